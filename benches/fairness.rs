@@ -43,7 +43,7 @@ use tower::ServiceExt;
 
 const NETWORKS: usize = 10;
 const TAGS: usize = 40;
-const SMALL: usize = 1_000;
+const SMALL_HOSTS: usize = 1_000;
 const PORTS: u16 = 20_000;
 const PHASE: Duration = Duration::from_secs(10);
 /// Interval between two page requests of the small organization.
@@ -121,12 +121,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn measure(hosts: usize, loads: Vec<Load>) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
-    let small = Arc::new(tenant(&inventory, "small", SMALL).await?);
+    let small = Arc::new(tenant(&inventory, "small", SMALL_HOSTS).await?);
     let large = Arc::new(tenant(&inventory, "large", hosts).await?);
     let giants = Arc::new(giants(&inventory).await?);
     let api = Api::builder(inventory).rate_limit(None).page_cache(0).build();
     println!(
-        "{hosts} hosts of a large organization, {SMALL} of a small one; pages and bulk requests of the small one, in ms"
+        "{hosts} hosts of a large organization, {SMALL_HOSTS} of a small one; pages and bulk requests of the small one, in ms"
     );
     println!(
         "| the large one asks for | pages | median | 99 % | slowest | bulks | median | 99 % | slowest | its own requests | longest turn | updates |"

@@ -149,7 +149,7 @@ impl<S: Store> Outbox<S> {
     }
 }
 
-/// A stand-in for an audited cipher, such as those of the crate `chacha20poly1305`: HMAC-SHA-256 as a key stream, and as
+/// In place of an audited cipher, such as those of the crate `chacha20poly1305`: HMAC-SHA-256 as a key stream, and as
 /// the tag of what is stored. A sealed body begins with a random nonce and the tag, and opens only in its own record.
 #[derive(Clone, Default)]
 struct Cipher([u8; 32]);

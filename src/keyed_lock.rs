@@ -8,17 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Capacity above which a map without keys releases its memory.
-const KEPT_ROOM: usize = 1_024;
+const MAX_IDLE_CAPACITY: usize = 1_024;
 
-/// A lock for each key. The callers that wait for a key get it in the order in which they asked. Other keys do not
-/// matter.
+/// A lock for each key, which its callers get first in, first out. Locks of different keys are independent.
 ///
 /// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers.
 /// The number of callers that wait for one key is bounded by [`new`](Self::new).
 #[derive(Clone)]
 pub(crate) struct KeyedLock<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,
-    most: usize,
+    max_callers: usize,
 }
 
 #[derive(Debug)]
@@ -53,8 +52,8 @@ impl<K: Eq + Hash + Copy> KeyGuard<K> {
 
 impl<K: Eq + Hash + Copy> KeyedLock<K> {
     /// Creates locks that at most this many callers per key hold or wait for.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { slots: Arc::default(), most }
+    pub(crate) fn new(max_callers: usize) -> Self {
+        Self { slots: Arc::default(), max_callers }
     }
 
     /// Waits for the lock of a key. `None` when too many wait for it already.
@@ -81,7 +80,7 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
     fn enter(&self, key: K) -> Option<Caller<K>> {
         let mut slots = lock(&self.slots);
         let slot = slots.entry(key).or_insert_with(|| Slot { turn: Arc::new(Semaphore::new(1)), callers: 0 });
-        if slot.callers >= self.most {
+        if slot.callers >= self.max_callers {
             return None;
         }
         slot.callers += 1;
@@ -105,7 +104,7 @@ impl<K: Eq + Hash + Copy> Drop for Caller<K> {
                 slots.remove(&self.key);
             }
         }
-        if slots.is_empty() && slots.capacity() > KEPT_ROOM {
+        if slots.is_empty() && slots.capacity() > MAX_IDLE_CAPACITY {
             *slots = HashMap::new();
         }
     }

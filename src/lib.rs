@@ -141,6 +141,8 @@ pub mod testing;
 mod text_enum;
 #[cfg(feature = "topology")]
 pub mod topology;
+#[cfg(feature = "discovery")]
+mod union_find;
 #[cfg(any(feature = "client", feature = "service"))]
 pub mod wire;
 #[cfg(feature = "discovery")]

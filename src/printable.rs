@@ -1,12 +1,12 @@
 //! Text from outside as a part of a sentence.
 
-/// Returns the first characters of a text, at most `most`. A cut text ends with `…`.
+/// Returns the first characters of a text, at most `max`. A cut text ends with `…`.
 ///
 /// Control characters are escaped, and those that change the direction of text: neither may alter how the rest of the
 /// sentence is shown.
-pub(crate) fn printable(text: &str, most: usize) -> String {
+pub(crate) fn printable(text: &str, max: usize) -> String {
     let mut characters = text.chars().flat_map(escaped);
-    let mut printable: String = characters.by_ref().take(most).collect();
+    let mut printable: String = characters.by_ref().take(max).collect();
     if characters.next().is_some() {
         printable.push('…');
     }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_cut() {
-        for (text, most, expected) in [
+        for (text, max, expected) in [
             ("O'Brien \"Büro\"", 64, "O'Brien \"Büro\""),
             ("a\0b\n\u{1b}[31m\u{202e}c", 64, "a\\0b\\n\\u{1b}[31m\\u{202e}c"),
             ("日本語", 3, "日本語"),
@@ -63,7 +63,7 @@ mod tests {
             ("\n\n", 3, "\\n\\…"),
             ("", 0, ""),
         ] {
-            assert_eq!(printable(text, most), expected);
+            assert_eq!(printable(text, max), expected);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::postgres::Cluster;
 use crate::record::{Records, Sort};
 
 const ROUNDS: usize = 7;
-const MANY: usize = 64;
+const WRITERS: usize = 64;
 /// Number of commits per round of a single writer, and of each of many writers.
 const COMMITS: (usize, usize) = (1_000, 100);
 
@@ -31,8 +31,8 @@ pub(crate) async fn measure(cluster: &Cluster) -> Result<(), Box<dyn Error>> {
         let next = [
             commits_per_second(&plain, &mut random, COMMITS.0).await?,
             write(std::slice::from_ref(first), &mut records, (1, COMMITS.0)).await?,
-            write(std::slice::from_ref(first), &mut records, (MANY, COMMITS.1)).await?,
-            write(&stores, &mut records, (MANY, COMMITS.1)).await?,
+            write(std::slice::from_ref(first), &mut records, (WRITERS, COMMITS.1)).await?,
+            write(&stores, &mut records, (WRITERS, COMMITS.1)).await?,
         ];
         // The first round prepares statements, and does not count.
         if round > 0 {
@@ -46,10 +46,10 @@ pub(crate) async fn measure(cluster: &Cluster) -> Result<(), Box<dyn Error>> {
     println!("| small records | commits a second | ratio |\n|---|---|---|");
     println!("| a plain loop of inserts | {plain:.0} | |");
     println!("| 1 writer | {one:.0} | {:.2} of the plain loop |", one / plain);
-    println!("| {MANY} writers | {many:.0} | {:.1} of 1 writer |", many / one);
+    println!("| {WRITERS} writers | {many:.0} | {:.1} of 1 writer |", many / one);
     println!(
-        "| {} writers on each of 2 instances | {shared:.0} | {:.2} of {MANY} writers on 1 |\n",
-        MANY / 2,
+        "| {} writers on each of 2 instances | {shared:.0} | {:.2} of {WRITERS} writers on 1 |\n",
+        WRITERS / 2,
         shared / many
     );
     for store in stores {

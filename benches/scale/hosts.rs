@@ -23,7 +23,7 @@ const HYPERVISOR_NAMES: usize = 20;
 
 /// Approximate number of random hosts whose parts are remembered. If there are fewer hosts, those of each are
 /// remembered.
-const REMEMBERED: usize = 10_000;
+const REMEMBERED_HOSTS: usize = 10_000;
 
 /// A host with its network, a port, and its first interface.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub(crate) async fn put(
             hypervisor = virtualize(&mut host, number, hypervisor);
         }
         // Chosen at random: regular steps would always hit the same network.
-        if choice.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
+        if choice.next().is_multiple_of(size.div_ceil(REMEMBERED_HOSTS) as u64) {
             let (port, interface) = (host.ports[4].id, &host.interfaces[0]);
             let (interface, address) = (interface.id, interface.ip_address);
             remembered.push(HostParts { host: host.id, network, port, interface, address });

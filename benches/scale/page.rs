@@ -25,12 +25,12 @@ use crate::reader::Reader;
 pub(crate) const PAGE: usize = 50;
 
 /// Number of turns, of `CALLS` requests each. A slow page gets fewer turns, so that no row takes much longer
-/// than `LONGEST`. Beside a slow page the plain loop runs `COPIES` times per turn, so that its first run with
+/// than `MAX_TIME`. Beside a slow page the plain loop runs `COPIES` times per turn, so that its first run with
 /// a cold processor cache does not decide the result.
 const TURNS: usize = 51;
 const CALLS: u32 = 10;
 const COPIES: u32 = 100;
-const LONGEST: Duration = Duration::from_millis(100);
+const MAX_TIME: Duration = Duration::from_millis(100);
 const FEWEST: usize = 3;
 
 /// Time for which a slow page is requested before it is measured. A page is slow if it takes longer than the plain
@@ -124,7 +124,7 @@ fn settle(mut hand_out: impl FnMut(), copy: impl FnMut()) {
 
 /// Returns how often a page that takes this time is measured.
 fn turns(time: Duration) -> (usize, [u32; 2]) {
-    let calls = (LONGEST.as_nanos() / time.as_nanos().max(1)) as usize;
+    let calls = (MAX_TIME.as_nanos() / time.as_nanos().max(1)) as usize;
     if calls >= TURNS * CALLS as usize {
         (TURNS, [CALLS; 2])
     } else {

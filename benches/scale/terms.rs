@@ -17,13 +17,13 @@ use crate::page::{PAGE, describe, measure_parts, uri};
 use crate::passes::in_passes;
 use crate::reader::Reader;
 
-/// Maximum time of the first request for one filter, in milliseconds. [`MOST_OF_SEVERAL`] is the maximum for several
+/// Maximum time of the first request for one filter, in milliseconds. [`MAX_MILLIS_OF_SEVERAL`] is the maximum for several
 /// filters. Neither includes the time for the postings that are read.
-const MOST: f64 = 3.0;
-const MOST_OF_SEVERAL: f64 = 5.0;
+const MAX_MILLIS: f64 = 3.0;
+const MAX_MILLIS_OF_SEVERAL: f64 = 5.0;
 
 /// Maximum time for each posting, in milliseconds.
-const MOST_PER_POSTING: f64 = 30e-6;
+const MAX_MILLIS_PER_POSTING: f64 = 30e-6;
 
 /// Number of lists of each kind.
 const LISTS: usize = 5;
@@ -66,12 +66,12 @@ fn measure_first(loaded: &LoadedInventory, reader: &Reader, kind: &Kind) -> Resu
         filter.limit = Some(1);
         postings += loaded.list(&loaded.readers[0], &filter)?.total * kind.postings;
     }
-    let base = if kind.lists[0].len() > 1 { MOST_OF_SEVERAL } else { MOST };
+    let base = if kind.lists[0].len() > 1 { MAX_MILLIS_OF_SEVERAL } else { MAX_MILLIS };
     Ok(Finding::First {
         name: format!("{}: {}", reader.sees, kind.label),
         postings,
         time: median(times).as_secs_f64() * 1e3,
-        most: base + MOST_PER_POSTING * postings as f64,
+        most: base + MAX_MILLIS_PER_POSTING * postings as f64,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::plain::{PlainFile, Way};
 use crate::record::{Records, Sort, deletion};
 
 const ROUNDS: usize = 15;
-const MANY: usize = 64;
+const WRITERS: usize = 64;
 
 /// Load on one store: the number of writers, and each writer's commits per round.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ fn loads(sort: Sort) -> Vec<Load> {
     };
     let durabilities = [Durability::Durable, Durability::Buffered];
     let loads = |durability| {
-        [1, MANY, MANY].into_iter().zip(commits).map(move |(writers, commits)| Load {
+        [1, WRITERS, WRITERS].into_iter().zip(commits).map(move |(writers, commits)| Load {
             durability,
             writers,
             commits,
@@ -65,7 +65,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder) -> Result<(), Box<dyn 
     }
     println!(
         "\n| record | bytes in the WAL | one writer, commits a second | appended by a plain loop | ratio | \
-         written over by a plain loop | ratio | {MANY} times as many bytes at once, records a second |"
+         written over by a plain loop | ratio | {WRITERS} times as many bytes at once, records a second |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     plain.iter().for_each(|row| println!("{row}"));
@@ -75,7 +75,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder) -> Result<(), Box<dyn 
 
 async fn measure_sort(folder: &Folder, records: &mut Records, sort: Sort) -> Result<String, Box<dyn Error>> {
     let place = |name: &str| folder.place(&format!("commit-{sort:?}-{name}"));
-    let size = wal_size(&place("size"), records.batches(sort, 0, MANY)).await?;
+    let size = wal_size(&place("size"), records.batches(sort, 0, WRITERS)).await?;
     let mut contenders = Vec::new();
     for (number, load) in loads(sort).into_iter().enumerate() {
         let store = SledStore::builder(place(&number.to_string())).durability(load.durability).open().await?;
@@ -84,7 +84,7 @@ async fn measure_sort(folder: &Folder, records: &mut Records, sort: Sort) -> Res
     let count = contenders.first().map_or(0, |alone| alone.load.commits);
     let mut appended = PlainFile::new(place("appended"), Way::Append, size, count);
     let mut overwritten = PlainFile::new(place("overwritten"), Way::Overwrite, size, count);
-    let mut at_once = PlainFile::new(place("at-once"), Way::Overwrite, size * MANY, count);
+    let mut at_once = PlainFile::new(place("at-once"), Way::Overwrite, size * WRITERS, count);
     // The first round preallocates the log and does not count.
     for round in 0..=ROUNDS {
         eprintln!("commits of a {}: round {round} of {ROUNDS}", sort.name());
@@ -107,7 +107,7 @@ async fn measure_sort(folder: &Folder, records: &mut Records, sort: Sort) -> Res
         sort.name(),
         alone / appended,
         alone / overwritten,
-        at_once * MANY as f64,
+        at_once * WRITERS as f64,
     ))
 }
 

@@ -25,11 +25,11 @@ pub(crate) struct PlainFile {
 }
 
 /// Maximum size of the file, in bytes.
-const LONGEST: usize = 64 << 20;
+const MAX_FILE: usize = 64 << 20;
 
 impl PlainFile {
     pub(crate) fn new(path: PathBuf, way: Way, size: usize, count: usize) -> Self {
-        Self { path, way, size, count: count.min(LONGEST / size), rates: Vec::new() }
+        Self { path, way, size, count: count.min(MAX_FILE / size), rates: Vec::new() }
     }
 
     pub(crate) fn take_turn(&mut self, counts: bool) -> io::Result<()> {

@@ -17,7 +17,7 @@ const ROUNDS: usize = 3;
 /// Number of writers. Each pauses after every commit, so that together they fill the log during a
 /// verification of 100,000 hosts without keeping the disk busy all the time.
 const WRITERS: u64 = 8;
-const PAUSE: Duration = Duration::from_millis(5);
+const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Latencies of all commits of a phase, ascending.
 type Latencies = Vec<Duration>;
@@ -108,7 +108,7 @@ impl Writing {
                     let start = Instant::now();
                     store.commit(batch).await?;
                     latencies.push(start.elapsed());
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(WRITE_INTERVAL).await;
                 }
                 Ok(latencies)
             });

@@ -49,8 +49,8 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// Opens the backend. Waits up to `patience` for a database that is not available, such as during a failover.
-    pub(crate) async fn open(place: &Place, patience: Duration) -> Result<Self, Failure> {
+    /// Opens the backend. Waits up to `open_timeout` for a database that is not available, such as during a failover.
+    pub(crate) async fn open(place: &Place, open_timeout: Duration) -> Result<Self, Failure> {
         match place {
             Place::Memory => Ok(Self::Memory(Arc::default())),
             Place::Folder(folder) => {
@@ -61,14 +61,14 @@ impl Backend {
                 note(format_args!("The inventory is kept in {name}."));
                 Ok(Self::Folder(Arc::new(store)))
             }
-            Place::Postgres(url) => Self::open_database(url, patience).await,
+            Place::Postgres(url) => Self::open_database(url, open_timeout).await,
         }
     }
 
     /// Opens a database. The URL may contain a password, so no message repeats it.
     #[cfg(feature = "postgres")]
-    async fn open_database(url: &str, patience: Duration) -> Result<Self, Failure> {
-        let store = PostgresStore::builder(url).open_timeout(patience).open().await;
+    async fn open_database(url: &str, open_timeout: Duration) -> Result<Self, Failure> {
+        let store = PostgresStore::builder(url).open_timeout(open_timeout).open().await;
         let store = store.map_err(|error| Failure::because("The database cannot be opened", &error))?;
         note("The inventory is kept in PostgreSQL.");
         Ok(Self::Postgres(Arc::new(store)))

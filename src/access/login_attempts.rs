@@ -147,7 +147,7 @@ impl LoginAttempts {
 
     /// Returns a keyed digest of a name for the log.
     ///
-    /// The key is random and exists in this process alone. Without it, nobody can test whether a name is in the log.
+    /// The key is random and exists in this process alone. Without it, a name cannot be tested against the log.
     pub(crate) fn log_digest(&self, name: &str) -> String {
         format!("{:016x}", self.hasher.hash_one(name))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 /// Maximum number of names in one table whose failures are stored, at about 200 bytes each by default.
-const CAPACITY: usize = 100_000;
+const MAX_NAMES: usize = 100_000;
 
 /// The stored form of a name. The name itself may be as long as a request body.
 pub(super) type NameDigest = [u8; 16];
@@ -77,7 +77,7 @@ impl Table {
         let mut times = self.remove(name);
         times.retain(|time| self.end_of_window(*time) > now);
         times.push(now);
-        if self.failures.len() >= CAPACITY {
+        if self.failures.len() >= MAX_NAMES {
             self.evict_one(now);
         }
         self.insert(name, times);

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
 use crate::model::{NetworkId, Permission, User};
 use crate::wire::NewUser;
@@ -34,7 +34,7 @@ impl<S: HttpService> Client<S> {
             email: &'a str,
             password: &'a str,
         }
-        let call = Call::post("/api/auth/login").json(&Login { email, password })?;
+        let call = ClientCall::post("/api/auth/login").json(&Login { email, password })?;
         let (envelope, headers) = self.envelope(call).await?;
         self.credential = Credential::Session(session_cookie(&headers, &self.cookie_name)?);
         Ok(envelope.data)
@@ -45,7 +45,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// None of its own. After any error, the credential stays.
     pub async fn log_out(&mut self) -> Result<(), ClientError> {
-        self.value::<IgnoredAny>(Call::post("/api/auth/logout")).await?;
+        self.value::<IgnoredAny>(ClientCall::post("/api/auth/logout")).await?;
         self.credential = Credential::None;
         Ok(())
     }
@@ -55,7 +55,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `auth_not_authenticated`.
     pub async fn me(&self) -> Result<User, ClientError> {
-        self.value(Call::get("/api/auth/me")).await
+        self.value(ClientCall::get("/api/auth/me")).await
     }
 
     /// Changes the user's password, and ends the user's other sessions. Requires a session.
@@ -69,7 +69,7 @@ impl<S: HttpService> Client<S> {
             new_password: &'a str,
         }
         let change = Change { current_password: current, new_password: new };
-        let call = Call::post("/api/auth/password").json(&change)?;
+        let call = ClientCall::post("/api/auth/password").json(&change)?;
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
@@ -88,7 +88,8 @@ impl<S: HttpService> Client<S> {
         }
         let NewUser { email, permissions, password, network_ids, .. } = new;
         let (permissions, password) = (*permissions, password.as_deref());
-        self.tagged(Call::post(User::PATH).json(&Body { email, permissions, network_ids, password })?).await
+        self.tagged(ClientCall::post(User::PATH).json(&Body { email, permissions, network_ids, password })?)
+            .await
     }
 
     /// Records where the user heard of the product. Requires a session.
@@ -102,7 +103,7 @@ impl<S: HttpService> Client<S> {
             referral_source_other: Option<&'a str>,
         }
         let referral = Referral { referral_source: source, referral_source_other: details };
-        let call = Call::post("/api/v1/organizations/referral-source").json(&referral)?;
+        let call = ClientCall::post("/api/v1/organizations/referral-source").json(&referral)?;
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 }

@@ -13,7 +13,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A request, before the client adds the address and the credential.
-pub(super) struct Call {
+pub(super) struct ClientCall {
     method: Method,
     /// The path and the query.
     target: String,
@@ -21,7 +21,7 @@ pub(super) struct Call {
     body: RequestBody,
 }
 
-impl Call {
+impl ClientCall {
     pub(super) fn new(method: Method, target: impl Into<String>) -> Self {
         let headers = HeaderMap::from_iter([(ACCEPT, JSON)]);
         Self { method, target: target.into(), headers, body: RequestBody::default() }
@@ -57,7 +57,7 @@ impl Call {
 
 impl<S: HttpService> Client<S> {
     /// Sends a request, and returns the response if it is a success.
-    pub(super) async fn send(&self, call: Call) -> Result<UnreadResponse, ClientError> {
+    pub(super) async fn send(&self, call: ClientCall) -> Result<UnreadResponse, ClientError> {
         let request = self.request(call)?;
         let response = self.service.exchange(request).await?;
         if response.parts.status.is_success() {
@@ -70,7 +70,7 @@ impl<S: HttpService> Client<S> {
     /// Sends a request for a response of this media type, which is not JSON.
     pub(super) async fn send_for(
         &self,
-        call: Call,
+        call: ClientCall,
         media_type: &'static str,
     ) -> Result<UnreadResponse, ClientError> {
         let response = self.send(call.header(ACCEPT, HeaderValue::from_static(media_type))).await?;
@@ -82,8 +82,8 @@ impl<S: HttpService> Client<S> {
         Ok(response)
     }
 
-    fn request(&self, call: Call) -> Result<Request<RequestBody>, ClientError> {
-        let Call { method, target, headers, body } = call;
+    fn request(&self, call: ClientCall) -> Result<Request<RequestBody>, ClientError> {
+        let ClientCall { method, target, headers, body } = call;
         let uri: Uri = format!("{}{target}", self.base_url)
             .parse()
             .map_err(|error| ClientError::request("The request has no valid URL.").caused_by(error))?;
@@ -111,7 +111,7 @@ impl<S: HttpService> Client<S> {
     /// Sends a request, and returns the envelope and the headers of the response.
     pub(super) async fn envelope<T: DeserializeOwned>(
         &self,
-        call: Call,
+        call: ClientCall,
     ) -> Result<(Success<T>, HeaderMap), ClientError> {
         let (parts, body) = self.send(call).await?.read(self.response_limit).await?;
         let status = parts.status;
@@ -123,12 +123,15 @@ impl<S: HttpService> Client<S> {
     }
 
     /// Sends a request, and returns the data of the response.
-    pub(super) async fn value<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
+    pub(super) async fn value<T: DeserializeOwned>(&self, call: ClientCall) -> Result<T, ClientError> {
         Ok(self.envelope(call).await?.0.data)
     }
 
     /// Sends a request, and returns the record in the response.
-    pub(super) async fn tagged<T: DeserializeOwned>(&self, call: Call) -> Result<Tagged<T>, ClientError> {
+    pub(super) async fn tagged<T: DeserializeOwned>(
+        &self,
+        call: ClientCall,
+    ) -> Result<Tagged<T>, ClientError> {
         let (envelope, headers) = self.envelope(call).await?;
         Ok(Tagged { record: envelope.data, tag: EntityTag::of(&headers) })
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{Call, decode};
+use super::call::{ClientCall, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
 use crate::model::{
@@ -234,7 +234,7 @@ impl<S: HttpService> Client<S> {
         &self,
         query: &T::Query,
     ) -> Result<(Vec<Box<RawValue>>, Pagination), ClientError> {
-        let call = Call::get(format!("{}?{}", T::PATH, query_text(query)?));
+        let call = ClientCall::get(format!("{}?{}", T::PATH, query_text(query)?));
         let success = self.envelope::<Vec<Box<RawValue>>>(call).await?.0;
         let pagination = success.meta.pagination;
         let pagination = pagination.ok_or_else(|| ClientError::unexpected("The list has no pagination."))?;
@@ -246,7 +246,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`.
     pub async fn get<T: Readable>(&self, id: T::Id) -> Result<Tagged<T>, ClientError> {
-        self.tagged(Call::get(item::<T>(id))).await
+        self.tagged(ClientCall::get(item::<T>(id))).await
     }
 
     /// Returns the record with this id, or `None` if it still has this tag.
@@ -258,7 +258,7 @@ impl<S: HttpService> Client<S> {
         id: T::Id,
         tag: &EntityTag,
     ) -> Result<Option<Tagged<T>>, ClientError> {
-        let call = Call::get(item::<T>(id)).header(IF_NONE_MATCH, tag.0.clone());
+        let call = ClientCall::get(item::<T>(id)).header(IF_NONE_MATCH, tag.0.clone());
         match self.tagged(call).await {
             Ok(record) => Ok(Some(record)),
             Err(error) if error.status() == Some(StatusCode::NOT_MODIFIED) => Ok(None),
@@ -278,11 +278,12 @@ impl<S: HttpService> Client<S> {
             id: I,
         }
 
-        let Tagged { record, tag } = self.tagged::<Box<RawValue>>(Call::post(T::PATH).json(record)?).await?;
+        let Tagged { record, tag } =
+            self.tagged::<Box<RawValue>>(ClientCall::post(T::PATH).json(record)?).await?;
         match decode(record.get().as_bytes()) {
             Ok(record) => Ok(Tagged { record, tag }),
             Err(error) => match decode::<IdAlone<T::Id>>(record.get().as_bytes()) {
-                Ok(IdAlone { id }) => self.tagged(Call::get(item::<T>(id))).await,
+                Ok(IdAlone { id }) => self.tagged(ClientCall::get(item::<T>(id))).await,
                 Err(_) => Err(error),
             },
         }
@@ -310,7 +311,7 @@ impl<S: HttpService> Client<S> {
         record: &T,
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<T>, ClientError> {
-        let call = Call::put(item::<T>(record.id())).json(&replacement(record)?)?;
+        let call = ClientCall::put(item::<T>(record.id())).json(&replacement(record)?)?;
         self.tagged(call.if_match(if_match)).await
     }
 
@@ -337,7 +338,7 @@ impl<S: HttpService> Client<S> {
         changes: &(impl Serialize + ?Sized),
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<T>, ClientError> {
-        let call = Call::new(Method::PATCH, item::<T>(id)).json(changes)?;
+        let call = ClientCall::new(Method::PATCH, item::<T>(id)).json(changes)?;
         self.tagged(call.header(CONTENT_TYPE, MERGE_PATCH).if_match(if_match)).await
     }
 
@@ -350,7 +351,7 @@ impl<S: HttpService> Client<S> {
         id: T::Id,
         if_match: Option<&EntityTag>,
     ) -> Result<(), ClientError> {
-        let call = Call::new(Method::DELETE, item::<T>(id)).if_match(if_match);
+        let call = ClientCall::new(Method::DELETE, item::<T>(id)).if_match(if_match);
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
@@ -365,12 +366,12 @@ impl<S: HttpService> Client<S> {
         struct Deletion {
             deleted_count: u64,
         }
-        let call = Call::post(format!("{}/bulk-delete", T::PATH)).json(ids)?;
+        let call = ClientCall::post(format!("{}/bulk-delete", T::PATH)).json(ids)?;
         Ok(self.value::<Deletion>(call).await?.deleted_count)
     }
 }
 
-impl Call {
+impl ClientCall {
     pub(super) fn if_match(self, tag: Option<&EntityTag>) -> Self {
         match tag {
             Some(tag) => self.header(IF_MATCH, tag.0.clone()),

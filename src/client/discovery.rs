@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::collection::item;
 use super::{Client, ClientError, Collection, Download, EntityTag, HttpService, RequestBody, Tagged};
 use crate::discovery::report::TableKind;
@@ -24,7 +24,7 @@ const EVENTS: &str = "text/event-stream";
 const BYTES: &str = "application/octet-stream";
 
 /// The lists of a host, which stand beside it in a daemon's report.
-const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
+const PART_LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 
 /// Options of [`Client::import_report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl<S: HttpService> Client<S> {
         query.append_pair("complete", &options.complete.to_string());
         query.append_pair("create_neighbors", &options.create_neighbors.to_string());
         query.append_pair("dry_run", &options.dry_run.to_string());
-        let call = Call::post(format!("/api/v1/discovery/import?{}", query.finish()));
+        let call = ClientCall::post(format!("/api/v1/discovery/import?{}", query.finish()));
         self.value(call.body(HeaderValue::from_static(BYTES), report)).await
     }
 
@@ -92,7 +92,7 @@ impl<S: HttpService> Client<S> {
     /// Those of [`get`](Self::get).
     pub async fn claims(&self, host: HostId, kind: Option<TableKind>) -> Result<Vec<Claim>, ClientError> {
         let filter = kind.map(|kind| format!("?kind={}", kind.as_str())).unwrap_or_default();
-        self.value(Call::get(format!("{}/claims{filter}", item::<Host>(host)))).await
+        self.value(ClientCall::get(format!("{}/claims{filter}", item::<Host>(host)))).await
     }
 
     /// Merges the host `other` into the host `id`, and deletes `other`. Returns the merged host.
@@ -100,7 +100,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
     pub async fn consolidate_hosts(&self, id: HostId, other: HostId) -> Result<Tagged<Host>, ClientError> {
-        self.tagged(Call::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
+        self.tagged(ClientCall::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
     }
 
     /// Moves parts of a host to a new host. Returns the new host.
@@ -116,7 +116,7 @@ impl<S: HttpService> Client<S> {
         split: &HostSplit,
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<Host>, ClientError> {
-        let call = Call::post(format!("{}/split", item::<Host>(id))).json(split)?;
+        let call = ClientCall::post(format!("{}/split", item::<Host>(id))).json(split)?;
         self.tagged(call.if_match(if_match)).await
     }
 
@@ -129,7 +129,7 @@ impl<S: HttpService> Client<S> {
         struct Body {
             network_id: NetworkId,
         }
-        self.value(Call::post(format!("{}/delete-stale", Host::PATH)).json(&Body { network_id })?).await
+        self.value(ClientCall::post(format!("{}/delete-stale", Host::PATH)).json(&Body { network_id })?).await
     }
 
     /// Queues work for a discovery daemon.
@@ -149,7 +149,7 @@ impl<S: HttpService> Client<S> {
         let (network_id, daemon_id, r#type) = (*network_id, *daemon_id, *discovery_type);
         let (subnet_ids, snmp_credentials) = (subnet_ids.as_deref(), snmp_credentials.as_ref());
         let body = Body { network_id, daemon_id, r#type, subnet_ids, snmp_credentials };
-        self.tagged(Call::post(Discovery::PATH).json(&body)?).await
+        self.tagged(ClientCall::post(Discovery::PATH).json(&body)?).await
     }
 
     /// Cancels work, unless it has ended.
@@ -157,7 +157,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// Those of [`get`](Self::get).
     pub async fn cancel_discovery(&self, id: DiscoveryId) -> Result<Tagged<Discovery>, ClientError> {
-        self.tagged(Call::post(format!("{}/cancel", item::<Discovery>(id)))).await
+        self.tagged(ClientCall::post(format!("{}/cancel", item::<Discovery>(id)))).await
     }
 
     /// Streams discoveries and their changes as server-sent events.
@@ -169,7 +169,7 @@ impl<S: HttpService> Client<S> {
     /// `rate_limit_exceeded` when too many streams are open.
     pub async fn stream_discoveries(&self, network_id: Option<NetworkId>) -> Result<Download, ClientError> {
         let filter = network_id.map(|network| format!("?network_id={network}")).unwrap_or_default();
-        let call = Call::get(format!("{}/stream{filter}", Discovery::PATH));
+        let call = ClientCall::get(format!("{}/stream{filter}", Discovery::PATH));
         Ok(self.send_for(call, EVENTS).await?.into_download())
     }
 
@@ -190,7 +190,7 @@ impl<S: HttpService> Client<S> {
         let NewDaemon { id, name, mode, version, capabilities, is_unified: _ } = new;
         let (daemon_id, mode, version) = (*id, *mode, version.as_deref());
         let body = Body { daemon_id, name, mode, version, capabilities };
-        self.value(Call::post("/api/daemons/register").json(&body)?).await
+        self.value(ClientCall::post("/api/daemons/register").json(&body)?).await
     }
 
     /// Records that a daemon has started.
@@ -206,7 +206,7 @@ impl<S: HttpService> Client<S> {
         struct Body<'a> {
             daemon_version: &'a str,
         }
-        self.value(Call::post(of_daemon(id, "startup")).json(&Body { daemon_version: version })?).await
+        self.value(ClientCall::post(of_daemon(id, "startup")).json(&Body { daemon_version: version })?).await
     }
 
     /// Returns the next work of a daemon, and whether it must stop its present work.
@@ -225,7 +225,7 @@ impl<S: HttpService> Client<S> {
         let DaemonStatus { version, is_ready, has_docker_socket, interfaced_subnet_ids: _ } = status;
         let (version, has_docker_socket) = (version.as_deref(), *has_docker_socket);
         let body = Body { version, ready_for_work: *is_ready, has_docker_socket };
-        self.value(Call::post(of_daemon(id, "request-work")).json(&body)?).await
+        self.value(ClientCall::post(of_daemon(id, "request-work")).json(&body)?).await
     }
 
     /// Replaces the capabilities of a daemon.
@@ -237,7 +237,7 @@ impl<S: HttpService> Client<S> {
         id: DaemonId,
         capabilities: &DaemonCapabilities,
     ) -> Result<(), ClientError> {
-        let call = Call::post(of_daemon(id, "update-capabilities")).json(capabilities)?;
+        let call = ClientCall::post(of_daemon(id, "update-capabilities")).json(capabilities)?;
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
@@ -267,7 +267,7 @@ impl<S: HttpService> Client<S> {
             started_at: *started_at,
             finished_at: *finished_at,
         };
-        let call = Call::post(format!("/api/v1/discovery/{session_id}/update")).json(&body)?;
+        let call = ClientCall::post(format!("/api/v1/discovery/{session_id}/update")).json(&body)?;
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
@@ -279,12 +279,12 @@ impl<S: HttpService> Client<S> {
         let no_json = |error| ClientError::request("The host has no JSON form.").caused_by(error);
         let mut host = serde_json::to_value(host).map_err(no_json)?;
         let mut body = serde_json::Map::new();
-        for list in LISTS {
+        for list in PART_LISTS {
             let parts = host.get_mut(list).map(Value::take).unwrap_or_default();
             body.insert(list.to_owned(), parts);
         }
         body.insert("host".to_owned(), host);
-        self.tagged(Call::post(format!("{}/discovery", Host::PATH)).json(&body)?).await
+        self.tagged(ClientCall::post(format!("{}/discovery", Host::PATH)).json(&body)?).await
     }
 }
 

@@ -20,7 +20,7 @@ use crate::wire::ErrorCode;
 /// use toposcope::wire::ErrorCode;
 ///
 /// /// Returns how long to wait before the request is worth repeating.
-/// fn patience(error: &ClientError) -> Option<Duration> {
+/// fn delay(error: &ClientError) -> Option<Duration> {
 ///     match error.code() {
 ///         Some(ErrorCode::EntityConflict) => Some(Duration::ZERO),
 ///         _ => error.retry_after(),

@@ -5,7 +5,7 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::collection::item;
 use super::query::query_text;
 use super::{Client, ClientError, Collection, Download, HttpService, RequestBody};
@@ -87,7 +87,7 @@ impl<S: HttpService> Client<S> {
             atomic: bool,
         }
         let body = Body { hosts, atomic: atomicity == Atomicity::AllOrNothing };
-        self.value(Call::post(format!("{}/bulk", Host::PATH)).json(&body)?).await
+        self.value(ClientCall::post(format!("{}/bulk", Host::PATH)).json(&body)?).await
     }
 
     /// Imports hosts from JSON Lines of any length, which are read while they are sent.
@@ -138,7 +138,7 @@ impl<S: HttpService> Client<S> {
             query.append_pair("network_id", &network.to_string());
         }
         query.append_pair("dry_run", &options.dry_run.to_string());
-        let call = Call::post(format!("{}/import?{}", Host::PATH, query.finish()));
+        let call = ClientCall::post(format!("{}/import?{}", Host::PATH, query.finish()));
         self.value(call.body(HeaderValue::from_static(media_type), body)).await
     }
 
@@ -160,7 +160,7 @@ impl<S: HttpService> Client<S> {
 
     async fn export_as(&self, media_type: &'static str, query: &HostQuery) -> Result<Download, ClientError> {
         let whole = HostQuery { limit: None, offset: 0, ..query.clone() };
-        let call = Call::get(format!("{}?{}", Host::PATH, query_text(&whole)?));
+        let call = ClientCall::get(format!("{}?{}", Host::PATH, query_text(&whole)?));
         Ok(self.send_for(call, media_type).await?.into_download())
     }
 
@@ -178,6 +178,6 @@ impl<S: HttpService> Client<S> {
         }
         let PortUpdate { host_id, network_id, number, protocol } = update;
         let body = Body { host_id, network_id, number, protocol };
-        self.value(Call::put(item::<Port>(id)).json(&body)?).await
+        self.value(ClientCall::put(item::<Port>(id)).json(&body)?).await
     }
 }

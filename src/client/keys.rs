@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService};
 use crate::model::{
@@ -87,7 +87,7 @@ impl<S: HttpService> Client<S> {
         let (permissions, expires_at, is_enabled) = (*permissions, *expires_at, *is_enabled);
         let all_networks = *all_networks;
         let body = Body { name, tags, expires_at, is_enabled, network_ids, all_networks, permissions };
-        self.created_key(Call::post(UserApiKey::PATH).json(&body)?).await
+        self.created_key(ClientCall::post(UserApiKey::PATH).json(&body)?).await
     }
 
     /// Replaces the secret of one of the caller's API keys. The old one stops at once. Requires a session.
@@ -117,7 +117,7 @@ impl<S: HttpService> Client<S> {
         let NewDaemonApiKey { network_id, name, tags, expires_at, is_enabled } = new;
         let (network_id, expires_at, is_enabled) = (*network_id, *expires_at, *is_enabled);
         let body = Body { name, network_id, tags, expires_at, is_enabled };
-        self.created_key(Call::post(DaemonApiKey::PATH).json(&body)?).await
+        self.created_key(ClientCall::post(DaemonApiKey::PATH).json(&body)?).await
     }
 
     /// Replaces the secret of a daemon's API key. The old one stops at once.
@@ -132,11 +132,11 @@ impl<S: HttpService> Client<S> {
     }
 
     async fn rotate<T: KeyRecord>(&self, id: T::Id) -> Result<CreatedKey<T>, ClientError> {
-        self.created_key(Call::post(format!("{}/rotate", item::<T>(id)))).await
+        self.created_key(ClientCall::post(format!("{}/rotate", item::<T>(id)))).await
     }
 
     /// Sends a request for a key. The record in the response has the plaintext, which is then masked.
-    async fn created_key<T: KeyRecord>(&self, call: Call) -> Result<CreatedKey<T>, ClientError> {
+    async fn created_key<T: KeyRecord>(&self, call: ClientCall) -> Result<CreatedKey<T>, ClientError> {
         let mut created: CreatedKey<T> = self.value(call).await?;
         let shown = created.api_key.shown_key();
         if *shown == created.key {

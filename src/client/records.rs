@@ -14,7 +14,7 @@ use super::{Client, ClientError, Collection, HttpService, PagedQuery};
 use crate::wire::PageCursor;
 
 /// The number of records on a page, unless the query has a limit.
-const PAGE: usize = 200;
+const PAGE_LIMIT: usize = 200;
 
 /// A list of any length, read page by page: a `Stream` over records.
 ///
@@ -63,7 +63,7 @@ impl<S: HttpService> Client<S> {
     pub fn records<T: Collection>(&self, query: T::Query) -> Records<S, T> {
         let mut query = query;
         let page = query.page();
-        page.limit.get_or_insert(PAGE);
+        page.limit.get_or_insert(PAGE_LIMIT);
         Records {
             client: self.clone(),
             rest: Some(query),

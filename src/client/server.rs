@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::call::{Call, decode};
+use super::call::{ClientCall, decode};
 use super::{Client, ClientError, HttpService};
 
 /// The versions of a server.
@@ -22,7 +22,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// None of its own.
     pub async fn version(&self) -> Result<Versions, ClientError> {
-        self.value(Call::get("/api/version")).await
+        self.value(ClientCall::get("/api/version")).await
     }
 
     /// Checks that the server can reach its store, and returns the server's name and version. Needs no credential.
@@ -58,7 +58,7 @@ impl<S: HttpService> Client<S> {
         struct Health {
             data: String,
         }
-        let (parts, body) = self.send(Call::get(path)).await?.read(self.response_limit).await?;
+        let (parts, body) = self.send(ClientCall::get(path)).await?.read(self.response_limit).await?;
         let health = decode::<Health>(&body).map_err(|error| error.with_status(parts.status))?;
         Ok(health.data)
     }
@@ -68,7 +68,8 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `route_not_found` if the server was built without the feature `openapi`.
     pub async fn openapi_document(&self) -> Result<Value, ClientError> {
-        let (parts, body) = self.send(Call::get("/openapi.json")).await?.read(self.response_limit).await?;
+        let (parts, body) =
+            self.send(ClientCall::get("/openapi.json")).await?.read(self.response_limit).await?;
         decode(&body).map_err(|error| error.with_status(parts.status))
     }
 }

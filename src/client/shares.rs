@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService, Tagged};
 use crate::model::{
@@ -39,7 +39,7 @@ impl<S: HttpService> Client<S> {
             view: *view,
             redact,
         };
-        self.tagged(Call::post(Share::PATH).json(&body)?).await
+        self.tagged(ClientCall::post(Share::PATH).json(&body)?).await
     }
 
     /// Replaces a share and its password; `None` removes the password. [`update`](Self::update) keeps it.
@@ -57,7 +57,7 @@ impl<S: HttpService> Client<S> {
             share: &'a Share,
             password: Option<&'a str>,
         }
-        self.tagged(Call::put(item::<Share>(share.id)).json(&Body { share, password })?).await
+        self.tagged(ClientCall::put(item::<Share>(share.id)).json(&Body { share, password })?).await
     }
 
     /// Returns the public metadata of a share. Needs no credential.
@@ -65,7 +65,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `entity_not_found`.
     pub async fn share_metadata(&self, id: ShareId) -> Result<ShareMetadata, ClientError> {
-        self.value(Call::get(format!("{}/public/{id}", Share::PATH))).await
+        self.value(ClientCall::get(format!("{}/public/{id}", Share::PATH))).await
     }
 
     /// Exchanges the password of a share for a token, which takes its place. Needs no credential.
@@ -77,6 +77,7 @@ impl<S: HttpService> Client<S> {
         struct Body<'a> {
             password: &'a str,
         }
-        self.value(Call::post(format!("{}/public/{id}/verify", Share::PATH)).json(&Body { password })?).await
+        self.value(ClientCall::post(format!("{}/public/{id}/verify", Share::PATH)).json(&Body { password })?)
+            .await
     }
 }

@@ -7,7 +7,7 @@ use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
 
-use super::call::Call;
+use super::call::ClientCall;
 use super::collection::MERGE_PATCH;
 use super::{Client, ClientError, Collection, EntityTag, HttpService, Tagged, secret_header};
 use crate::model::{
@@ -84,7 +84,7 @@ impl<S: HttpService> Client<S> {
         options: &GraphOptions,
     ) -> Result<Graph, ClientError> {
         let query = query_of(network, options).finish();
-        self.value(Call::get(format!("{PATH}/graph?{query}"))).await
+        self.value(ClientCall::get(format!("{PATH}/graph?{query}"))).await
     }
 
     /// Returns the graph of a network as a file.
@@ -100,7 +100,7 @@ impl<S: HttpService> Client<S> {
     ) -> Result<TopologyFile, ClientError> {
         let mut query = query_of(network, options);
         query.append_pair("format", format.as_str()).append_pair("theme", theme.as_str());
-        self.value(Call::get(format!("{PATH}/export?{}", query.finish()))).await
+        self.value(ClientCall::get(format!("{PATH}/export?{}", query.finish()))).await
     }
 
     /// Returns an edge of a view with everything that supports and contradicts it.
@@ -113,7 +113,8 @@ impl<S: HttpService> Client<S> {
         view: TopologyView,
         id: LinkId,
     ) -> Result<EdgeDetails, ClientError> {
-        self.value(Call::get(format!("{PATH}/edges/{id}?network_id={network}&view={}", view.as_str()))).await
+        self.value(ClientCall::get(format!("{PATH}/edges/{id}?network_id={network}&view={}", view.as_str())))
+            .await
     }
 
     /// Returns what to scan next in a network, the most useful first.
@@ -121,7 +122,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// Those of [`topology_graph`](Self::topology_graph).
     pub async fn blind_spots(&self, network: NetworkId) -> Result<Vec<BlindSpot>, ClientError> {
-        self.value(Call::get(format!("{PATH}/blind-spots?network_id={network}"))).await
+        self.value(ClientCall::get(format!("{PATH}/blind-spots?network_id={network}"))).await
     }
 
     /// Returns the positions that users have given to nodes of a network in one view.
@@ -133,7 +134,7 @@ impl<S: HttpService> Client<S> {
         network: NetworkId,
         view: TopologyView,
     ) -> Result<Tagged<TopologyLayout>, ClientError> {
-        self.tagged(Call::get(layout_path(network, view))).await
+        self.tagged(ClientCall::get(layout_path(network, view))).await
     }
 
     /// Replaces the positions of nodes, if they still have this tag; `None`: in any case.
@@ -151,7 +152,7 @@ impl<S: HttpService> Client<S> {
         struct Body<'a> {
             positions: &'a [NodePosition],
         }
-        let call = Call::put(layout_path(network, view)).json(&Body { positions })?;
+        let call = ClientCall::put(layout_path(network, view)).json(&Body { positions })?;
         self.tagged(call.if_match(tag)).await
     }
 
@@ -168,7 +169,7 @@ impl<S: HttpService> Client<S> {
         changes: &(impl Serialize + ?Sized),
         tag: Option<&EntityTag>,
     ) -> Result<Tagged<TopologyLayout>, ClientError> {
-        let call = Call::new(Method::PATCH, layout_path(network, view)).json(changes)?;
+        let call = ClientCall::new(Method::PATCH, layout_path(network, view)).json(changes)?;
         self.tagged(call.header(CONTENT_TYPE, MERGE_PATCH).if_match(tag)).await
     }
 
@@ -177,7 +178,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `entity_not_found`; `share_password_required`.
     pub async fn open_share(&self, id: ShareId, token: Option<&str>) -> Result<OpenedShare, ClientError> {
-        self.value(Call::post(of_share(id, "topology")).share_token(token)?).await
+        self.value(ClientCall::post(of_share(id, "topology")).share_token(token)?).await
     }
 
     /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).
@@ -185,7 +186,7 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// Those of [`open_share`](Self::open_share).
     pub async fn shared_picture(&self, id: ShareId, token: Option<&str>) -> Result<String, ClientError> {
-        let call = Call::get(of_share(id, "topology.svg")).share_token(token)?;
+        let call = ClientCall::get(of_share(id, "topology.svg")).share_token(token)?;
         let (parts, body) = self.send_for(call, SVG).await?.read(self.response_limit).await?;
         String::from_utf8(body).map_err(|error| {
             ClientError::unexpected("The picture is not text.").caused_by(error).with_status(parts.status)
@@ -193,7 +194,7 @@ impl<S: HttpService> Client<S> {
     }
 }
 
-impl Call {
+impl ClientCall {
     fn share_token(self, token: Option<&str>) -> Result<Self, ClientError> {
         match token {
             Some(token) => Ok(self.header(AUTHORIZATION, secret_header(&format!("Bearer {token}"))?)),

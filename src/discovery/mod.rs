@@ -1,7 +1,7 @@
 //! Reports of scanners, SNMP walks and daemons as input for the inventory.
 //!
 //! [`parse`](fn@parse) turns the output of a tool into a [`Report`]: the devices it describes, and for each device *tables* of
-//! *claims*, such as its interfaces, its neighbors or its forwarding database. Parsing performs no I/O of its own and
+//! *claims*, such as its interfaces, its neighbors or its forwarding database. Each row of a table is a claim. Parsing performs no I/O of its own and
 //! knows no store. [`reconcile`] recognizes the devices among hosts and merges them. Nothing here contacts the network.
 //!
 //! | [`Format`] | Input |

@@ -20,23 +20,23 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::threads::{Order, Thread, Threads};
+use super::threads::{Precedence, Thread, Threads};
 use crate::erased_job::{ErasedJob, ErasedResult, erase, result_of};
 use crate::invariant::Invariant;
 use crate::keyed_lock::{KeyGuard, KeyedLock};
 use crate::model::OrganizationId;
 
 /// The most jobs of one organization that run or wait, small and large ones each.
-const WAITING: usize = 256;
+const MAX_JOBS: usize = 256;
 
 /// The most jobs that have begun, each of another organization. They hold a thread while they wait.
-const BEGUN: usize = 64;
+const MAX_BEGUN: usize = 64;
 
 /// The most large jobs that have begun. They hold much memory while they wait.
-const LARGE_BEGUN: usize = 8;
+const MAX_LARGE_BEGUN: usize = 8;
 
 /// The time after which a job lets others work.
-const SLICE: Duration = Duration::from_millis(4);
+const TIME_SLICE: Duration = Duration::from_millis(4);
 
 /// The time after which a job lets organizations work that have worked little lately. Switching threads costs about 20 µs.
 const SHORT_SLICE: Duration = Duration::from_micros(200);
@@ -112,13 +112,13 @@ impl Default for FairThreads {
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, NonZero::get);
         let threads = processors.saturating_sub(1).max(1);
-        let large = LARGE_BEGUN.max(threads);
+        let large = MAX_LARGE_BEGUN.max(threads);
         Self {
-            organizations: KeyedLock::new(WAITING),
-            with_small: KeyedLock::new(WAITING),
-            with_large: KeyedLock::new(WAITING),
+            organizations: KeyedLock::new(MAX_JOBS),
+            with_small: KeyedLock::new(MAX_JOBS),
+            with_large: KeyedLock::new(MAX_JOBS),
             // More than large jobs can take, so that small jobs never wait for the end of all of these.
-            begun: Arc::new(Semaphore::new(BEGUN.max(large + threads))),
+            begun: Arc::new(Semaphore::new(MAX_BEGUN.max(large + threads))),
             large: Arc::new(Semaphore::new(large)),
             threads: Threads::new(threads),
         }
@@ -253,7 +253,7 @@ impl Turn {
 
     fn yield_if_over(&mut self) {
         let worked = self.since.elapsed();
-        if worked < SLICE && !self.lets_first_work(worked) {
+        if worked < TIME_SLICE && !self.lets_first_work(worked) {
             return;
         }
         let is_overtaken = self.lets_others_of_its_organization_work();
@@ -271,7 +271,7 @@ impl Turn {
 
     /// Returns whether the job has worked long enough to let an organization work that has worked little.
     fn lets_first_work(&self, worked: Duration) -> bool {
-        let is_usual = self.thread.as_ref().is_some_and(|thread| thread.order() == Order::Usual);
+        let is_usual = self.thread.as_ref().is_some_and(|thread| thread.order() == Precedence::Usual);
         is_usual && worked >= SHORT_SLICE && self.threads.are_awaited_by_first()
     }
 
@@ -373,7 +373,7 @@ mod tests {
             let blocker = tokio::task::spawn_blocking(|| std::thread::park_timeout(Duration::from_millis(5)));
             let large = threads.run_of_size(id, true, || {
                 let start = Instant::now();
-                while start.elapsed() < 3 * SLICE {
+                while start.elapsed() < 3 * TIME_SLICE {
                     yield_turn();
                 }
             });

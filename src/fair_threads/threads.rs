@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::model::OrganizationId;
 
 /// The debt below which an organization counts as one that has worked little.
-const LITTLE: Duration = Duration::from_millis(8);
+const SMALL_DEBT: Duration = Duration::from_millis(8);
 
 /// The greatest debt of an organization. It ensures that one which has stopped working soon counts like any other.
 const MAX_DEBT: Duration = Duration::from_millis(100);
@@ -20,10 +20,10 @@ const SHARE: u32 = 4;
 
 /// The time after which a job takes turns with those of organizations that have worked little. Together, these could
 /// otherwise take all the time.
-const PATIENCE: Duration = Duration::from_millis(25);
+const MAX_WAIT: Duration = Duration::from_millis(25);
 
 /// The number of organizations with a debt from which on those whose debt is paid are forgotten.
-const REMEMBERED: usize = 1_024;
+const MAX_REMEMBERED_DEBTS: usize = 1_024;
 
 /// A number of threads. Jobs of organizations that have worked little lately get one first, the others in the order in
 /// which they asked.
@@ -41,12 +41,12 @@ pub(super) struct Thread {
     threads: Arc<Threads>,
     organization: OrganizationId,
     since: Instant,
-    order: Order,
+    order: Precedence,
 }
 
 /// Why a job got its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum Precedence {
     /// Its organization has worked little.
     First,
     /// It was its turn.
@@ -68,7 +68,7 @@ struct Queue {
 #[derive(Debug)]
 struct Waiter {
     since: Instant,
-    granted: oneshot::Sender<Order>,
+    granted: oneshot::Sender<Precedence>,
 }
 
 /// The time that an organization has worked beyond its share, as of a moment.
@@ -116,13 +116,13 @@ impl Threads {
         let order = match self.enter(organization) {
             Ok(order) => order,
             // The sender is dropped only after it has sent.
-            Err(granted) => granted.blocking_recv().unwrap_or(Order::Usual),
+            Err(granted) => granted.blocking_recv().unwrap_or(Precedence::Usual),
         };
         Thread { threads: Arc::clone(self), organization, since: Instant::now(), order }
     }
 
     /// Takes a free thread, or begins to wait for one.
-    fn enter(&self, organization: OrganizationId) -> Result<Order, oneshot::Receiver<Order>> {
+    fn enter(&self, organization: OrganizationId) -> Result<Precedence, oneshot::Receiver<Precedence>> {
         let now = Instant::now();
         let mut queue = self.lock();
         let order = queue.order_of(organization, now);
@@ -133,8 +133,8 @@ impl Threads {
         let (granted, receiver) = oneshot::channel();
         let waiter = Waiter { since: now, granted };
         match order {
-            Order::First => queue.first.push_back(waiter),
-            Order::Usual | Order::Late => queue.others.push_back(waiter),
+            Precedence::First => queue.first.push_back(waiter),
+            Precedence::Usual | Precedence::Late => queue.others.push_back(waiter),
         }
         self.count(&queue);
         Err(receiver)
@@ -165,25 +165,25 @@ impl Threads {
 
 impl Queue {
     /// Removes the waiter that is next.
-    fn next(&mut self, now: Instant) -> Option<(Waiter, Order)> {
-        let is_late = |waiter: &Waiter| now.saturating_duration_since(waiter.since) >= PATIENCE;
+    fn next(&mut self, now: Instant) -> Option<(Waiter, Precedence)> {
+        let is_late = |waiter: &Waiter| now.saturating_duration_since(waiter.since) >= MAX_WAIT;
         // Where all others wait long, those that worked little take turns with them.
         let is_turn_of_first = self.was_late && !self.first.is_empty();
         self.was_late = !is_turn_of_first && self.others.front().is_some_and(is_late);
         if self.was_late {
-            return self.others.pop_front().map(|waiter| (waiter, Order::Late));
+            return self.others.pop_front().map(|waiter| (waiter, Precedence::Late));
         }
-        let first = self.first.pop_front().map(|waiter| (waiter, Order::First));
-        first.or_else(|| self.others.pop_front().map(|waiter| (waiter, Order::Usual)))
+        let first = self.first.pop_front().map(|waiter| (waiter, Precedence::First));
+        first.or_else(|| self.others.pop_front().map(|waiter| (waiter, Precedence::Usual)))
     }
 
-    fn order_of(&self, organization: OrganizationId, now: Instant) -> Order {
+    fn order_of(&self, organization: OrganizationId, now: Instant) -> Precedence {
         let debt = self.debts.get(&organization).map_or(Duration::ZERO, |debt| debt.left(now));
-        if debt < LITTLE { Order::First } else { Order::Usual }
+        if debt < SMALL_DEBT { Precedence::First } else { Precedence::Usual }
     }
 
     fn add_debt(&mut self, organization: OrganizationId, worked: Duration, now: Instant) {
-        if self.debts.len() >= REMEMBERED {
+        if self.debts.len() >= MAX_REMEMBERED_DEBTS {
             self.debts.retain(|_, debt| debt.left(now) > Duration::ZERO);
         }
         let debt = self.debts.entry(organization).or_insert(Debt { time: Duration::ZERO, at: now });
@@ -198,13 +198,13 @@ impl Debt {
 }
 
 impl Thread {
-    pub(super) const fn order(&self) -> Order {
+    pub(super) const fn order(&self) -> Precedence {
         self.order
     }
 
     /// Counts further work like that of any organization: the job has worked for a whole turn.
     pub(super) const fn begin_usual_turn(&mut self) {
-        self.order = Order::Usual;
+        self.order = Precedence::Usual;
     }
 }
 
@@ -218,8 +218,8 @@ impl Drop for Thread {
 mod tests {
     use super::*;
 
-    const SMALL: OrganizationId = OrganizationId::from_u128(1);
-    const LARGE: OrganizationId = OrganizationId::from_u128(2);
+    const SMALL_ORGANIZATION: OrganizationId = OrganizationId::from_u128(1);
+    const LARGE_ORGANIZATION: OrganizationId = OrganizationId::from_u128(2);
 
     fn waiter(since: Instant) -> Waiter {
         Waiter { since, granted: oneshot::channel().0 }
@@ -241,12 +241,12 @@ mod tests {
         // A share of the time, for ever.
         for number in 0..1_000 {
             let now = start + number * SHARE * Duration::from_millis(2);
-            assert_eq!(queue.order_of(SMALL, now), Order::First);
-            queue.add_debt(SMALL, Duration::from_millis(2), now);
+            assert_eq!(queue.order_of(SMALL_ORGANIZATION, now), Precedence::First);
+            queue.add_debt(SMALL_ORGANIZATION, Duration::from_millis(2), now);
         }
-        queue.add_debt(LARGE, Duration::from_secs(3_600), start);
-        assert_eq!(queue.order_of(LARGE, start), Order::Usual);
-        assert_eq!(queue.order_of(LARGE, start + SHARE * MAX_DEBT), Order::First);
+        queue.add_debt(LARGE_ORGANIZATION, Duration::from_secs(3_600), start);
+        assert_eq!(queue.order_of(LARGE_ORGANIZATION, start), Precedence::Usual);
+        assert_eq!(queue.order_of(LARGE_ORGANIZATION, start + SHARE * MAX_DEBT), Precedence::First);
     }
 
     #[test]
@@ -255,37 +255,37 @@ mod tests {
         queue.others.push_back(waiter(start));
         queue.first.extend([waiter(start), waiter(start)]);
         let mut next = |after| queue.next(start + after).map(|(_, order)| order);
-        assert_eq!(next(PATIENCE / 2), Some(Order::First));
-        assert_eq!(next(PATIENCE), Some(Order::Late));
-        assert_eq!(next(PATIENCE), Some(Order::First));
-        assert_eq!(next(PATIENCE), None);
+        assert_eq!(next(MAX_WAIT / 2), Some(Precedence::First));
+        assert_eq!(next(MAX_WAIT), Some(Precedence::Late));
+        assert_eq!(next(MAX_WAIT), Some(Precedence::First));
+        assert_eq!(next(MAX_WAIT), None);
     }
 
     #[test]
     fn thread_passes_to_an_organization_that_has_worked_little() {
         let threads = Threads::new(1);
         // In the future, so that it is not paid during the test.
-        threads.lock().add_debt(LARGE, MAX_DEBT, Instant::now() + PATIENCE * 1_000);
-        let running = threads.acquire(LARGE);
-        assert_eq!((running.order(), threads.has_free()), (Order::Usual, false));
-        let mut other = threads.enter(LARGE).unwrap_err();
+        threads.lock().add_debt(LARGE_ORGANIZATION, MAX_DEBT, Instant::now() + MAX_WAIT * 1_000);
+        let running = threads.acquire(LARGE_ORGANIZATION);
+        assert_eq!((running.order(), threads.has_free()), (Precedence::Usual, false));
+        let mut other = threads.enter(LARGE_ORGANIZATION).unwrap_err();
         assert_eq!((threads.are_awaited(), threads.are_awaited_by_first()), (true, false));
-        let mut small = threads.enter(SMALL).unwrap_err();
+        let mut small = threads.enter(SMALL_ORGANIZATION).unwrap_err();
         assert!(threads.are_awaited_by_first());
         // Waiting for too long would change the order.
-        threads.lock().others.iter_mut().for_each(|waiter| waiter.since += PATIENCE * 1_000);
+        threads.lock().others.iter_mut().for_each(|waiter| waiter.since += MAX_WAIT * 1_000);
         drop(running);
-        assert_eq!((small.try_recv(), other.try_recv().is_err()), (Ok(Order::First), true));
-        threads.release(SMALL, Duration::ZERO);
-        assert_eq!((other.try_recv(), threads.are_awaited()), (Ok(Order::Usual), false));
-        threads.release(LARGE, Duration::ZERO);
+        assert_eq!((small.try_recv(), other.try_recv().is_err()), (Ok(Precedence::First), true));
+        threads.release(SMALL_ORGANIZATION, Duration::ZERO);
+        assert_eq!((other.try_recv(), threads.are_awaited()), (Ok(Precedence::Usual), false));
+        threads.release(LARGE_ORGANIZATION, Duration::ZERO);
         assert!(threads.has_free());
     }
 
     #[test]
     fn debts_that_are_paid_are_forgotten() {
         let (mut queue, start) = (queue(), Instant::now());
-        for number in 0..10 * REMEMBERED as u32 {
+        for number in 0..10 * MAX_REMEMBERED_DEBTS as u32 {
             let work = Duration::from_millis(1);
             queue.add_debt(
                 OrganizationId::from_u128(u128::from(number)),
@@ -293,6 +293,6 @@ mod tests {
                 start + number * SHARE * work,
             );
         }
-        assert!(queue.debts.len() <= REMEMBERED, "{}", queue.debts.len());
+        assert!(queue.debts.len() <= MAX_REMEMBERED_DEBTS, "{}", queue.debts.len());
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use self::counters::Latencies;
 pub(crate) use self::counters::{CacheCounters, Counter, Histogram};
-pub(crate) use self::openmetrics::{Kind, OpenMetrics};
+pub(crate) use self::openmetrics::{MetricKind, OpenMetrics};
 
 /// The `Content-Type` of the text that the `to_openmetrics` methods write.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -45,14 +45,14 @@ pub(crate) fn write_caches<'f>(
     caches: &(impl Iterator<Item = &'f CacheFigures> + Clone),
 ) {
     type Value = fn(&CacheFigures) -> u64;
-    let families: [(&str, Kind, &str, Value); 3] = [
-        ("toposcope_cache_hits", Kind::Counter, "Look-ups in a cache that found a value.", |cache| {
+    let families: [(&str, MetricKind, &str, Value); 3] = [
+        ("toposcope_cache_hits", MetricKind::Counter, "Look-ups in a cache that found a value.", |cache| {
             cache.hits
         }),
-        ("toposcope_cache_misses", Kind::Counter, "Look-ups in a cache that found none.", |cache| {
+        ("toposcope_cache_misses", MetricKind::Counter, "Look-ups in a cache that found none.", |cache| {
             cache.misses
         }),
-        ("toposcope_cache_entries", Kind::Gauge, "Entries of a cache.", |cache| cache.entries),
+        ("toposcope_cache_entries", MetricKind::Gauge, "Entries of a cache.", |cache| cache.entries),
     ];
     for (name, kind, help, value) in families {
         let mut family = text.family(name, kind, help);

@@ -10,7 +10,7 @@ pub(crate) struct OpenMetrics(String);
 
 /// The type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -24,18 +24,18 @@ pub(crate) type Labels<'l> = &'l [(&'l str, &'l str)];
 pub(crate) struct Family<'t> {
     text: &'t mut String,
     name: &'static str,
-    kind: Kind,
+    kind: MetricKind,
 }
 
 impl OpenMetrics {
     /// Begins a family. The unit is the end of its name, if that is one. Each family is written once, and its samples
     /// before the next one begins.
-    pub(crate) fn family(&mut self, name: &'static str, kind: Kind, help: &str) -> Family<'_> {
+    pub(crate) fn family(&mut self, name: &'static str, kind: MetricKind, help: &str) -> Family<'_> {
         let text = &mut self.0;
         let type_name = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         line(text, format_args!("# TYPE {name} {type_name}"));
         if let Some(unit) = ["seconds", "bytes"].into_iter().find(|unit| name.ends_with(unit)) {
@@ -55,7 +55,7 @@ impl OpenMetrics {
 impl Family<'_> {
     /// Writes the sample of a counter or a gauge.
     pub(crate) fn value(&mut self, labels: Labels<'_>, value: u64) {
-        let suffix = if self.kind == Kind::Counter { "_total" } else { "" };
+        let suffix = if self.kind == MetricKind::Counter { "_total" } else { "" };
         self.sample(suffix, labels, None, value);
     }
 

@@ -1,5 +1,5 @@
 use super::records::KeyHolder;
-use super::schema::{daemon_api_key_key, organization_key, user_api_key_key, user_key};
+use super::schema::{daemon_api_key_record_key, organization_key, user_api_key_record_key, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, DaemonCaller, KeyKind, KeyText, SessionId};
 
@@ -35,7 +35,7 @@ impl Inventory {
         }
         let (id, secret) = self.find_secret(&text).await?;
         let KeyHolder::User(user) = secret.holder else { return Err(ErrorKind::NotAuthenticated.into()) };
-        let key = user_api_key_key(id.into());
+        let key = user_api_key_record_key(id.into());
         let keys = [key, user_key(user), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
         let [Some(record), Some(owner), Some(organization)] = records.as_slice() else {
@@ -88,7 +88,7 @@ impl Inventory {
         let KeyHolder::Daemon(network) = secret.holder else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let key = daemon_api_key_key(id.into());
+        let key = daemon_api_key_record_key(id.into());
         let records = self.store.get(&[key, organization_key(secret.organization_id)]).await?;
         let [Some(record), Some(_)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());

@@ -8,7 +8,7 @@ use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
     NETWORK_NAME_UNIQUE_KEY, decode, encode, exists, facets, name_unique_key, network_key, organization_key,
-    password_key, user_api_key_key, user_key,
+    password_key, user_api_key_record_key, user_key,
 };
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
@@ -233,7 +233,7 @@ impl Inventory {
                 None => self.put_owner(&plan, hash.clone(), &mut batch)?,
             };
             let key_id: UserApiKeyId = derived_id("bootstrap key", &[owner.id.as_bytes()]);
-            let issued_key = match self.find::<UserApiKey>(user_api_key_key(key_id)).await? {
+            let issued_key = match self.find::<UserApiKey>(user_api_key_record_key(key_id)).await? {
                 Some((record, mut key)) if bootstrap.key_rotation == KeyRotation::Never => {
                     // Deleting a network removes it from every key, and one that was created in another way was never
                     // granted.
@@ -366,7 +366,12 @@ fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
 }
 
 fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
-    batch.put(user_api_key_key(key.id), precondition, user_api_key_facets(key), encode(&key.stored())?);
+    batch.put(
+        user_api_key_record_key(key.id),
+        precondition,
+        user_api_key_facets(key),
+        encode(&key.stored())?,
+    );
     Ok(())
 }
 

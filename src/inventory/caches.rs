@@ -26,7 +26,7 @@ pub(super) struct DecodeCache<T> {
 }
 
 /// The maximum number of cached values.
-const CAPACITY: usize = 4096;
+const MAX_CACHED: usize = 4096;
 
 impl<T: DeserializeOwned> DecodeCache<T> {
     pub(super) fn get(&self, record: &Record) -> Result<Arc<T>, Error> {
@@ -42,7 +42,7 @@ impl<T: DeserializeOwned> DecodeCache<T> {
         let value = Arc::new(decode(record)?);
         let mut known = self.values.write().unwrap_or_else(PoisonError::into_inner);
         // Clearing everything avoids tracking use on every request; active values return with their next request.
-        if known.len() >= CAPACITY {
+        if known.len() >= MAX_CACHED {
             known.clear();
         }
         known.insert(record.key.id, (record.version, Arc::clone(&value)));

@@ -2,7 +2,7 @@
 
 use super::Inventory;
 use crate::access::{LoginAttempts, PasswordFigures};
-use crate::figures::{CacheFigures, Kind, Latencies, OpenMetrics, write_caches};
+use crate::figures::{CacheFigures, Latencies, MetricKind, OpenMetrics, write_caches};
 use crate::store::StoreFigures;
 
 /// The figures of an inventory. See [`Inventory::figures`].
@@ -135,18 +135,23 @@ impl InventoryFigures {
     pub(crate) fn write_all_but_caches(&self, text: &mut OpenMetrics) {
         self.write_queues(text);
         self.write_logins(text);
-        let numbers: [(&str, Kind, &str, u64); 4] = [
-            ("toposcope_sessions_begun", Kind::Counter, "Sessions that have begun.", self.sessions_begun),
+        let numbers: [(&str, MetricKind, &str, u64); 4] = [
+            (
+                "toposcope_sessions_begun",
+                MetricKind::Counter,
+                "Sessions that have begun.",
+                self.sessions_begun,
+            ),
             (
                 "toposcope_sessions_ended",
-                Kind::Counter,
+                MetricKind::Counter,
                 "Sessions that a logout has ended.",
                 self.sessions_ended,
             ),
-            ("toposcope_background_tasks", Kind::Gauge, "Background tasks.", self.background_tasks),
+            ("toposcope_background_tasks", MetricKind::Gauge, "Background tasks.", self.background_tasks),
             (
                 "toposcope_waiting_computations",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 "Long computations that wait for a thread.",
                 self.waiting_computations,
             ),
@@ -158,13 +163,16 @@ impl InventoryFigures {
     }
 
     fn write_queues(&self, text: &mut OpenMetrics) {
-        let mut family =
-            text.family("toposcope_queue_length", Kind::Gauge, "Work that has its turn or waits for it.");
+        let mut family = text.family(
+            "toposcope_queue_length",
+            MetricKind::Gauge,
+            "Work that has its turn or waits for it.",
+        );
         for queues in &self.queues {
             family.value(&[("queue", queues.name)], queues.length);
         }
         let mut family =
-            text.family("toposcope_queue_longest", Kind::Gauge, "Work in the longest queue of a kind.");
+            text.family("toposcope_queue_longest", MetricKind::Gauge, "Work in the longest queue of a kind.");
         for queues in &self.queues {
             family.value(&[("queue", queues.name)], queues.longest);
         }
@@ -172,25 +180,31 @@ impl InventoryFigures {
 
     fn write_logins(&self, text: &mut OpenMetrics) {
         type Value = fn(&LoginFigures) -> u64;
-        let families: [(&str, Kind, &str, Value); 6] = [
-            ("toposcope_logins", Kind::Gauge, "Attempts with a password in progress.", |of| of.in_progress),
-            ("toposcope_logins_failed", Kind::Counter, "Attempts with a wrong password.", |of| of.failed),
+        let families: [(&str, MetricKind, &str, Value); 6] = [
+            ("toposcope_logins", MetricKind::Gauge, "Attempts with a password in progress.", |of| {
+                of.in_progress
+            }),
+            ("toposcope_logins_failed", MetricKind::Counter, "Attempts with a wrong password.", |of| {
+                of.failed
+            }),
             (
                 "toposcope_logins_locked_out",
-                Kind::Counter,
+                MetricKind::Counter,
                 "Attempts refused after too many failures.",
                 |of| of.locked_out,
             ),
             (
                 "toposcope_logins_refused",
-                Kind::Counter,
+                MetricKind::Counter,
                 "Attempts refused because too many were in progress.",
                 |of| of.refused,
             ),
-            ("toposcope_password_hashes", Kind::Gauge, "Password hashes that run.", |of| of.hashes.running),
+            ("toposcope_password_hashes", MetricKind::Gauge, "Password hashes that run.", |of| {
+                of.hashes.running
+            }),
             (
                 "toposcope_password_hashes_waiting",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 "Password hashes that wait for others to end.",
                 |of| of.hashes.waiting,
             ),
@@ -203,7 +217,7 @@ impl InventoryFigures {
             }
         }
         let help = "Time for which a password hash has waited for others to end.";
-        let mut family = text.family("toposcope_password_wait_seconds", Kind::Histogram, help);
+        let mut family = text.family("toposcope_password_wait_seconds", MetricKind::Histogram, help);
         for (of, figures) in kinds {
             family.latencies(&[("of", of)], &figures.hashes.waits);
         }
@@ -217,20 +231,20 @@ impl InventoryFigures {
         ];
         for (name, help, value) in numbers {
             if let Some(value) = value {
-                text.family(name, Kind::Gauge, help).value(&[], value);
+                text.family(name, MetricKind::Gauge, help).value(&[], value);
             }
         }
-        let mut family = text.family("toposcope_store_calls", Kind::Counter, "Calls of the store.");
+        let mut family = text.family("toposcope_store_calls", MetricKind::Counter, "Calls of the store.");
         for call in &self.store_calls {
             family.value(&[("call", call.call)], call.calls);
         }
         let help = "Measured calls in which the store has failed.";
-        let mut family = text.family("toposcope_store_failures", Kind::Counter, help);
+        let mut family = text.family("toposcope_store_failures", MetricKind::Counter, help);
         for call in &self.store_calls {
             family.value(&[("call", call.call)], call.failures);
         }
         let help = "Latency of calls of the store: of one read in 17, and of all writes.";
-        let mut family = text.family("toposcope_store_duration_seconds", Kind::Histogram, help);
+        let mut family = text.family("toposcope_store_duration_seconds", MetricKind::Histogram, help);
         for call in &self.store_calls {
             family.latencies(&[("call", call.call)], &call.latencies);
         }

@@ -11,8 +11,8 @@ use super::figures::StoreCallFigures;
 use crate::figures::{Counter, Histogram};
 use crate::model::Timestamp;
 use crate::store::{
-    Answer, Batch, Key, Name, Page, Query, Record, Revision, Store, StoreError, StoreErrorKind, UniqueKey,
-    Wrapper,
+    Batch, Key, Name, Page, Query, Record, Revision, Store, StoreError, StoreErrorKind, StoreFuture,
+    UniqueKey, Wrapper,
 };
 
 /// One read in this many is measured: measuring takes an allocation more, which shows in short requests. The number is a
@@ -80,12 +80,12 @@ impl CallCounters {
     }
 
     /// Counts a read, and measures some.
-    fn read<'f, T: Send + 'f>(&'f self, reading: Answer<'f, T>) -> Answer<'f, T> {
+    fn read<'f, T: Send + 'f>(&'f self, reading: StoreFuture<'f, T>) -> StoreFuture<'f, T> {
         let number = self.calls.next();
         if number.is_multiple_of(MEASURED_SHARE) { Box::pin(self.measure(reading)) } else { reading }
     }
 
-    async fn measure<T>(&self, call: Answer<'_, T>) -> Result<T, StoreError> {
+    async fn measure<T>(&self, call: StoreFuture<'_, T>) -> Result<T, StoreError> {
         let begun_at = Instant::now();
         let result = call.await;
         self.latencies.record(begun_at.elapsed());
@@ -106,7 +106,7 @@ impl Wrapper for MeasuredStore {
         &*self.store
     }
 
-    fn get<'s, 'k, 'f>(&'s self, keys: &'k [Key]) -> Answer<'f, Vec<Option<Record>>>
+    fn get<'s, 'k, 'f>(&'s self, keys: &'k [Key]) -> StoreFuture<'f, Vec<Option<Record>>>
     where
         's: 'f,
         'k: 'f,
@@ -115,7 +115,7 @@ impl Wrapper for MeasuredStore {
         self.counters.get.read(self.inner().get(keys))
     }
 
-    fn get_by_unique_key<'s, 'k, 'f>(&'s self, unique_key: &'k UniqueKey) -> Answer<'f, Option<Record>>
+    fn get_by_unique_key<'s, 'k, 'f>(&'s self, unique_key: &'k UniqueKey) -> StoreFuture<'f, Option<Record>>
     where
         's: 'f,
         'k: 'f,
@@ -124,7 +124,7 @@ impl Wrapper for MeasuredStore {
         self.counters.get_by_unique_key.read(self.inner().get_by_unique_key(unique_key))
     }
 
-    fn list<'s, 'q, 'f>(&'s self, query: &'q Query) -> Answer<'f, Page>
+    fn list<'s, 'q, 'f>(&'s self, query: &'q Query) -> StoreFuture<'f, Page>
     where
         's: 'f,
         'q: 'f,
@@ -133,7 +133,7 @@ impl Wrapper for MeasuredStore {
         self.counters.list.read(self.inner().list(query))
     }
 
-    fn revision<'s, 'f>(&'s self, kind: Name, organization: Uuid) -> Answer<'f, Option<Revision>>
+    fn revision<'s, 'f>(&'s self, kind: Name, organization: Uuid) -> StoreFuture<'f, Option<Revision>>
     where
         's: 'f,
         Self: 'f,
@@ -141,7 +141,7 @@ impl Wrapper for MeasuredStore {
         self.counters.revision.read(self.inner().revision(kind, organization))
     }
 
-    fn commit<'s, 'f>(&'s self, batch: Batch) -> Answer<'f, ()>
+    fn commit<'s, 'f>(&'s self, batch: Batch) -> StoreFuture<'f, ()>
     where
         's: 'f,
         Self: 'f,
@@ -161,7 +161,7 @@ impl Wrapper for MeasuredStore {
         })
     }
 
-    fn purge_expired<'s, 'f>(&'s self, now: Timestamp) -> Answer<'f, u64>
+    fn purge_expired<'s, 'f>(&'s self, now: Timestamp) -> StoreFuture<'f, u64>
     where
         's: 'f,
         Self: 'f,

@@ -17,7 +17,7 @@ use crate::store::{Name, Record, Version};
 const KINDS: [Name; 5] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
 
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
-const PIECE: usize = 4 * 1024 * 1024;
+const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
 /// The state of everything that the topologies of an organization depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,14 +148,14 @@ impl Inventory {
 /// A host and its claims, as stored.
 type StoredHost = (Record, Vec<Record>);
 
-/// Takes hosts of about [`PIECE`] bytes in all. Returns them and their size.
+/// Takes hosts of about [`BYTES_PER_PIECE`] bytes in all. Returns them and their size.
 fn next_piece(hosts: &mut impl Iterator<Item = StoredHost>) -> (Vec<StoredHost>, usize) {
     let (mut piece, mut bytes) = (Vec::new(), 0_usize);
     for (host, claims) in hosts {
         let all = std::iter::once(&host).chain(&claims);
         bytes = bytes.saturating_add(all.map(|record| record.body.len()).sum());
         piece.push((host, claims));
-        if bytes >= PIECE {
+        if bytes >= BYTES_PER_PIECE {
             break;
         }
     }

@@ -8,7 +8,8 @@ use uuid::Uuid;
 use super::email::email_unique_key;
 use super::schema::{
     DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, OWNER_LINK, TAG_LINK, UPDATED_AT, USER_LINK, decode, encode,
-    exists, facets, key_use_key, links, network_key, organization_key, secret_key, time_key,
+    exists, facets, key_secret_record_key, key_use_record_key, links, network_key, organization_key,
+    time_sort_key,
 };
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText, Scope, Verifier};
@@ -80,7 +81,7 @@ pub(super) fn named(
     created_at: Timestamp,
     updated_at: Timestamp,
 ) -> Facets {
-    let keys = [time_key(UPDATED_AT, updated_at), SortKey::new(NAME, name.as_bytes())];
+    let keys = [time_sort_key(UPDATED_AT, updated_at), SortKey::new(NAME, name.as_bytes())];
     facets(organization, created_at).with_sort_keys(keys)
 }
 
@@ -153,15 +154,15 @@ pub(super) fn put_secret(
     let secret = KeySecret { verifier: digest.verifier(), organization_id, holder };
     let mut facets = facets(organization_id, created_at);
     facets.unique_keys.push(UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup()));
-    batch.put(secret_key(id.into()), precondition, facets, encode(&secret)?);
+    batch.put(key_secret_record_key(id.into()), precondition, facets, encode(&secret)?);
     Ok(())
 }
 
 /// Adds the deletion of a key's secret and use records to a batch.
 pub(super) fn delete_key_records(batch: &mut Batch, key: impl Into<Uuid>) {
     let key = key.into();
-    batch.delete(secret_key(key), Precondition::Any);
-    batch.delete(key_use_key(key), Precondition::Any);
+    batch.delete(key_secret_record_key(key), Precondition::Any);
+    batch.delete(key_use_record_key(key), Precondition::Any);
 }
 
 /// The body of a [`SESSION`](super::schema::SESSION) record. Responses never contain it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::schema::{CREATED_AT, decode, encode, revocation_key, time_key};
+use super::schema::{CREATED_AT, decode, encode, revocation_key, time_sort_key};
 use super::{Error, Inventory};
 use crate::model::{Timestamp, UserId};
 use crate::store::{Batch, Facets, Key, Precondition, Record, Version};
@@ -42,7 +42,7 @@ impl Inventory {
         self.purge_periodically();
         let now = self.now();
         let facets = Facets::default()
-            .with_sort_keys([time_key(CREATED_AT, now)])
+            .with_sort_keys([time_sort_key(CREATED_AT, now)])
             .with_expires_at(now.plus_micros(LIFETIME_MICROS));
         let mut batch = Batch::new();
         batch.put(revocation_key(user), Precondition::Any, facets, encode(&Stored { revoked_at: now })?);

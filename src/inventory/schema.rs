@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Error;
-use super::case::without_case;
+use super::natural::without_case;
 use crate::model::{
     DaemonApiKeyId, DaemonId, DiscoveryId, HostId, NetworkId, OrganizationId, RecordId, ShareId, SubnetId,
     TagId, Timestamp, UserApiKeyId, UserId,
@@ -20,7 +20,7 @@ use crate::store::{
 };
 
 pub(super) const ORGANIZATION: Name = Name::new("organization");
-/// A stand-in for an organization that is being deleted, stored under the organization's id.
+/// A tombstone of an organization that is being deleted, stored under the organization's id.
 ///
 /// It exists while the records of the organization are deleted. It belongs to no organization.
 pub(super) const ORGANIZATION_DELETION: Name = Name::new("organization_end");
@@ -29,12 +29,12 @@ pub(super) const USER: Name = Name::new("user");
 pub(super) const PASSWORD: Name = Name::new("password");
 pub(super) const NETWORK: Name = Name::new("network");
 pub(super) const TAG: Name = Name::new("tag");
-/// A stand-in for a tag that is being deleted, stored under the tag's id.
+/// A tombstone of a tag that is being deleted, stored under the tag's id.
 ///
 /// It exists while the tag is removed from the records that have it.
 pub(super) const TAG_DELETION: Name = Name::new("tag_deletion");
 pub(super) const SUBNET: Name = Name::new("subnet");
-/// A stand-in for a subnet that is being deleted, stored under the subnet's id.
+/// A tombstone of a subnet that is being deleted, stored under the subnet's id.
 ///
 /// It exists while the subnet is removed from the interfaces that name it.
 pub(super) const SUBNET_DELETION: Name = Name::new("subnet_deletion");
@@ -163,11 +163,11 @@ pub(super) const SERVICE_VIRTUALIZED_BY_LINK: Name = Name::new("service_run_by")
 
 /// From a daemon to the API key that registered it.
 pub(super) const DAEMON_KEY_LINK: Name = Name::new("registered_by");
-/// From a session of work to its network. It exists while a daemon has to hear of the session.
+/// From a discovery job to its network. It exists until the daemon has been told of the job's end.
 pub(super) const OPEN_LINK: Name = Name::new("open_on");
-/// From a session of work to its network. It exists once no daemon has to hear of the session.
+/// From a discovery job to its network. It exists once no daemon has to be told of the job any more.
 pub(super) const ENDED_LINK: Name = Name::new("ended_on");
-/// From an open session of work to its daemon.
+/// From an open discovery job to its daemon.
 pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");
@@ -202,19 +202,19 @@ pub(super) const fn tag_key(id: TagId) -> Key {
     Key::new(TAG, id.uuid())
 }
 
-pub(super) const fn user_api_key_key(id: UserApiKeyId) -> Key {
+pub(super) const fn user_api_key_record_key(id: UserApiKeyId) -> Key {
     Key::new(USER_API_KEY, id.uuid())
 }
 
-pub(super) const fn daemon_api_key_key(id: DaemonApiKeyId) -> Key {
+pub(super) const fn daemon_api_key_record_key(id: DaemonApiKeyId) -> Key {
     Key::new(DAEMON_API_KEY, id.uuid())
 }
 
-pub(super) const fn secret_key(id: Uuid) -> Key {
+pub(super) const fn key_secret_record_key(id: Uuid) -> Key {
     Key::new(KEY_SECRET, id)
 }
 
-pub(super) const fn key_use_key(id: Uuid) -> Key {
+pub(super) const fn key_use_record_key(id: Uuid) -> Key {
     Key::new(KEY_USE, id)
 }
 
@@ -238,7 +238,7 @@ pub(super) const fn subnet_key(id: SubnetId) -> Key {
     Key::new(SUBNET, id.uuid())
 }
 
-pub(super) const fn daemon_key(id: DaemonId) -> Key {
+pub(super) const fn daemon_record_key(id: DaemonId) -> Key {
     Key::new(DAEMON, id.uuid())
 }
 
@@ -269,7 +269,7 @@ pub(super) fn name_unique_key(key: Name, organization: OrganizationId, name: &st
 /// Encodes a time as a sort key.
 ///
 /// The sign bit of the microseconds is flipped, so that the bytes sort by time.
-pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
+pub(super) fn time_sort_key(name: Name, time: Timestamp) -> SortKey {
     SortKey::new(name, (time.unix_micros() ^ i64::MIN).to_be_bytes())
 }
 
@@ -277,7 +277,7 @@ pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
 pub(super) fn facets(organization: OrganizationId, created_at: Timestamp) -> Facets {
     Facets {
         organization: Some(organization.uuid()),
-        sort_keys: vec![time_key(CREATED_AT, created_at)],
+        sort_keys: vec![time_sort_key(CREATED_AT, created_at)],
         ..Facets::default()
     }
 }

@@ -1,23 +1,22 @@
-//! Subnets: their rules.
+//! Subnets: their rules, and the keys and terms by which their addresses are found.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
+use super::schema::CIDR_UNIQUE_KEY;
 use crate::access::Caller;
 use crate::inventory::collections::{
     BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, handle,
-    put_stand_in,
+    put_tombstone,
 };
-use crate::inventory::effects;
 use crate::inventory::hosts::check_source;
-use crate::inventory::prefixes::{cidr_filter, cidr_term, cidr_unique_key};
 use crate::inventory::records::named;
 use crate::inventory::schema::{SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key};
-use crate::inventory::{Entity, Error, Inventory, validate};
+use crate::inventory::{Entity, Error, Inventory, effects, validate};
 use crate::model::{
     Cidr, Host, NetworkId, OrganizationId, Permission, Source, Subnet, SubnetId, SubnetType, Timestamp,
 };
-use crate::store::{Batch, Facets, Link, Name, Query};
+use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange, UniqueKey};
 use crate::wire::ListQuery;
 
 impl Subnet {
@@ -157,7 +156,7 @@ impl CollectionRecord for Subnet {
         batch: &mut Batch,
     ) -> Result<(), Error> {
         effects::before_subnet_removal(inventory, record, batch)?;
-        put_stand_in(record, caller.organization_id(), inventory.now(), batch)
+        put_tombstone(record, caller.organization_id(), inventory.now(), batch)
     }
 
     async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: SubnetId) -> Result<bool, Error> {
@@ -178,7 +177,7 @@ impl Deletable for Subnet {}
 impl BulkDeletable for Subnet {}
 
 impl Referenced for Subnet {
-    const STAND_IN: Name = SUBNET_DELETION;
+    const TOMBSTONE: Name = SUBNET_DELETION;
     // Interfaces may name subnets without records, so clients may add such links at any time.
     const RELATIONS: &'static [Name] = &[];
 
@@ -198,4 +197,33 @@ fn clear_subnet(host: &mut Host, subnet: SubnetId, now: Timestamp) {
     for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id == Some(subnet)) {
         (interface.subnet_id, interface.updated_at) = (None, now);
     }
+}
+
+/// The addresses of a subnet.
+const CIDR_TERM: Name = Name::new("cidr");
+
+/// Returns the unique key of the addresses of a subnet within its network.
+pub(super) fn cidr_unique_key(network: NetworkId, cidr: Cidr) -> UniqueKey {
+    UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
+}
+
+/// Returns the term of the addresses of a subnet.
+pub(super) fn cidr_term(cidr: Cidr) -> Term {
+    Term::new(CIDR_TERM, cidr_bytes(cidr))
+}
+
+/// Returns the filter of subnets with exactly these addresses.
+pub(super) fn cidr_filter(cidrs: impl IntoIterator<Item = Cidr>) -> TermFilter {
+    let ranges = cidrs.into_iter().map(|cidr| TermRange::exact(cidr_bytes(cidr)));
+    TermFilter::new(CIDR_TERM, ranges.collect::<Vec<_>>())
+}
+
+/// Encodes the addresses of a subnet. The length distinguishes IPv4 from IPv6.
+pub(super) fn cidr_bytes(cidr: Cidr) -> Vec<u8> {
+    let mut bytes = vec![cidr.prefix_length()];
+    match cidr.first_address() {
+        IpAddr::V4(address) => bytes.extend(address.octets()),
+        IpAddr::V6(address) => bytes.extend(address.octets()),
+    }
+    bytes
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::access::Caller;
 use crate::inventory::collections::{
     BulkDeletable, CollectionRecord, Creatable, Deletable, Referenced, Requirements, Rewritten, handle,
-    put_stand_in,
+    put_tombstone,
 };
 use crate::inventory::records::{daemon_api_key_facets, named, user_api_key_facets};
 use crate::inventory::schema::{
@@ -92,7 +92,7 @@ impl CollectionRecord for Tag {
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        put_stand_in(record, caller.organization_id(), inventory.now(), batch)
+        put_tombstone(record, caller.organization_id(), inventory.now(), batch)
     }
 
     async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: TagId) -> Result<bool, Error> {
@@ -120,7 +120,7 @@ impl Deletable for Tag {}
 impl BulkDeletable for Tag {}
 
 impl Referenced for Tag {
-    const STAND_IN: Name = TAG_DELETION;
+    const TOMBSTONE: Name = TAG_DELETION;
     const RELATIONS: &'static [Name] = &[TAG_LINK, SERVICE_TAG_LINK];
 
     async fn remove_references(

@@ -20,10 +20,10 @@ use crate::model::Timestamp;
 use crate::store::{Batch, Facets, Key, Name, Precondition, Query, StoreError, StoreErrorKind, UniqueKey};
 
 /// The maximum number of attempts of a change under contention.
-const ATTEMPTS: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// The same for changes about which a policy is asked, of which any number can be decided at the same time.
-const REVIEWED_ATTEMPTS: usize = 64;
+const MAX_REVIEWED_ATTEMPTS: usize = 64;
 
 /// The time for which such a change waits for others that must be decided again as well.
 const MAX_WAIT: Duration = Duration::from_secs(30);
@@ -62,12 +62,12 @@ pub(super) struct Transaction<'a> {
 
 /// The outcome of one attempt to commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub(in crate::inventory) enum Attempt<T = UniqueKey> {
     Committed,
     /// A record has changed since it was read; everything must be read and decided again.
     Stale,
-    /// Another record has this unique key.
-    Taken(UniqueKey),
+    /// Another record has this unique key, or what the key stands for.
+    Taken(T),
 }
 
 impl Inventory {
@@ -291,7 +291,7 @@ impl Transaction<'_> {
 
     fn count_attempt(&mut self) -> Result<(), Error> {
         self.attempts += 1;
-        let limit = if self.review.is_none() { ATTEMPTS } else { REVIEWED_ATTEMPTS };
+        let limit = if self.review.is_none() { MAX_ATTEMPTS } else { MAX_REVIEWED_ATTEMPTS };
         if self.attempts < limit { Ok(()) } else { Err(self.conflict()) }
     }
 

@@ -19,9 +19,9 @@ use super::response::{Outcome, add_allowance};
 use super::revocations::Moment;
 use super::routes::RouteTable;
 #[cfg(feature = "topology")]
-use super::routes::route::Answer;
+use super::routes::route::ResponseContent;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
-use super::sender::{Access, Sender, credentials};
+use super::sender::{AllowedSenders, Sender, credentials};
 use super::state::ApiState;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
@@ -58,13 +58,13 @@ impl ApiState {
         let body_end = BodyEnd::of(body.as_ref());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
-        let is_page = matches!(&found, Ok((Route { answer: Answer::Html, .. }, _)));
+        let is_page = matches!(&found, Ok((Route { answer: ResponseContent::Html, .. }, _)));
         let by_host_application =
             || credentials::set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
         let sender = match access {
             Some(access) if access.is_public() => by_host_application(),
             // Nothing is done for the caller, whose organization need not exist.
-            None | Some(Access::Session) if request.extensions.get::<Caller>().is_some() => {
+            None | Some(AllowedSenders::Session) if request.extensions.get::<Caller>().is_some() => {
                 by_host_application()
             }
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
@@ -73,12 +73,12 @@ impl ApiState {
         observation.sent_by(identified);
         let prefix = if identified.is_none() { self.client_prefixes.of(request) } else { None };
         let allowance = match access {
-            Some(Access::Unlimited) => None,
+            Some(AllowedSenders::Unlimited) => None,
             _ => self.allowance(identified, prefix),
         };
         let mut room = RequestRoom::new(self.body_budgets(), Self::holder(identified, prefix));
         // Endpoints without a credential read, or have short answers.
-        let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
+        let is_refusable = request.method.is_safe() || access.is_none_or(AllowedSenders::is_public);
         let admission = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None if is_refusable => Ok(()),
@@ -88,7 +88,7 @@ impl ApiState {
             Err(error) => Err(error),
             Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
-                let body = body.map(|body| body.limited(self.patience, &self.shutdown));
+                let body = body.map(|body| body.limited(self.stall_timeout, &self.shutdown));
                 let audit = observation.audit(request, found.as_ref().ok().map(|(_, path)| path));
                 let serving = pin!(async {
                     let input = Input { request, began, body, body_limit, room: &room };
@@ -130,7 +130,7 @@ impl ApiState {
     }
 
     /// Identifies the sender by the credentials that the endpoint looks at.
-    async fn identify(&self, access: Option<Access>, request: &Parts) -> Result<Sender, Error> {
+    async fn identify(&self, access: Option<AllowedSenders>, request: &Parts) -> Result<Sender, Error> {
         match access {
             Some(access) => self.credentials.identify(access, request).await,
             None => self.credentials.identify_caller(request).await.map(Sender::Caller),
@@ -156,7 +156,7 @@ impl ApiState {
     ) -> Result<Outcome, ApiError> {
         let (route, path) = found?;
         let sender = match route.access {
-            access if access.is_public() || matches!(access, Access::Session) => None,
+            access if access.is_public() || matches!(access, AllowedSenders::Session) => None,
             access => {
                 let sender = sender.unwrap_or_else(|| Err(ErrorKind::NotAuthenticated.into()));
                 let sender = self.admit(sender, input.request)?;

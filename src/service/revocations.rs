@@ -4,7 +4,7 @@
 //! marks it. If other processes may use the store, a revocation is stored as well, and one task looks for those of others
 //! while there are long responses.
 //!
-//! A request knows the [`Moment`] when it began. A user who was revoked since then, while the first part of the response was
+//! A request knows the [`Moment`] when it began. A user who was revoked since then, while the first chunk of the response was
 //! read, is found when the response joins the others of the user.
 
 use std::collections::{HashMap, VecDeque};

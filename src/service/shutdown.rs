@@ -21,7 +21,7 @@ pub(super) struct Shutdown(Option<Arc<Shared>>);
 
 /// How far the shutdown is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
+pub(super) enum ShutdownStage {
     /// No shutdown has begun.
     Running,
     /// Streams and whole lists end, and no new ones begin.
@@ -33,7 +33,7 @@ pub(super) enum Stage {
 struct Shared {
     /// Tells that the host application stops. `None` once a task waits for it.
     signal: Mutex<Option<Signal>>,
-    stage: watch::Sender<Stage>,
+    stage: watch::Sender<ShutdownStage>,
     task: Mutex<Option<AbortHandle>>,
     /// Number of requests that are not answered, and of responses whose bodies exist.
     work: AtomicUsize,
@@ -44,13 +44,13 @@ struct Shared {
 type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A request or a response, for as long as this value exists.
-pub(super) struct Work(Arc<Shared>);
+pub(super) struct OpenWork(Arc<Shared>);
 
 impl Shutdown {
     pub(super) fn on(signal: impl Future<Output = ()> + Send + 'static) -> Self {
         let shutdown = Self(Some(Arc::new(Shared {
             signal: Mutex::new(Some(Box::pin(signal))),
-            stage: watch::Sender::new(Stage::Running),
+            stage: watch::Sender::new(ShutdownStage::Running),
             task: Mutex::default(),
             work: AtomicUsize::new(0),
             idle: Notify::new(),
@@ -69,28 +69,28 @@ impl Shutdown {
         let announce = move |stage| weak.upgrade().map(|shared| shared.stage.send_replace(stage));
         let task = runtime.spawn(async move {
             signal.await;
-            announce(Stage::Stopping);
+            announce(ShutdownStage::Stopping);
             sleep(UPLOAD_GRACE).await;
-            announce(Stage::Over);
+            announce(ShutdownStage::Over);
         });
         *lock(&shared.task) = Some(task.abort_handle());
     }
 
     /// Counts a request until the returned value is dropped. Returns `None` if the host application announces no
     /// shutdown.
-    pub(super) fn begin(&self) -> Option<Work> {
+    pub(super) fn begin(&self) -> Option<OpenWork> {
         let shared = self.0.as_ref()?;
         self.listen();
         shared.work.fetch_add(1, Ordering::SeqCst);
-        Some(Work(Arc::clone(shared)))
+        Some(OpenWork(Arc::clone(shared)))
     }
 
-    pub(super) fn has_reached(&self, stage: Stage) -> bool {
+    pub(super) fn has_reached(&self, stage: ShutdownStage) -> bool {
         self.0.as_ref().is_some_and(|shared| *shared.stage.borrow() >= stage)
     }
 
     /// Waits until the shutdown has reached a stage.
-    pub(super) fn reached(&self, stage: Stage) -> impl Future<Output = ()> + Send + 'static {
+    pub(super) fn reached(&self, stage: ShutdownStage) -> impl Future<Output = ()> + Send + 'static {
         let receiver = self.0.as_ref().map(|shared| shared.stage.subscribe());
         async move {
             if let Some(mut receiver) = receiver
@@ -105,7 +105,7 @@ impl Shutdown {
     /// Waits until the shutdown has begun and there is no work.
     pub(super) async fn drained(&self) {
         self.listen();
-        self.reached(Stage::Stopping).await;
+        self.reached(ShutdownStage::Stopping).await;
         let Some(shared) = &self.0 else { return };
         loop {
             let mut idle = pin!(shared.idle.notified());
@@ -126,7 +126,7 @@ impl fmt::Debug for Shutdown {
     }
 }
 
-impl Drop for Work {
+impl Drop for OpenWork {
     fn drop(&mut self) {
         if self.0.work.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.0.idle.notify_waiters();

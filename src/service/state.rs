@@ -21,8 +21,8 @@ use super::routes::endpoints::Endpoints;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{Credentials, CrossSitePolicy};
-use super::sender::rate_limit::{Allowance, Buckets, Client};
-use super::shutdown::{Shutdown, Stage};
+use super::sender::rate_limit::{Allowance, BucketOwner, Buckets};
+use super::shutdown::{Shutdown, ShutdownStage};
 use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
@@ -78,7 +78,7 @@ pub(super) struct ApiState {
     #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<Budget>,
     /// Time after which a request body is aborted if its client stalls; `None` means never.
-    pub(super) patience: Option<Duration>,
+    pub(super) stall_timeout: Option<Duration>,
     /// Aborts the responses whose clients stall.
     pub(super) sweeper: Arc<Sweeper>,
     #[cfg(feature = "topology")]
@@ -158,7 +158,7 @@ impl ApiState {
     /// # Errors
     /// `store_unavailable`.
     pub(super) fn check_running(&self) -> Result<(), ApiError> {
-        if self.shutdown.has_reached(Stage::Stopping) { Err(ApiError::stopping()) } else { Ok(()) }
+        if self.shutdown.has_reached(ShutdownStage::Stopping) { Err(ApiError::stopping()) } else { Ok(()) }
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.
@@ -171,8 +171,8 @@ impl ApiState {
     ) -> Option<Allowance> {
         let buckets = self.buckets.as_ref()?;
         let client = match sender {
-            Some(sender) => Client::Holder(sender.holder()),
-            None => prefix.map_or(Client::Other, Client::Prefix),
+            Some(sender) => BucketOwner::Holder(sender.holder()),
+            None => prefix.map_or(BucketOwner::Other, BucketOwner::Prefix),
         };
         Some(buckets.take(client, self.inventory.monotonic()))
     }

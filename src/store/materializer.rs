@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::index::{Answer, Built, Finished, Index, ListKey, Selection};
+use super::index::{Built, Finished, Index, ListKey, ListResult, PageRows};
 use super::lock::StateLock;
 use super::{Query, StoreError};
 use crate::fair_threads::{FairThreads, NotRun};
@@ -18,11 +18,11 @@ pub(super) trait Indexed: Send + Sync + 'static {
 
     fn index(state: &Self::State) -> &Index;
 
-    fn page(state: &Self::State, selection: Selection) -> Self::Page;
+    fn page(state: &Self::State, selection: PageRows) -> Self::Page;
 }
 
 /// Maximum number of steps read while the lock is held once: about 50 microseconds.
-const SLICE: usize = 512;
+const STEPS_PER_LOCK: usize = 512;
 
 /// Materializes orderings of filtered lists on blocking threads.
 #[derive(Debug, Default)]
@@ -86,8 +86,8 @@ enum Read<P> {
 fn read<S: Indexed>(shared: &S, query: &Query) -> Result<Read<S::Page>, StoreError> {
     let state = shared.state().read()?;
     Ok(match S::index(&state).list(query)? {
-        Answer::Page(selection, worth) => Read::Page(S::page(&state, selection), worth),
-        Answer::Materialize(key) => Read::Materialize(key),
+        ListResult::Page(selection, worth) => Read::Page(S::page(&state, selection), worth),
+        ListResult::Materialize(key) => Read::Materialize(key),
     })
 }
 
@@ -99,8 +99,8 @@ fn materialize_until_read<S: Indexed>(shared: &Weak<S>, query: &Query) -> Result
             Read::Materialize(key) => key,
         };
         let page = materialize(shared, key, |state| match S::index(state).list(query)? {
-            Answer::Page(selection, _) => Ok::<_, StoreError>(Some(S::page(state, selection))),
-            Answer::Materialize(_) => Ok(None),
+            ListResult::Page(selection, _) => Ok::<_, StoreError>(Some(S::page(state, selection))),
+            ListResult::Materialize(_) => Ok(None),
         })?;
         // No page: the organization lost its last record in the meantime, so the query is planned again.
         if let Some(page) = page.transpose()?.flatten() {
@@ -119,7 +119,7 @@ fn materialize<S: Indexed, T>(
     read: impl FnOnce(&S::State) -> T,
 ) -> Result<Option<T>, StoreError> {
     let Some(mut list) = with_index(shared, |index| index.begin(key))? else { return Ok(None) };
-    while with_index(shared, |index| list.read(index, SLICE))? {}
+    while with_index(shared, |index| list.read(index, STEPS_PER_LOCK))? {}
     let mut list = list.sort();
     with_index(shared, |index| list.read_prefixes(index))?;
     finish(shared, list.build(), read)

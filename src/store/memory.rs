@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::task::coop::consume_budget;
 use uuid::Uuid;
 
-use super::index::{Index, IndexSnapshot, Packs, Replaced, RowId, Selection, is_large};
+use super::index::{Index, IndexSnapshot, Packs, PageRows, ReplacedRows, RowId, is_large};
 use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
@@ -122,7 +122,7 @@ impl Indexed for Shared {
         &state.index
     }
 
-    fn page(state: &State, Selection { rows, total, next }: Selection) -> Page {
+    fn page(state: &State, PageRows { rows, total, next }: PageRows) -> Page {
         let mut records = Vec::with_capacity(rows.len());
         records.extend(rows.into_iter().filter_map(|row| state.record(row)));
         Page::new(records, total, next)
@@ -161,7 +161,7 @@ impl State {
         writes: &[Write],
         bodies_of_puts: Vec<Bytes>,
         packs: Packs,
-    ) -> (Vec<Bytes>, Replaced) {
+    ) -> (Vec<Bytes>, ReplacedRows) {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
         let mut bodies_of_puts = bodies_of_puts.into_iter();

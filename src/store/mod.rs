@@ -39,7 +39,7 @@ pub use query::{
 pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
-pub(crate) use wrapper::Answer;
+pub(crate) use wrapper::StoreFuture;
 pub use wrapper::Wrapper;
 
 #[cfg(feature = "postgres")]
@@ -119,10 +119,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///   matches as if that key were empty.
     /// * A term filter matches the records that have a term of its name in ANY of its ranges. Terms are compared as unsigned
     ///   bytes, a prefix before its extensions, whatever the length of a bound.
-    /// * The list is ordered by the terms of [`Query::order`], the first term first, each term in its own direction. Sort
-    ///   keys are compared as unsigned bytes, a prefix before its extensions. Records that are equal in all terms of
-    ///   the order, and all records if there are no terms, are ordered by ascending id, whatever the directions.
-    /// * A record that lacks the sort key of a term sorts as if that key were empty.
+    /// * The list is ordered by the sort fields of [`Query::order`], the first field first, each in its own direction. Sort
+    ///   keys are compared as unsigned bytes, a prefix before its extensions. Records that are equal in all sort fields,
+    ///   and all records if there are none, are ordered by ascending id, whatever the directions.
+    /// * A record that lacks the sort key of a sort field sorts as if that key were empty.
     /// * `total` counts all records that pass the filters, wherever the page starts and however long it is.
     /// * The page holds `limit` records, or all records from its start on if there are fewer. An offset at or beyond the end
     ///   gives no records and the correct total.
@@ -135,7 +135,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * Records and total are from one state.
     ///
     /// # Errors
-    /// `Invalid` for a cursor whose number of keys differs from the number of terms in the order, and for an order that
+    /// `Invalid` for a cursor whose number of keys differs from the number of sort fields in the order, and for an order that
     /// names a sort key twice. `Unavailable` or `Corrupt`.
     async fn list(&self, query: &Query) -> Result<Page, StoreError>;
 

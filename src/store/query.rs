@@ -34,7 +34,7 @@ pub struct Query {
     pub terms: Vec<TermFilter>,
     /// Matches records whose sort keys are in the ranges of all filters; empty: all records.
     pub keys: Vec<KeyFilter>,
-    /// Terms of the order, most significant first. Records that are equal in all terms are ordered by ascending id.
+    /// Sort fields, most significant first. Records that are equal in all of them are ordered by ascending id.
     pub order: Vec<Order>,
     /// Position at which the page starts.
     pub start: Start,
@@ -236,7 +236,7 @@ fn successor(mut value: Vec<u8>) -> Vec<u8> {
     value
 }
 
-/// One term of an order: a sort key and a direction.
+/// A sort field of an order: a sort key and a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Name of the sort key.
@@ -246,14 +246,14 @@ pub struct Order {
 }
 
 impl Order {
-    /// Creates a term.
+    /// Creates a sort field.
     #[must_use]
     pub const fn new(name: Name, direction: Direction) -> Self {
         Self { name, direction }
     }
 }
 
-/// The direction of one term of an order.
+/// The direction of one sort field of an order.
 ///
 /// It does not apply to the id that breaks ties, which is always ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -276,7 +276,7 @@ pub enum Start {
 
 /// A position in a list, immediately after a record.
 ///
-/// It consists of the record's sort keys, one for each term of the order, and its id. The position does not change when
+/// It consists of the record's sort keys, one for each sort field of the order, and its id. The position does not change when
 /// records are added or deleted around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
@@ -291,7 +291,7 @@ impl Cursor {
         Self { keys, id }
     }
 
-    /// Returns the record's sort keys, one for each term of the order.
+    /// Returns the record's sort keys, one for each sort field of the order.
     #[must_use]
     pub fn keys(&self) -> &[Vec<u8>] {
         &self.keys

@@ -12,7 +12,7 @@ use super::{
 use crate::model::Timestamp;
 
 /// The future that a method of [`Store`] returns, as `async_trait` declares it.
-pub(crate) type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
+pub(crate) type StoreFuture<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
 
 /// Defines every method of [`Store`] by a call of the same method.
 ///
@@ -20,7 +20,7 @@ pub(crate) type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError
 macro_rules! forward {
     ($self:ident: $trait:ident of $to:expr) => {
         /// Calls [`Store::get`].
-        fn get<'s, 'k, 'f>(&'s $self, keys: &'k [Key]) -> Answer<'f, Vec<Option<Record>>>
+        fn get<'s, 'k, 'f>(&'s $self, keys: &'k [Key]) -> StoreFuture<'f, Vec<Option<Record>>>
         where
             's: 'f,
             'k: 'f,
@@ -30,7 +30,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::get_by_unique_key`].
-        fn get_by_unique_key<'s, 'k, 'f>(&'s $self, unique_key: &'k UniqueKey) -> Answer<'f, Option<Record>>
+        fn get_by_unique_key<'s, 'k, 'f>(&'s $self, unique_key: &'k UniqueKey) -> StoreFuture<'f, Option<Record>>
         where
             's: 'f,
             'k: 'f,
@@ -40,7 +40,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::list`].
-        fn list<'s, 'q, 'f>(&'s $self, query: &'q Query) -> Answer<'f, Page>
+        fn list<'s, 'q, 'f>(&'s $self, query: &'q Query) -> StoreFuture<'f, Page>
         where
             's: 'f,
             'q: 'f,
@@ -50,7 +50,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::commit`].
-        fn commit<'s, 'f>(&'s $self, batch: Batch) -> Answer<'f, ()>
+        fn commit<'s, 'f>(&'s $self, batch: Batch) -> StoreFuture<'f, ()>
         where
             's: 'f,
             Self: 'f,
@@ -59,7 +59,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::purge_expired`].
-        fn purge_expired<'s, 'f>(&'s $self, now: Timestamp) -> Answer<'f, u64>
+        fn purge_expired<'s, 'f>(&'s $self, now: Timestamp) -> StoreFuture<'f, u64>
         where
             's: 'f,
             Self: 'f,
@@ -68,7 +68,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::snapshot`].
-        fn snapshot<'s, 'f>(&'s $self) -> Answer<'f, Box<dyn Snapshot>>
+        fn snapshot<'s, 'f>(&'s $self) -> StoreFuture<'f, Box<dyn Snapshot>>
         where
             's: 'f,
             Self: 'f,
@@ -77,7 +77,7 @@ macro_rules! forward {
         }
 
         /// Calls [`Store::revision`].
-        fn revision<'s, 'f>(&'s $self, kind: Name, organization: Uuid) -> Answer<'f, Option<Revision>>
+        fn revision<'s, 'f>(&'s $self, kind: Name, organization: Uuid) -> StoreFuture<'f, Option<Revision>>
         where
             's: 'f,
             Self: 'f,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::{Fixture, Outcome, delete, expect, expect_equal, put, with_expiry, with_unique_keys};
+use super::{CaseOutcome, Fixture, delete, expect, expect_equal, put, with_expiry, with_unique_keys};
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{Facets, Precondition, StoreError};
 
@@ -48,7 +48,7 @@ async fn let_others_run() {
     let _ = spawn_blocking(|| thread::sleep(Duration::from_micros(200))).await;
 }
 
-async fn dropped_commit_is_applied_completely_or_not_at_all(mut fixture: Fixture) -> Outcome {
+async fn dropped_commit_is_applied_completely_or_not_at_all(mut fixture: Fixture) -> CaseOutcome {
     for polls in 0..POLLS {
         if commit_dropped_after(polls, &mut fixture).await? {
             break;
@@ -58,7 +58,7 @@ async fn dropped_commit_is_applied_completely_or_not_at_all(mut fixture: Fixture
 }
 
 /// Returns whether the commit completed before it was dropped.
-async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bool> {
+async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> CaseOutcome<bool> {
     let ([created, replaced, deleted], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?;
     fixture.put(deleted, Facets::default(), "before").await?;
@@ -84,7 +84,7 @@ async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bo
     Ok(ready)
 }
 
-async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture) -> Outcome {
+async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture) -> CaseOutcome {
     for polls in 0..POLLS {
         let ([one, two], time) = (fixture.keys(), fixture.ancient_time());
         let mut batch = put(one, Absent, with_expiry(time));
@@ -105,7 +105,7 @@ async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture)
 
 /// Starts many commits and drops every other one. The first is dropped as well, and may hold the lock that the others
 /// wait for.
-async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Outcome {
+async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> CaseOutcome {
     const COMMITS: usize = 24;
     for polls in 1..6 {
         let key = fixture.key();
@@ -130,7 +130,7 @@ async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Ou
 }
 
 /// Returns the futures that neither completed nor were dropped.
-async fn begin_and_drop_half<F>(polls: usize, mut pending: Vec<Pin<Box<F>>>) -> Outcome<Vec<Pin<Box<F>>>>
+async fn begin_and_drop_half<F>(polls: usize, mut pending: Vec<Pin<Box<F>>>) -> CaseOutcome<Vec<Pin<Box<F>>>>
 where
     F: Future<Output = Result<(), StoreError>>,
 {
@@ -153,7 +153,7 @@ where
         .collect())
 }
 
-async fn dropped_reads_leave_store_usable(mut fixture: Fixture) -> Outcome {
+async fn dropped_reads_leave_store_usable(mut fixture: Fixture) -> CaseOutcome {
     let (key, unique_key) = (fixture.key(), fixture.unique_key());
     let record = fixture.put(key, with_unique_keys(&[&unique_key]), "there").await?;
     let query = fixture.query();

@@ -5,11 +5,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::fault::{Fault, Outcome};
+use super::fault::{CaseOutcome, Violation};
 use super::fixture::Fixture;
 use crate::store::Store;
 
-pub(super) type Body = fn(Fixture) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub(super) type Body = fn(Fixture) -> Pin<Box<dyn Future<Output = CaseOutcome> + Send>>;
 
 /// A test of one line of the store contract.
 ///
@@ -87,11 +87,11 @@ pub(super) fn fresh_seed() -> u64 {
 pub struct Failure {
     case: &'static Case,
     seed: u64,
-    fault: Fault,
+    fault: Violation,
 }
 
 impl Failure {
-    pub(super) const fn new(case: &'static Case, seed: u64, fault: Fault) -> Self {
+    pub(super) const fn new(case: &'static Case, seed: u64, fault: Violation) -> Self {
         Self { case, seed, fault }
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::fault::{Fault, Outcome, expect, expect_equal, expect_error};
+use super::fault::{CaseOutcome, Violation, expect, expect_equal, expect_error};
 use crate::model::Timestamp;
 use crate::store::Precondition::{Any, Present};
 use crate::store::{
@@ -87,36 +87,36 @@ impl Fixture {
         Query::new(self.kind)
     }
 
-    pub(super) async fn read(&self, key: Key) -> Outcome<Option<Record>> {
+    pub(super) async fn read(&self, key: Key) -> CaseOutcome<Option<Record>> {
         let mut answers = self.store.get(&[key]).await?;
         expect_equal("the number of elements for one key", &answers.len(), &1)?;
         Ok(answers.pop().flatten())
     }
 
     /// Puts a record unconditionally and reads it back.
-    pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Record> {
+    pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> CaseOutcome<Record> {
         let mut batch = Batch::new();
         batch.put(key, Any, facets, body);
         self.store.commit(batch).await?;
         let record = self.read(key).await?;
-        record.ok_or_else(|| Fault::new(format!("{key} does not exist although its put succeeded")))
+        record.ok_or_else(|| Violation::new(format!("{key} does not exist although its put succeeded")))
     }
 
-    pub(super) async fn delete(&self, key: Key) -> Outcome {
+    pub(super) async fn delete(&self, key: Key) -> CaseOutcome {
         Ok(self.store.commit(delete(key, Present)).await?)
     }
 
     /// Returns the record that has this unique key.
-    pub(super) async fn record_of(&self, unique_key: &UniqueKey) -> Outcome<Option<Record>> {
+    pub(super) async fn record_of(&self, unique_key: &UniqueKey) -> CaseOutcome<Option<Record>> {
         Ok(self.store.get_by_unique_key(unique_key).await?)
     }
 
-    pub(super) async fn holder(&self, unique_key: &UniqueKey) -> Outcome<Option<Key>> {
+    pub(super) async fn holder(&self, unique_key: &UniqueKey) -> CaseOutcome<Option<Key>> {
         Ok(self.record_of(unique_key).await?.map(|record| record.key))
     }
 
     /// Returns the versions that the store assigned to the records put by the batch.
-    pub(super) async fn versions(&self, batch: &Batch) -> Outcome<BTreeMap<Key, Version>> {
+    pub(super) async fn versions(&self, batch: &Batch) -> CaseOutcome<BTreeMap<Key, Version>> {
         let put = batch.writes().iter().filter(|write| matches!(write, Write::Put { .. }));
         let keys: Vec<Key> = put.map(Write::key).collect();
         let records = self.store.get(&keys).await?.into_iter().flatten();
@@ -131,13 +131,13 @@ impl Fixture {
         what: &str,
         batch: Batch,
         expected: StoreErrorKind,
-    ) -> Outcome {
+    ) -> CaseOutcome {
         let before = self.all_records().await?;
         expect_error(what, &self.store.commit(batch).await, &expected)?;
         expect_equal(&format!("{what}: the records afterwards"), &self.all_records().await?, &before)
     }
 
-    async fn all_records(&self) -> Outcome<Vec<Record>> {
+    async fn all_records(&self) -> CaseOutcome<Vec<Record>> {
         let mut records = self.store.list(&Query::new(self.kind)).await?.records;
         records.append(&mut self.store.list(&Query::new(self.other_kind)).await?.records);
         Ok(records)
@@ -207,7 +207,7 @@ pub(super) fn chance(random: &mut Rng, percent: u8) -> bool {
 }
 
 /// Runs this number of tasks, started at the same moment, and collects their results.
-pub(super) async fn run_concurrently<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
+pub(super) async fn run_concurrently<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> CaseOutcome<Vec<T>>
 where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,
@@ -235,13 +235,13 @@ pub(super) const CHUNK: usize = 1000;
 
 impl Fixture {
     /// Puts a record unconditionally and returns its expected snapshot entry.
-    pub(super) async fn put_entry(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Entry> {
+    pub(super) async fn put_entry(&self, key: Key, facets: Facets, body: &'static str) -> CaseOutcome<Entry> {
         let record = self.put(key, facets.clone(), body).await?;
         Ok(Entry { record, facets: as_returned(facets) })
     }
 
     /// Returns the fixture's records in a new snapshot.
-    pub(super) async fn entries(&self) -> Outcome<Entries> {
+    pub(super) async fn entries(&self) -> CaseOutcome<Entries> {
         let mut snapshot = self.store.snapshot().await?;
         read_all(&mut *snapshot, CHUNK, self.kinds()).await
     }
@@ -256,7 +256,7 @@ pub(super) async fn read_all(
     snapshot: &mut dyn Snapshot,
     limit: usize,
     kinds: [Name; 2],
-) -> Outcome<Entries> {
+) -> CaseOutcome<Entries> {
     let mut entries = Entries::new();
     while read_chunk(snapshot, limit, kinds, &mut entries).await? {}
     Ok(entries)
@@ -268,7 +268,7 @@ pub(super) async fn read_chunk(
     limit: usize,
     kinds: [Name; 2],
     entries: &mut Entries,
-) -> Outcome<bool> {
+) -> CaseOutcome<bool> {
     let chunk = snapshot.next(limit).await?;
     expect(chunk.len() <= limit, &format!("a chunk with limit {limit} has {} records", chunk.len()))?;
     let is_end = chunk.is_empty();
@@ -277,11 +277,11 @@ pub(super) async fn read_chunk(
 }
 
 /// Adds a chunk's records of these kinds to the entries read before.
-pub(super) fn add_chunk(chunk: Vec<Entry>, kinds: [Name; 2], entries: &mut Entries) -> Outcome {
+pub(super) fn add_chunk(chunk: Vec<Entry>, kinds: [Name; 2], entries: &mut Entries) -> CaseOutcome {
     for Entry { record, facets } in chunk.into_iter().filter(|entry| kinds.contains(&entry.record.key.kind)) {
         let key = record.key;
         if entries.insert(key, Entry { record, facets: normalized(facets) }).is_some() {
-            return Err(Fault::new(format!("{key} occurs twice in a snapshot")));
+            return Err(Violation::new(format!("{key} occurs twice in a snapshot")));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::store::Precondition::Absent;
 use crate::store::{Batch, Facets, Key, Name, Record, UniqueKey};
 use crate::testing::{
-    Fault, Fixture, MAIL, Outcome, expect_equal, expect_list, with_expiry, with_unique_keys,
+    CaseOutcome, Fixture, MAIL, Violation, expect_equal, expect_list, with_expiry, with_unique_keys,
 };
 
 crate::testing::table! {
@@ -41,7 +41,7 @@ crate::testing::table! {
         unique_key_is_free_after_delete;
 }
 
-async fn records_are_returned_in_key_order(mut fixture: Fixture) -> Outcome {
+async fn records_are_returned_in_key_order(mut fixture: Fixture) -> CaseOutcome {
     let [first, second, third] = fixture.keys();
     let a = fixture.put(first, Facets::default(), "a").await?;
     let b = fixture.put(second, Facets::default(), "b").await?;
@@ -50,7 +50,7 @@ async fn records_are_returned_in_key_order(mut fixture: Fixture) -> Outcome {
     expect_equal("the records of the third, first and second key", &answers, &[Some(c), Some(a), Some(b)])
 }
 
-async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> Outcome {
+async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> CaseOutcome {
     let keys: Vec<Key> = (0..800).map(|_| fixture.key()).collect();
     let mut batch = Batch::new();
     for (number, key) in keys.iter().enumerate().filter(|(number, _)| number % 2 == 0) {
@@ -64,7 +64,7 @@ async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> Outcome 
     expect_equal("the bodies of 800 elements", &bodies, &expected)
 }
 
-async fn missing_or_deleted_record_yields_none(mut fixture: Fixture) -> Outcome {
+async fn missing_or_deleted_record_yields_none(mut fixture: Fixture) -> CaseOutcome {
     let [never, there, deleted] = fixture.keys();
     let record = fixture.put(there, Facets::default(), "there").await?;
     fixture.put(deleted, Facets::default(), "deleted").await?;
@@ -77,7 +77,7 @@ async fn missing_or_deleted_record_yields_none(mut fixture: Fixture) -> Outcome 
     )
 }
 
-async fn records_with_equal_ids_of_different_kinds_are_distinct(mut fixture: Fixture) -> Outcome {
+async fn records_with_equal_ids_of_different_kinds_are_distinct(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let namesake = Key::new(fixture.other_kind, key.id);
     let record = fixture.put(key, Facets::default(), "one").await?;
@@ -90,18 +90,18 @@ async fn records_with_equal_ids_of_different_kinds_are_distinct(mut fixture: Fix
     expect_equal("the same after one of them is deleted", &answers, &[None, Some(other)])
 }
 
-async fn duplicate_key_yields_two_elements(mut fixture: Fixture) -> Outcome {
+async fn duplicate_key_yields_two_elements(mut fixture: Fixture) -> CaseOutcome {
     let [there, missing] = fixture.keys();
     let record = fixture.put(there, Facets::default(), "there").await?;
     let answers = fixture.store.get(&[there, missing, there, missing]).await?;
     expect_equal("the answers", &answers, &[Some(record.clone()), None, Some(record), None])
 }
 
-async fn no_keys_yield_empty_result(fixture: Fixture) -> Outcome {
+async fn no_keys_yield_empty_result(fixture: Fixture) -> CaseOutcome {
     expect_equal("the result for no keys", &fixture.store.get(&[]).await?, &[])
 }
 
-async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome {
+async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> CaseOutcome {
     let (key, unique_key, time) = (fixture.key(), fixture.unique_key(), fixture.ancient_time());
     let mut facets = with_expiry(time);
     facets.unique_keys.push(unique_key.clone());
@@ -115,19 +115,19 @@ async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome
     expect_list("the list of its kind", &fixture.store.list(&fixture.query()).await?, &[key])
 }
 
-async fn every_unique_key_of_a_record_finds_it(mut fixture: Fixture) -> Outcome {
+async fn every_unique_key_of_a_record_finds_it(mut fixture: Fixture) -> CaseOutcome {
     let (key, first, second) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
     let record = fixture.put(key, with_unique_keys(&[&first, &second]), "record").await?;
     expect_equal("the first unique key", &fixture.record_of(&first).await?, &Some(record.clone()))?;
     expect_equal("the second unique key", &fixture.record_of(&second).await?, &Some(record))
 }
 
-async fn unused_unique_key_finds_nothing(mut fixture: Fixture) -> Outcome {
+async fn unused_unique_key_finds_nothing(mut fixture: Fixture) -> CaseOutcome {
     let unique_key = fixture.unique_key();
     expect_equal("a unique key never given", &fixture.record_of(&unique_key).await?, &None)
 }
 
-async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcome {
+async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> CaseOutcome {
     const PHONE: Name = Name::new("phone");
     let [one, two] = fixture.keys();
     let mail = fixture.unique_key();
@@ -141,7 +141,7 @@ async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcom
 
 /// Uses values that an inexact comparison would confuse. A text type, a collation, a padded column or a concatenated
 /// key would cause one.
-async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcome {
+async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> CaseOutcome {
     let stem = fixture.bytes(12);
     let endings: [&[u8]; 10] = [b"", b"a", b"A", b"a ", b"a\0", b"\0a", b"aa", b"\x80", b"\xff", b"\xff\xff"];
     let mut records = Vec::new();
@@ -163,11 +163,11 @@ async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcom
     Ok(())
 }
 
-fn taken(fault: Fault, ending: &[u8]) -> Fault {
+fn taken(fault: Violation, ending: &[u8]) -> Violation {
     fault.within(&format!("claiming a value of its own, ending in {ending:?}"))
 }
 
-async fn unique_key_is_free_after_put_without_it(mut fixture: Fixture) -> Outcome {
+async fn unique_key_is_free_after_put_without_it(mut fixture: Fixture) -> CaseOutcome {
     let [old, new] = fixture.keys();
     let (dropped, kept) = (fixture.unique_key(), fixture.unique_key());
     fixture.put(old, with_unique_keys(&[&dropped, &kept]), "with both").await?;
@@ -182,7 +182,7 @@ async fn unique_key_is_free_after_put_without_it(mut fixture: Fixture) -> Outcom
     )
 }
 
-async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> Outcome {
+async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> CaseOutcome {
     let [old, new] = fixture.keys();
     let unique_key = fixture.unique_key();
     fixture.put(old, with_unique_keys(&[&unique_key]), "old").await?;
@@ -202,30 +202,30 @@ async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> Outcome {
     )
 }
 
-async fn empty_body_is_returned_empty(fixture: Fixture) -> Outcome {
+async fn empty_body_is_returned_empty(fixture: Fixture) -> CaseOutcome {
     expect_returned(fixture, Bytes::new()).await
 }
 
-async fn body_of_all_byte_values_is_returned_unchanged(fixture: Fixture) -> Outcome {
+async fn body_of_all_byte_values_is_returned_unchanged(fixture: Fixture) -> CaseOutcome {
     expect_returned(fixture, (u8::MIN..=u8::MAX).collect()).await
 }
 
-async fn body_that_resembles_json_is_returned_unchanged(fixture: Fixture) -> Outcome {
+async fn body_that_resembles_json_is_returned_unchanged(fixture: Fixture) -> CaseOutcome {
     expect_returned(fixture, Bytes::from_static(b" {\"b\": 1.0, \"a\": \"\\u0041\", \"b\": 2}\r\n\0 ")).await
 }
 
-async fn body_of_1_mebibyte_is_returned_unchanged(mut fixture: Fixture) -> Outcome {
+async fn body_of_1_mebibyte_is_returned_unchanged(mut fixture: Fixture) -> CaseOutcome {
     let body = fixture.bytes(1 << 20);
     expect_returned(fixture, body.into()).await
 }
 
-async fn body_of_14_mebibytes_is_returned_unchanged(mut fixture: Fixture) -> Outcome {
+async fn body_of_14_mebibytes_is_returned_unchanged(mut fixture: Fixture) -> CaseOutcome {
     let body = fixture.bytes(14 << 20);
     expect_returned(fixture, body.into()).await
 }
 
 /// Checks every method that returns a body.
-async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
+async fn expect_returned(mut fixture: Fixture, body: Bytes) -> CaseOutcome {
     let (key, unique_key) = (fixture.key(), fixture.unique_key());
     let mut batch = Batch::new();
     batch.put(key, Absent, with_unique_keys(&[&unique_key]), body.clone());
@@ -243,16 +243,16 @@ async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
 }
 
 /// Compares bodies and reports the first difference instead of megabytes of content.
-fn same_bytes(method: &str, found: &[Bytes], expected: &Bytes) -> Outcome {
+fn same_bytes(method: &str, found: &[Bytes], expected: &Bytes) -> CaseOutcome {
     let [found] = found else {
-        return Err(Fault::new(format!("{method}: expected one record, got {}", found.len())));
+        return Err(Violation::new(format!("{method}: expected one record, got {}", found.len())));
     };
     if found == expected {
         return Ok(());
     }
     let common = found.iter().zip(expected).take_while(|(left, right)| left == right).count();
     let (found, expected) = (found.len(), expected.len());
-    Err(Fault::new(format!(
+    Err(Violation::new(format!(
         "{method}: expected the {expected} bytes that were put, got {found}, of which the first {common} are the same"
     )))
 }

@@ -39,7 +39,7 @@ pub use interceptor::{Call, Intercept, Interceptor, Operation, Reply};
 pub use reference::ReferenceStore;
 
 use case::{fresh_seed, table};
-use fault::{Fault, Outcome, expect, expect_equal, expect_error, expect_list, keys};
+use fault::{CaseOutcome, Violation, expect, expect_equal, expect_error, expect_list, keys};
 use fixture::{
     CHUNK, Entries, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, WORD, add_chunk, as_returned, by_key, chance,
     delete, guard_only, of, put, random_bytes, random_uuid, read_all, read_chunk, run_concurrently,

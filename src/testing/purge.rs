@@ -1,5 +1,5 @@
 use super::{
-    Entries, Fixture, Outcome, WORD, expect, expect_equal, expect_list, guard_only, put, with_expiry,
+    CaseOutcome, Entries, Fixture, WORD, expect, expect_equal, expect_list, guard_only, put, with_expiry,
     with_links, with_unique_keys,
 };
 use crate::model::Timestamp;
@@ -20,13 +20,13 @@ super::table! { of "purge_expired":
 }
 
 /// Purges records that an earlier failed run left behind, so that the counts are exact.
-async fn fresh_start(fixture: &mut Fixture) -> Outcome<Timestamp> {
+async fn fresh_start(fixture: &mut Fixture) -> CaseOutcome<Timestamp> {
     let time = fixture.ancient_time();
     fixture.store.purge_expired(time).await?;
     Ok(time)
 }
 
-async fn record_is_purged_at_its_exact_microsecond(mut fixture: Fixture) -> Outcome {
+async fn record_is_purged_at_its_exact_microsecond(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     let [long_ago, before, at, after] = fixture.keys();
     for (key, micros) in [(long_ago, -1_000_000_000), (before, -1), (at, 0), (after, 1)] {
@@ -44,7 +44,7 @@ async fn record_is_purged_at_its_exact_microsecond(mut fixture: Fixture) -> Outc
 }
 
 /// A database may represent these times as infinity, or overflow.
-async fn earliest_expiry_is_purged_and_latest_stays(mut fixture: Fixture) -> Outcome {
+async fn earliest_expiry_is_purged_and_latest_stays(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     let [oldest, kept] = fixture.keys();
     fixture.put(oldest, with_expiry(Timestamp::UNIX_EPOCH.plus_micros(i64::MIN)), "of the year 0").await?;
@@ -53,7 +53,7 @@ async fn earliest_expiry_is_purged_and_latest_stays(mut fixture: Fixture) -> Out
     expect_list("the list after the purge", &fixture.store.list(&fixture.query()).await?, &[kept])
 }
 
-async fn purge_returns_number_of_deleted_records(mut fixture: Fixture) -> Outcome {
+async fn purge_returns_number_of_deleted_records(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     expect_equal("the count when nothing has expired", &fixture.store.purge_expired(time).await?, &0)?;
     let (unique_key, link) = (fixture.unique_key(), fixture.link());
@@ -77,7 +77,7 @@ async fn purge_returns_number_of_deleted_records(mut fixture: Fixture) -> Outcom
     )
 }
 
-async fn record_without_expiry_is_not_purged(mut fixture: Fixture) -> Outcome {
+async fn record_without_expiry_is_not_purged(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     let (key, unique_key) = (fixture.key(), fixture.unique_key());
     let record = fixture.put(key, with_unique_keys(&[&unique_key]), "stays").await?;
@@ -87,7 +87,7 @@ async fn record_without_expiry_is_not_purged(mut fixture: Fixture) -> Outcome {
     expect_list("list", &fixture.store.list(&fixture.query()).await?, &[key])
 }
 
-async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> Outcome {
+async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     let ([key, claimant], unique_key, link) = (fixture.keys(), fixture.unique_key(), fixture.link());
     let [organization, network] = fixture.ids();
@@ -116,7 +116,7 @@ async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> Out
     expect_equal("the next holder of the unique key", &fixture.holder(&unique_key).await?, &Some(claimant))
 }
 
-async fn purged_record_can_be_created_again(mut fixture: Fixture) -> Outcome {
+async fn purged_record_can_be_created_again(mut fixture: Fixture) -> CaseOutcome {
     let time = fresh_start(&mut fixture).await?;
     let key = fixture.key();
     let old = fixture.put(key, with_expiry(time), "expires").await?.version;

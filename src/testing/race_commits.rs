@@ -14,7 +14,7 @@ use crate::store::{
     Batch, Facets, Guard, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version,
 };
 use crate::testing::{
-    Fault, Fixture, OWNER, Outcome, delete, expect_equal, expect_error, of, put, run_concurrently,
+    CaseOutcome, Fixture, OWNER, Violation, delete, expect_equal, expect_error, of, put, run_concurrently,
     with_links, with_unique_keys,
 };
 
@@ -44,16 +44,16 @@ crate::testing::table! {
 const WRITERS: usize = 8;
 const INCREMENTS: usize = 25;
 
-async fn concurrent_increments_are_all_counted(mut fixture: Fixture) -> Outcome {
+async fn concurrent_increments_are_all_counted(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     fixture.put(key, Facets::default(), "0").await?;
     let results = run_concurrently(WRITERS, |_| count(fixture.store.clone(), key)).await?;
-    results.into_iter().collect::<Outcome>()?;
+    results.into_iter().collect::<CaseOutcome>()?;
     let sum = fixture.read(key).await?.map(|record| record.body);
     expect_equal("the count", &sum, &Some((WRITERS * INCREMENTS).to_string().into()))
 }
 
-async fn count(store: Arc<dyn Store>, key: Key) -> Outcome {
+async fn count(store: Arc<dyn Store>, key: Key) -> CaseOutcome {
     for _ in 0..INCREMENTS {
         increment(&*store, key).await?;
     }
@@ -61,13 +61,13 @@ async fn count(store: Arc<dyn Store>, key: Key) -> Outcome {
 }
 
 /// Increments the counter optimistically: reads, commits, and retries on a conflict.
-async fn increment(store: &dyn Store, key: Key) -> Outcome {
+async fn increment(store: &dyn Store, key: Key) -> CaseOutcome {
     const TRIES: usize = 10_000;
     for _ in 0..TRIES {
         let record = store.get(&[key]).await?.pop().flatten();
-        let record = record.ok_or_else(|| Fault::new("the counter does not exist"))?;
+        let record = record.ok_or_else(|| Violation::new("the counter does not exist"))?;
         let count = std::str::from_utf8(&record.body).ok().and_then(|text| text.parse::<u64>().ok());
-        let count = count.ok_or_else(|| Fault::new("the counter is not a number"))?;
+        let count = count.ok_or_else(|| Violation::new("the counter is not a number"))?;
         let mut batch = Batch::new();
         batch.put(key, Precondition::Version(record.version), Facets::default(), (count + 1).to_string());
         match store.commit(batch).await {
@@ -75,22 +75,22 @@ async fn increment(store: &dyn Store, key: Key) -> Outcome {
             result => return Ok(result?),
         }
     }
-    Err(Fault::new(format!("{TRIES} consecutive conflicts, although one commit must succeed each time")))
+    Err(Violation::new(format!("{TRIES} consecutive conflicts, although one commit must succeed each time")))
 }
 
-async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> Outcome {
+async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> CaseOutcome {
     let keys: Vec<Key> = (0..WRITERS * INCREMENTS).map(|_| fixture.key()).collect();
     let results = run_concurrently(WRITERS, |number| {
         let mine = keys.iter().copied().skip(number * INCREMENTS).take(INCREMENTS).collect();
         put_one_by_one(fixture.store.clone(), mine)
     });
-    results.await?.into_iter().collect::<Outcome>()?;
+    results.await?.into_iter().collect::<CaseOutcome>()?;
     let records = fixture.store.get(&keys).await?.into_iter().flatten();
     let versions: BTreeSet<Version> = records.map(|record| record.version).collect();
     expect_equal("the number of different versions", &versions.len(), &keys.len())
 }
 
-async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {
+async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> CaseOutcome {
     for key in keys {
         store.commit(put(key, Absent, Facets::default())).await?;
     }
@@ -100,7 +100,7 @@ async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {
 const TASKS: usize = 16;
 const ROUNDS: usize = 10;
 
-async fn concurrent_updates_of_one_version_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn concurrent_updates_of_one_version_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     fixture.put(key, Facets::default(), "before").await?;
     for _ in 0..ROUNDS {
@@ -110,7 +110,7 @@ async fn concurrent_updates_of_one_version_let_one_succeed(mut fixture: Fixture)
     Ok(())
 }
 
-async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..ROUNDS {
         let key = fixture.key();
         race(&fixture, key, Absent).await?;
@@ -119,7 +119,7 @@ async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) 
 }
 
 /// Lets every task write its number, and expects the record to have the winner's.
-async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> Outcome {
+async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> CaseOutcome {
     let tasks = run_concurrently(TASKS, |number| {
         let mut batch = Batch::new();
         batch.put(key, precondition, Facets::default(), number.to_string());
@@ -130,7 +130,7 @@ async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> Outcom
     expect_equal("the body, which is the winner's number", &body, &Some(winner.to_string().into()))
 }
 
-async fn concurrent_puts_of_one_unique_key_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn concurrent_puts_of_one_unique_key_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..ROUNDS {
         let (keys, unique_key): ([Key; TASKS], _) = (fixture.keys(), fixture.unique_key());
         let tasks = run_concurrently(TASKS, |number| {
@@ -156,7 +156,7 @@ async fn attempt(store: Arc<dyn Store>, number: usize, batch: Batch) -> Attempt 
     (number, store.commit(batch).await)
 }
 
-fn expect_one_winner(attempts: &[Attempt], losers: &StoreErrorKind) -> Outcome<usize> {
+fn expect_one_winner(attempts: &[Attempt], losers: &StoreErrorKind) -> CaseOutcome<usize> {
     let (won, lost): (Vec<&Attempt>, Vec<_>) = attempts.iter().partition(|(_, result)| result.is_ok());
     for (_, result) in lost {
         expect_error("the error of a losing commit", result, losers)?;
@@ -168,7 +168,7 @@ fn expect_one_winner(attempts: &[Attempt], losers: &StoreErrorKind) -> Outcome<u
 /// Rounds of two commits of which one must fail.
 const PAIRS: usize = 20;
 
-async fn target_delete_and_concurrent_new_link_exclude_each_other(mut fixture: Fixture) -> Outcome {
+async fn target_delete_and_concurrent_new_link_exclude_each_other(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..PAIRS {
         let [target, referrer] = fixture.keys();
         fixture.put(target, Facets::default(), "target").await?;
@@ -191,7 +191,7 @@ async fn target_delete_and_concurrent_new_link_exclude_each_other(mut fixture: F
     Ok(())
 }
 
-async fn concurrent_links_guarded_as_only_one_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn concurrent_links_guarded_as_only_one_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..PAIRS {
         let (keys, link) = (fixture.keys::<2>(), fixture.link());
         let sides = keys.map(|key| {
@@ -206,7 +206,7 @@ async fn concurrent_links_guarded_as_only_one_let_one_succeed(mut fixture: Fixtu
     Ok(())
 }
 
-async fn network_delete_and_concurrent_new_record_exclude_each_other(mut fixture: Fixture) -> Outcome {
+async fn network_delete_and_concurrent_new_record_exclude_each_other(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..PAIRS {
         let ([network, newcomer], organization) = (fixture.keys(), fixture.uuid());
         fixture.put(network, of(Some(organization), None), "network").await?;
@@ -224,7 +224,7 @@ async fn network_delete_and_concurrent_new_record_exclude_each_other(mut fixture
     Ok(())
 }
 
-async fn concurrent_records_guarded_as_alone_on_network_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn concurrent_records_guarded_as_alone_on_network_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..PAIRS {
         let ([red, blue, network], keys) = (fixture.ids(), [fixture.key(), fixture.other_key()]);
         let [one, two] = keys;
@@ -240,7 +240,7 @@ async fn concurrent_records_guarded_as_alone_on_network_let_one_succeed(mut fixt
     Ok(())
 }
 
-async fn commits_guarding_each_others_writes_let_one_succeed(mut fixture: Fixture) -> Outcome {
+async fn commits_guarding_each_others_writes_let_one_succeed(mut fixture: Fixture) -> CaseOutcome {
     for _ in 0..PAIRS {
         let [left, right] = fixture.keys();
         let a = fixture.put(left, Facets::default(), "before").await?.version;
@@ -256,7 +256,7 @@ async fn commits_guarding_each_others_writes_let_one_succeed(mut fixture: Fixtur
 }
 
 /// Commits both batches concurrently. Each is paired with the error it must fail with if the other one succeeds.
-async fn expect_one_success(fixture: &Fixture, sides: [(Batch, StoreErrorKind); 2]) -> Outcome {
+async fn expect_one_success(fixture: &Fixture, sides: [(Batch, StoreErrorKind); 2]) -> CaseOutcome {
     let attempts = run_concurrently(2, |number| {
         let (store, side) = (fixture.store.clone(), sides.get(number).cloned());
         async move {

@@ -12,7 +12,7 @@ use crate::store::{
     UniqueKey, Version, Write,
 };
 use crate::testing::{
-    CHUNK, Fault, Fixture, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, ReferenceStore, WORD, chance,
+    CHUNK, CaseOutcome, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, ReferenceStore, Violation, WORD, chance,
     expect_equal, random_bytes, random_uuid, read_all,
 };
 
@@ -33,7 +33,7 @@ struct RandomTest {
     open: Option<(Box<dyn Snapshot>, Box<dyn Snapshot>)>,
 }
 
-async fn random_operations_match_reference_store(mut fixture: Fixture) -> Outcome {
+async fn random_operations_match_reference_store(mut fixture: Fixture) -> CaseOutcome {
     let generator = Generator::new(&mut fixture);
     // Later purges must count only the records of this case.
     fixture.store.purge_expired(generator.last_expiry()).await?;
@@ -46,7 +46,7 @@ async fn random_operations_match_reference_store(mut fixture: Fixture) -> Outcom
 }
 
 impl RandomTest {
-    async fn step(&mut self) -> Outcome {
+    async fn step(&mut self) -> CaseOutcome {
         match self.generator.below(100) {
             0..=54 => self.commit().await,
             55..=86 => self.list().await,
@@ -57,7 +57,7 @@ impl RandomTest {
         }
     }
 
-    async fn commit(&mut self) -> Outcome {
+    async fn commit(&mut self) -> CaseOutcome {
         let batch = self.generator.batch(&self.reference);
         let violations = self.reference.violations(&batch);
         let result = self.fixture.store.commit(batch.clone()).await;
@@ -65,7 +65,7 @@ impl RandomTest {
             Ok(()) if violations.is_empty() => {
                 let versions = self.fixture.versions(&batch).await?;
                 if let Some(stale) = versions.values().find(|version| **version <= self.newest) {
-                    return Err(Fault::new(format!("{stale:?} was assigned after {:?}", self.newest)));
+                    return Err(Violation::new(format!("{stale:?} was assigned after {:?}", self.newest)));
                 }
                 self.newest = versions.values().max().copied().unwrap_or(self.newest);
                 self.reference.follow(&batch, &versions);
@@ -75,20 +75,20 @@ impl RandomTest {
                 let text = format!(
                     "{batch:?}: expected one of {violations:?}, or Ok if there is none, got {result:?}"
                 );
-                return Err(Fault::new(text));
+                return Err(Violation::new(text));
             }
         }
         self.expect_records_match(&batch.writes().iter().map(Write::key).collect::<Vec<_>>()).await
     }
 
-    async fn list(&mut self) -> Outcome {
+    async fn list(&mut self) -> CaseOutcome {
         let query = self.generator.query();
         let page = valid(self.fixture.store.list(&query).await)?;
         expect_equal(&format!("{query:?}"), &page, &valid(self.reference.list(&query).await)?)
     }
 
     /// Reads the open snapshot and opens the next one.
-    async fn snapshot(&mut self) -> Outcome {
+    async fn snapshot(&mut self) -> CaseOutcome {
         let next = (self.fixture.store.snapshot().await?, self.reference.snapshot().await?);
         let Some((mut snapshot, mut expected)) = self.open.replace(next) else { return Ok(()) };
         let (limit, kinds) = (self.generator.snapshot_limit(), self.fixture.kinds());
@@ -96,17 +96,17 @@ impl RandomTest {
         expect_equal("snapshot", &found, &read_all(&mut *expected, CHUNK, kinds).await?)
     }
 
-    async fn get(&mut self) -> Outcome {
+    async fn get(&mut self) -> CaseOutcome {
         let keys = self.generator.keys();
         self.expect_records_match(&keys).await
     }
 
-    async fn expect_records_match(&mut self, keys: &[Key]) -> Outcome {
+    async fn expect_records_match(&mut self, keys: &[Key]) -> CaseOutcome {
         let expected = self.reference.get(keys).await?;
         expect_equal(&format!("get {keys:?}"), &self.fixture.store.get(keys).await?, &expected)
     }
 
-    async fn get_by_unique_key(&mut self) -> Outcome {
+    async fn get_by_unique_key(&mut self) -> CaseOutcome {
         let unique_key = self.generator.unique_key();
         expect_equal(
             "get_by_unique_key",
@@ -115,7 +115,7 @@ impl RandomTest {
         )
     }
 
-    async fn purge(&mut self) -> Outcome {
+    async fn purge(&mut self) -> CaseOutcome {
         let now = self.generator.expiry();
         let count = self.fixture.store.purge_expired(now).await?;
         expect_equal("the number of purged records", &count, &self.reference.purge_expired(now).await?)
@@ -123,7 +123,7 @@ impl RandomTest {
 }
 
 /// Returns the value, or `None` if the query was invalid. Any other error fails the case.
-fn valid<T>(result: Result<T, StoreError>) -> Outcome<Option<T>> {
+fn valid<T>(result: Result<T, StoreError>) -> CaseOutcome<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if *error.kind() == StoreErrorKind::Invalid => Ok(None),
@@ -232,8 +232,8 @@ impl Generator {
         random_uuid(&mut Rng::with_seed(self.salt ^ self.below(ids)))
     }
 
-    fn ids(&mut self, ids: u64, most: u64) -> Vec<Uuid> {
-        (0..self.below(most)).map(|_| self.id(ids)).collect()
+    fn ids(&mut self, ids: u64, max: u64) -> Vec<Uuid> {
+        (0..self.below(max)).map(|_| self.id(ids)).collect()
     }
 
     fn link(&mut self) -> Link {
@@ -353,8 +353,8 @@ impl Generator {
         if let ([first, second, _], true) = (&mut names, self.chance(4)) {
             *second = *first;
         }
-        let terms = self.random.usize(..4);
-        names.into_iter().take(terms).map(|name| Order::new(name, self.direction())).collect()
+        let fields = self.random.usize(..4);
+        names.into_iter().take(fields).map(|name| Order::new(name, self.direction())).collect()
     }
 
     fn direction(&mut self) -> Direction {

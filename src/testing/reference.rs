@@ -246,7 +246,7 @@ impl Entry {
     }
 
     fn place(&self, order: &[Order]) -> Cursor {
-        Cursor::new(order.iter().map(|term| self.sort_key(term.name)).collect(), self.record.key.id)
+        Cursor::new(order.iter().map(|field| self.sort_key(field.name)).collect(), self.record.key.id)
     }
 
     fn sort_key(&self, name: Name) -> Vec<u8> {
@@ -270,18 +270,18 @@ fn are_valid(facets: &Facets) -> bool {
 }
 
 fn is_valid(query: &Query) -> bool {
-    let names: BTreeSet<_> = query.order.iter().map(|term| term.name).collect();
-    let has_terms = |cursor: &Cursor| cursor.keys().len() == query.order.len();
-    names.len() == query.order.len() && !matches!(&query.start, Start::After(cursor) if !has_terms(cursor))
+    let names: BTreeSet<_> = query.order.iter().map(|field| field.name).collect();
+    let has_keys = |cursor: &Cursor| cursor.keys().len() == query.order.len();
+    names.len() == query.order.len() && !matches!(&query.start, Start::After(cursor) if !has_keys(cursor))
 }
 
 fn compare(order: &[Order], left: &Cursor, right: &Cursor) -> Ordering {
-    let terms = order.iter().zip(left.keys().iter().zip(right.keys()));
-    let by_terms = terms.map(|(term, (left, right))| match term.direction {
+    let fields = order.iter().zip(left.keys().iter().zip(right.keys()));
+    let by_fields = fields.map(|(field, (left, right))| match field.direction {
         Direction::Ascending => left.cmp(right),
         Direction::Descending => right.cmp(left),
     });
-    by_terms.fold(Ordering::Equal, Ordering::then).then(left.id().cmp(&right.id()))
+    by_fields.fold(Ordering::Equal, Ordering::then).then(left.id().cmp(&right.id()))
 }
 
 fn page(query: &Query, places: &[(Cursor, &Entry)]) -> Page {

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use uuid::Uuid;
 
 use super::{
-    Fault, Fixture, Outcome, delete, expect_equal, of, put, run_concurrently, with_expiry, with_rank,
+    CaseOutcome, Fixture, Violation, delete, expect_equal, of, put, run_concurrently, with_expiry, with_rank,
 };
 use crate::invariant::Invariant;
 use crate::store::Precondition::{Any, Present};
@@ -24,12 +24,12 @@ super::table! { of "revision":
 }
 
 /// Returns the revision; a store that tracks none passes every case.
-async fn revision(fixture: &Fixture, organization: Uuid) -> Outcome<Option<Revision>> {
+async fn revision(fixture: &Fixture, organization: Uuid) -> CaseOutcome<Option<Revision>> {
     Ok(fixture.store.revision(fixture.kind, organization).await?)
 }
 
 /// Expects that no revision occurs twice.
-fn expect_all_different(revisions: &[Option<Revision>]) -> Outcome {
+fn expect_all_different(revisions: &[Option<Revision>]) -> CaseOutcome {
     for (place, revision) in revisions.iter().enumerate() {
         let twice = revision.is_some() && revisions.iter().skip(place + 1).any(|other| other == revision);
         expect_equal(&format!("whether the revision of state {place} recurs"), &twice, &false)?;
@@ -37,7 +37,7 @@ fn expect_all_different(revisions: &[Option<Revision>]) -> Outcome {
     Ok(())
 }
 
-async fn every_change_gives_new_revision(mut fixture: Fixture) -> Outcome {
+async fn every_change_gives_new_revision(mut fixture: Fixture) -> CaseOutcome {
     let (organization, [first, second]) = (fixture.uuid(), fixture.keys());
     let facets = of(Some(organization), None);
     let mut revisions = vec![revision(&fixture, organization).await?];
@@ -56,7 +56,7 @@ async fn every_change_gives_new_revision(mut fixture: Fixture) -> Outcome {
     expect_all_different(&revisions)
 }
 
-async fn record_moving_between_organizations_changes_both_revisions(mut fixture: Fixture) -> Outcome {
+async fn record_moving_between_organizations_changes_both_revisions(mut fixture: Fixture) -> CaseOutcome {
     let ([from, to], key) = (fixture.ids(), fixture.key());
     fixture.put(key, of(Some(from), None), "a record").await?;
     let before = [revision(&fixture, from).await?, revision(&fixture, to).await?];
@@ -68,7 +68,7 @@ async fn record_moving_between_organizations_changes_both_revisions(mut fixture:
     Ok(())
 }
 
-async fn purge_gives_new_revision(mut fixture: Fixture) -> Outcome {
+async fn purge_gives_new_revision(mut fixture: Fixture) -> CaseOutcome {
     let (time, organization, [going, staying]) = (fixture.ancient_time(), fixture.uuid(), fixture.keys());
     fixture.put(staying, of(Some(organization), None), "stays").await?;
     fixture.put(going, Facets { organization: Some(organization), ..with_expiry(time) }, "expires").await?;
@@ -77,7 +77,7 @@ async fn purge_gives_new_revision(mut fixture: Fixture) -> Outcome {
     expect_all_different(&[before, revision(&fixture, organization).await?])
 }
 
-async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
+async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> CaseOutcome {
     let (organization, key) = (fixture.uuid(), fixture.key());
     let mut revisions = Vec::new();
     for _ in 0..3 {
@@ -89,7 +89,7 @@ async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
     expect_all_different(&revisions)
 }
 
-async fn changes_in_one_organization_keep_revisions_of_others(mut fixture: Fixture) -> Outcome {
+async fn changes_in_one_organization_keep_revisions_of_others(mut fixture: Fixture) -> CaseOutcome {
     let ([empty, full, other], [key, theirs]) = (fixture.ids(), fixture.keys());
     fixture.put(key, of(Some(full), None), "a record").await?;
     let emptied = fixture.uuid();
@@ -119,7 +119,7 @@ const READERS: usize = 3;
 /// The records that a reader saw between two equal revisions.
 type Seen = Vec<(u128, Vec<Record>)>;
 
-async fn lists_between_equal_revisions_are_from_one_state(mut fixture: Fixture) -> Outcome {
+async fn lists_between_equal_revisions_are_from_one_state(mut fixture: Fixture) -> CaseOutcome {
     let (organization, keys) = (fixture.uuid(), fixture.keys::<4>());
     let query = Query { organization: Some(organization), ..fixture.query() };
     let seed = fixture.random.u64(..);
@@ -149,7 +149,7 @@ async fn change(
     organization: Uuid,
     keys: [Key; 4],
     mut random: Rng,
-) -> Result<Seen, Fault> {
+) -> Result<Seen, Violation> {
     for _ in 0..CHANGES {
         let Some(key) = random.choice(&keys) else { continue };
         let batch = match random.u8(..3) {
@@ -161,7 +161,7 @@ async fn change(
     Ok(Seen::new())
 }
 
-async fn watch(store: &dyn Store, query: &Query) -> Result<Seen, Fault> {
+async fn watch(store: &dyn Store, query: &Query) -> Result<Seen, Violation> {
     let mut seen = Seen::new();
     let organization = query.organization.asserted_or_default();
     for _ in 0..CHANGES {

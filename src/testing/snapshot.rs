@@ -4,7 +4,7 @@ use crate::store::Precondition::{Absent, Present};
 use crate::store::{Batch, Facets, Key, Query};
 use crate::testing::cancel::poll_then_drop;
 use crate::testing::{
-    CHUNK, Entries, Fixture, Outcome, add_chunk, by_key, expect_equal, expect_list, of, put, read_all,
+    CHUNK, CaseOutcome, Entries, Fixture, add_chunk, by_key, expect_equal, expect_list, of, put, read_all,
     read_chunk, with_expiry, with_rank, with_unique_keys,
 };
 
@@ -40,7 +40,7 @@ crate::testing::table! {
         dropped_call_leaves_its_records_to_the_next;
 }
 
-async fn snapshot_contains_records_of_all_kinds(mut fixture: Fixture) -> Outcome {
+async fn snapshot_contains_records_of_all_kinds(mut fixture: Fixture) -> CaseOutcome {
     expect_equal("before any is put", &fixture.entries().await?, &Entries::new())?;
     let key = fixture.key();
     let namesake = Key::new(fixture.other_kind, key.id);
@@ -52,7 +52,7 @@ async fn snapshot_contains_records_of_all_kinds(mut fixture: Fixture) -> Outcome
     expect_equal("with records of two kinds", &fixture.entries().await?, &by_key([one, other, third]))
 }
 
-async fn snapshot_contains_each_of_thousands_of_records_once(mut fixture: Fixture) -> Outcome {
+async fn snapshot_contains_each_of_thousands_of_records_once(mut fixture: Fixture) -> CaseOutcome {
     const RECORDS: usize = 2500;
     let mut keys: Vec<Key> = (0..RECORDS).map(|_| fixture.key()).collect();
     let mut batch = Batch::new();
@@ -74,7 +74,7 @@ async fn snapshot_contains_each_of_thousands_of_records_once(mut fixture: Fixtur
     Ok(())
 }
 
-async fn snapshot_omits_deleted_and_purged_records(mut fixture: Fixture) -> Outcome {
+async fn snapshot_omits_deleted_and_purged_records(mut fixture: Fixture) -> CaseOutcome {
     let ([kept, deleted, again, purged], time) = (fixture.keys(), fixture.ancient_time());
     let stays = fixture.put_entry(kept, Facets::default(), "stays").await?;
     let unique_key = fixture.unique_key();
@@ -89,13 +89,13 @@ async fn snapshot_omits_deleted_and_purged_records(mut fixture: Fixture) -> Outc
     expect_equal("after one was created again", &fixture.entries().await?, &by_key([stays, made_again]))
 }
 
-async fn snapshot_contains_expired_records_until_purged(mut fixture: Fixture) -> Outcome {
+async fn snapshot_contains_expired_records_until_purged(mut fixture: Fixture) -> CaseOutcome {
     let (key, time) = (fixture.key(), fixture.ancient_time());
     let entry = fixture.put_entry(key, with_expiry(time), "expired").await?;
     expect_equal("an expired record", &fixture.entries().await?, &by_key([entry]))
 }
 
-async fn snapshot_contains_latest_version_and_body(mut fixture: Fixture) -> Outcome {
+async fn snapshot_contains_latest_version_and_body(mut fixture: Fixture) -> CaseOutcome {
     let [one, two] = fixture.keys();
     let bystander = fixture.put_entry(two, Facets::default(), "bystander").await?;
     for body in ["first", "second", "", "last"] {
@@ -106,7 +106,7 @@ async fn snapshot_contains_latest_version_and_body(mut fixture: Fixture) -> Outc
 }
 
 /// Puts ten records with facets.
-async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
+async fn put_ten(fixture: &mut Fixture) -> CaseOutcome<([Key; 10], Entries)> {
     let keys: [Key; 10] = fixture.keys();
     let mut entries = Vec::new();
     for key in keys {
@@ -122,7 +122,7 @@ async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
 }
 
 /// Deletes, creates and replaces records. A store thus reuses the row numbers of deleted ones.
-async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> Outcome {
+async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> CaseOutcome {
     let mut deletes = Batch::new();
     for key in keys {
         deletes.delete(*key, Present);
@@ -141,7 +141,7 @@ async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> Outcome {
     Ok(())
 }
 
-async fn later_commits_do_not_change_a_snapshot(mut fixture: Fixture) -> Outcome {
+async fn later_commits_do_not_change_a_snapshot(mut fixture: Fixture) -> CaseOutcome {
     let (keys, before) = put_ten(&mut fixture).await?;
     let mut snapshot = fixture.store.snapshot().await?;
     replace_all(&mut fixture, &keys).await?;
@@ -150,7 +150,7 @@ async fn later_commits_do_not_change_a_snapshot(mut fixture: Fixture) -> Outcome
     expect_equal("the number of records in a new snapshot", &now.len(), &(keys.len() + keys.len() / 2))
 }
 
-async fn commits_between_chunks_do_not_change_a_snapshot(mut fixture: Fixture) -> Outcome {
+async fn commits_between_chunks_do_not_change_a_snapshot(mut fixture: Fixture) -> CaseOutcome {
     let (keys, before) = put_ten(&mut fixture).await?;
     let mut snapshot = fixture.store.snapshot().await?;
     let mut entries = Entries::new();
@@ -164,7 +164,7 @@ async fn commits_between_chunks_do_not_change_a_snapshot(mut fixture: Fixture) -
     expect_equal("the snapshot", &entries, &before)
 }
 
-async fn later_purge_does_not_change_a_snapshot(mut fixture: Fixture) -> Outcome {
+async fn later_purge_does_not_change_a_snapshot(mut fixture: Fixture) -> CaseOutcome {
     let ([one, two], time) = (fixture.keys(), fixture.ancient_time());
     fixture.store.purge_expired(time).await?;
     let purged = fixture.put_entry(one, with_expiry(time), "expires").await?;
@@ -176,7 +176,7 @@ async fn later_purge_does_not_change_a_snapshot(mut fixture: Fixture) -> Outcome
     expect_equal("a new snapshot", &fixture.entries().await?, &by_key([stays]))
 }
 
-async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> Outcome {
+async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> CaseOutcome {
     let (_, before) = put_ten(&mut fixture).await?;
     let mut snapshot = fixture.store.snapshot().await?;
     let mut entries = Entries::new();
@@ -196,7 +196,7 @@ async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> Outcome {
     expect_equal("the snapshot", &entries, &before)
 }
 
-async fn concurrent_snapshots_each_keep_their_own_state(mut fixture: Fixture) -> Outcome {
+async fn concurrent_snapshots_each_keep_their_own_state(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let mut open = Vec::new();
     for body in ["first", "second", "third", "fourth"] {
@@ -219,7 +219,7 @@ async fn concurrent_snapshots_each_keep_their_own_state(mut fixture: Fixture) ->
     Ok(())
 }
 
-async fn unfinished_snapshots_leave_store_usable_when_dropped(mut fixture: Fixture) -> Outcome {
+async fn unfinished_snapshots_leave_store_usable_when_dropped(mut fixture: Fixture) -> CaseOutcome {
     let (keys, before) = put_ten(&mut fixture).await?;
     let [first, ..] = keys;
     for chunks in 0..4 {
@@ -235,7 +235,7 @@ async fn unfinished_snapshots_leave_store_usable_when_dropped(mut fixture: Fixtu
     replace_all(&mut fixture, &keys).await
 }
 
-async fn snapshot_is_readable_after_store_is_dropped(mut fixture: Fixture) -> Outcome {
+async fn snapshot_is_readable_after_store_is_dropped(mut fixture: Fixture) -> CaseOutcome {
     let (keys, before) = put_ten(&mut fixture).await?;
     let mut snapshot = fixture.store.snapshot().await?;
     replace_all(&mut fixture, &keys).await?;
@@ -245,7 +245,7 @@ async fn snapshot_is_readable_after_store_is_dropped(mut fixture: Fixture) -> Ou
     expect_equal("the snapshot", &read_all(&mut *snapshot, CHUNK, kinds).await?, &before)
 }
 
-async fn put_records(fixture: &mut Fixture, records: usize) -> Outcome<Entries> {
+async fn put_records(fixture: &mut Fixture, records: usize) -> CaseOutcome<Entries> {
     let mut batch = Batch::new();
     let keys: Vec<Key> = (0..records).map(|_| fixture.key()).collect();
     for key in keys {
@@ -255,7 +255,7 @@ async fn put_records(fixture: &mut Fixture, records: usize) -> Outcome<Entries> 
     fixture.entries().await
 }
 
-async fn chunks_of_any_size_yield_all_records(mut fixture: Fixture) -> Outcome {
+async fn chunks_of_any_size_yield_all_records(mut fixture: Fixture) -> CaseOutcome {
     let expected = put_records(&mut fixture, 40).await?;
     expect_equal("the number of records in a snapshot", &expected.len(), &40)?;
     for limit in [1, 2, 39, 40, 41, usize::MAX] {
@@ -272,7 +272,7 @@ async fn chunks_of_any_size_yield_all_records(mut fixture: Fixture) -> Outcome {
     expect_equal("chunks of changing sizes", &entries, &expected)
 }
 
-async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> Outcome {
+async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> CaseOutcome {
     let mut batch = Batch::new();
     for megabytes in [0, 3, 0, 5, 1, 0, 9] {
         let (key, body) = (fixture.key(), fixture.bytes(megabytes << 20));
@@ -296,7 +296,7 @@ async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> Outcome
     Ok(())
 }
 
-async fn finished_snapshot_returns_no_more_records(mut fixture: Fixture) -> Outcome {
+async fn finished_snapshot_returns_no_more_records(mut fixture: Fixture) -> CaseOutcome {
     put_records(&mut fixture, 3).await?;
     let mut snapshot = fixture.store.snapshot().await?;
     read_all(&mut *snapshot, CHUNK, fixture.kinds()).await?;
@@ -308,7 +308,7 @@ async fn finished_snapshot_returns_no_more_records(mut fixture: Fixture) -> Outc
     Ok(())
 }
 
-async fn limit_of_0_returns_and_skips_nothing(mut fixture: Fixture) -> Outcome {
+async fn limit_of_0_returns_and_skips_nothing(mut fixture: Fixture) -> CaseOutcome {
     let expected = put_records(&mut fixture, 5).await?;
     let (mut snapshot, mut entries) = (fixture.store.snapshot().await?, Entries::new());
     loop {
@@ -321,7 +321,7 @@ async fn limit_of_0_returns_and_skips_nothing(mut fixture: Fixture) -> Outcome {
 }
 
 /// Drops calls after each number of polls, alternating with calls that complete.
-async fn dropped_call_leaves_its_records_to_the_next(mut fixture: Fixture) -> Outcome {
+async fn dropped_call_leaves_its_records_to_the_next(mut fixture: Fixture) -> CaseOutcome {
     let expected = put_records(&mut fixture, 30).await?;
     let (mut snapshot, mut entries) = (fixture.store.snapshot().await?, Entries::new());
     for polls in 0..8 {

@@ -6,7 +6,7 @@ use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::{Entry, Facets, Key, Link, Name, SortKey, Term, UniqueKey};
 use crate::testing::{
-    Fixture, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, WORD, by_key, expect_equal, of, with_expiry,
+    CaseOutcome, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, WORD, by_key, expect_equal, of, with_expiry,
     with_links, with_rank, with_terms, with_unique_keys,
 };
 
@@ -30,7 +30,7 @@ crate::testing::table! {
 }
 
 /// Puts a record with each of the facets. Expects all of them in a snapshot.
-async fn expect_in_snapshot(fixture: &mut Fixture, cases: &[Facets]) -> Outcome {
+async fn expect_in_snapshot(fixture: &mut Fixture, cases: &[Facets]) -> CaseOutcome {
     let mut expected = Vec::new();
     for facets in cases {
         let key = fixture.key();
@@ -43,7 +43,7 @@ async fn expect_in_snapshot(fixture: &mut Fixture, cases: &[Facets]) -> Outcome 
     expect_equal("all records", &found, &by_key(expected))
 }
 
-async fn snapshot_returns_organization_and_network_unchanged(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_organization_and_network_unchanged(mut fixture: Fixture) -> CaseOutcome {
     let [organization, network] = fixture.ids();
     let organizations = [None, Some(organization), Some(network), Some(Uuid::nil()), Some(Uuid::max())];
     let networks = [None, Some(network), Some(organization), Some(Uuid::nil()), Some(Uuid::max())];
@@ -51,7 +51,7 @@ async fn snapshot_returns_organization_and_network_unchanged(mut fixture: Fixtur
     expect_in_snapshot(&mut fixture, &pairs.collect::<Vec<_>>()).await
 }
 
-async fn snapshot_returns_expiry_to_the_microsecond(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_expiry_to_the_microsecond(mut fixture: Fixture) -> CaseOutcome {
     let time = fixture.ancient_time();
     fixture.store.purge_expired(time).await?;
     let after = [1, 2, 999_999, 1_000_001].map(|micros| time.plus_micros(micros));
@@ -61,7 +61,7 @@ async fn snapshot_returns_expiry_to_the_microsecond(mut fixture: Fixture) -> Out
     expect_in_snapshot(&mut fixture, &cases).await
 }
 
-async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> CaseOutcome {
     let [one, two] = fixture.ids();
     let links = [
         Link::new(PARENT, two),
@@ -78,7 +78,7 @@ async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> Outcome {
 }
 
 /// Lets many records share some terms. A store may represent the terms of many records in another way.
-async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> CaseOutcome {
     let longest = fixture.bytes(Term::MAX_LENGTH);
     let values: [&[u8]; 8] = [b"", b"\0", b"\0\0", b"core", b"core\0", b"\xff", &longest, b"core"];
     let mut cases: Vec<Facets> =
@@ -88,7 +88,7 @@ async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> Outcome {
     expect_in_snapshot(&mut fixture, &cases).await
 }
 
-async fn snapshot_returns_each_unique_key_once(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_each_unique_key_once(mut fixture: Fixture) -> CaseOutcome {
     const PHONE: Name = Name::new("sixteen-letters!");
     let stem = fixture.bytes(12);
     let odd = |end: &[u8]| UniqueKey::new(MAIL, [&stem, end].concat());
@@ -105,7 +105,7 @@ async fn snapshot_returns_each_unique_key_once(mut fixture: Fixture) -> Outcome 
     expect_in_snapshot(&mut fixture, &cases).await
 }
 
-async fn snapshot_returns_hundreds_of_links_and_unique_keys(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_hundreds_of_links_and_unique_keys(mut fixture: Fixture) -> CaseOutcome {
     let mut facets = with_rank(b"a");
     for _ in 0..700 {
         let (link, unique_key) = (fixture.link(), fixture.unique_key());
@@ -116,7 +116,7 @@ async fn snapshot_returns_hundreds_of_links_and_unique_keys(mut fixture: Fixture
     expect_in_snapshot(&mut fixture, &[facets, with_rank(b"b")]).await
 }
 
-async fn snapshot_returns_sort_keys_byte_for_byte(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_sort_keys_byte_for_byte(mut fixture: Fixture) -> CaseOutcome {
     let long = fixture.bytes(3000);
     let values: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b" a ", b"\x80", b"\xff\xff", &long];
     let both = |value: &[u8]| {
@@ -127,7 +127,7 @@ async fn snapshot_returns_sort_keys_byte_for_byte(mut fixture: Fixture) -> Outco
     expect_in_snapshot(&mut fixture, &cases).await
 }
 
-async fn snapshot_returns_sort_keys_that_equal_other_facets(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_sort_keys_that_equal_other_facets(mut fixture: Fixture) -> CaseOutcome {
     let [red, blue, home, office] = fixture.ids();
     let keys = |rank: Uuid, group: Uuid| {
         let sort_keys = vec![SortKey::new(RANK, rank.as_bytes()), SortKey::new(GROUP, group.as_bytes())];
@@ -141,7 +141,7 @@ async fn snapshot_returns_sort_keys_that_equal_other_facets(mut fixture: Fixture
 }
 
 /// Later records have sort key names that earlier ones lack.
-async fn snapshot_returns_each_records_own_sort_keys(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_each_records_own_sort_keys(mut fixture: Fixture) -> CaseOutcome {
     let names = ["rank", "group", "third", "fourth"].map(|name| Name::parse(name).unwrap_or(RANK));
     let choices = (0..16_u32).map(|choice| {
         let chosen = names.iter().enumerate().filter(|(place, _)| choice & (1 << place) != 0);
@@ -151,7 +151,7 @@ async fn snapshot_returns_each_records_own_sort_keys(mut fixture: Fixture) -> Ou
     expect_in_snapshot(&mut fixture, &choices.collect::<Vec<_>>()).await
 }
 
-async fn snapshot_returns_facets_of_latest_put(mut fixture: Fixture) -> Outcome {
+async fn snapshot_returns_facets_of_latest_put(mut fixture: Fixture) -> CaseOutcome {
     let (key, unique_key, other, time) =
         (fixture.key(), fixture.unique_key(), fixture.unique_key(), fixture.ancient_time());
     let ([red, blue, home, office], link) = (fixture.ids(), fixture.link());
@@ -182,7 +182,7 @@ async fn snapshot_returns_facets_of_latest_put(mut fixture: Fixture) -> Outcome 
     Ok(())
 }
 
-async fn snapshot_shows_moved_unique_key_only_on_its_new_holder(mut fixture: Fixture) -> Outcome {
+async fn snapshot_shows_moved_unique_key_only_on_its_new_holder(mut fixture: Fixture) -> CaseOutcome {
     let (keys, unique_key): ([Key; 2], _) = (fixture.keys(), fixture.unique_key());
     let [one, two] = keys;
     for (from, to) in [(one, two), (two, one), (one, two)] {

@@ -19,7 +19,7 @@ const MARK: &str = "~ ";
 const SCENE_TEST: &str = "durability::child_process_entry_point";
 
 /// Time after which a child is considered to hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A child process that runs one scene and is killed when this value is dropped.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Child {
     /// Kills the child with `SIGKILL`.
     pub(crate) fn kill(mut self) -> Ended {
         let _ = self.process.kill();
-        self.end(Instant::now() + PATIENCE).expect("a process that is killed ends")
+        self.end(Instant::now() + TIMEOUT).expect("a process that is killed ends")
     }
 
     /// Waits until the child ends. Returns `None` if it hangs, after killing it.

@@ -20,13 +20,13 @@ const RANK: Name = Name::new("rank");
 const TAG: Name = Name::new("tag");
 /// Number of records, which exceeds the steps in which a page is found directly.
 const RECORDS: u64 = 5_000;
-const LARGE: Uuid = Uuid::from_u128(1);
+const LARGE_ORGANIZATION: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
 /// Fills a store with records of two organizations. All records of an organization have a link in common.
 async fn filled() -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
-    for organization in [LARGE, OTHER] {
+    for organization in [LARGE_ORGANIZATION, OTHER] {
         let mut batch = Batch::new();
         for number in 0..RECORDS {
             batch.put(
@@ -78,7 +78,7 @@ fn is_page(page: &Result<Page, StoreError>, total: u64) -> bool {
 #[tokio::test]
 async fn long_list_leaves_the_async_thread_and_the_lock_to_others() {
     let store = filled().await;
-    let query = long_list(LARGE);
+    let query = long_list(LARGE_ORGANIZATION);
     let mut list = pin!(store.list(&query));
     assert!(poll(list.as_mut()).is_pending(), "the list is materialized on the async thread");
     tokio::task::yield_now().await;
@@ -86,7 +86,12 @@ async fn long_list_leaves_the_async_thread_and_the_lock_to_others() {
     let others = short_list(OTHER);
     assert!(matches!(poll(pin!(store.list(&others))), Poll::Ready(page) if is_page(&page, RECORDS)));
     let mut batch = Batch::new();
-    batch.put(key(LARGE, RECORDS), Precondition::Absent, facets(LARGE, RECORDS), "a new note");
+    batch.put(
+        key(LARGE_ORGANIZATION, RECORDS),
+        Precondition::Absent,
+        facets(LARGE_ORGANIZATION, RECORDS),
+        "a new note",
+    );
     assert!(matches!(poll(pin!(store.commit(batch))), Poll::Ready(Ok(()))));
     // Materializing may have ended before the commit began.
     let page = list.await;
@@ -100,7 +105,7 @@ async fn long_list_leaves_the_async_thread_and_the_lock_to_others() {
 #[tokio::test]
 async fn dropped_long_list_does_not_delay_others() {
     let store = filled().await;
-    let query = long_list(LARGE);
+    let query = long_list(LARGE_ORGANIZATION);
     for _ in 0..10 {
         let mut list = Box::pin(store.list(&query));
         assert!(poll(list.as_mut()).is_pending() || is_page(&store.list(&query).await, RECORDS));
@@ -123,7 +128,7 @@ async fn long_list_of_one_organization_waits_for_few_of_another() {
         let (store, done) = (Arc::clone(&store), Arc::clone(&done));
         tasks.spawn(async move {
             // All lists are different: each has another set of targets.
-            let mut query = long_list(LARGE);
+            let mut query = long_list(LARGE_ORGANIZATION);
             query.links[0].targets.extend((0..number).map(|target| Uuid::from_u128(1_000 + target as u128)));
             assert!(is_page(&store.list(&query).await, RECORDS));
             done.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +163,7 @@ fn long_lists_beyond_the_queue_of_an_organization_are_unavailable() {
         let mut tasks = JoinSet::new();
         for _ in 0..300 {
             let store = Arc::clone(&store);
-            tasks.spawn(async move { store.list(&long_list(LARGE)).await });
+            tasks.spawn(async move { store.list(&long_list(LARGE_ORGANIZATION)).await });
         }
         for _ in 0..44 {
             let refused = tasks.join_next().await.unwrap().unwrap();

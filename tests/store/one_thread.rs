@@ -17,7 +17,7 @@ use toposcope::store::{
     Batch, Facets, Name, Precondition, Query, SledStore, Store, StoreErrorKind, UniqueKey,
 };
 
-use crate::child::PATIENCE;
+use crate::child::TIMEOUT;
 use crate::fixture::{Fixture, key};
 
 const KIND: Name = Name::new("note");
@@ -53,7 +53,7 @@ fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, signal: Receiver<()>) ->
     thread::spawn(move || {
         let mut pipe = File::open(pipe).unwrap();
         arrived.send(()).unwrap();
-        let is_signaled = signal.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout);
+        let is_signaled = signal.recv_timeout(TIMEOUT) != Err(RecvTimeoutError::Timeout);
         io::copy(&mut pipe, &mut io::sink()).unwrap();
         is_signaled
     })

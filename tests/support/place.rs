@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// Far longer than a store takes to release its folder.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Locks in folders that were dropped on the only thread of a runtime. The thread waits for them when it ends.
 struct Held(Vec<File>);
@@ -75,5 +75,5 @@ fn are_released(locks: Vec<File>) -> bool {
         // The receiver may have given up.
         let _ = release.send(all);
     });
-    released.recv_timeout(PATIENCE).is_ok_and(|all| all)
+    released.recv_timeout(TIMEOUT).is_ok_and(|all| all)
 }

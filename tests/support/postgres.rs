@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A time far longer than a server takes to start, to recover or to stop.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings that suffice for all stores of a test binary, and take little memory.
 const SETTINGS: [&str; 4] =
@@ -233,7 +233,7 @@ impl Cluster {
 
     /// Waits until a query returns this text.
     pub(crate) fn await_answer(&self, sql: &str, expected: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let answer = self.execute("postgres", sql);
             if answer == expected {
@@ -247,7 +247,7 @@ impl Cluster {
     /// Waits until the server accepts connections. After a kill it refuses to start until all processes of its
     /// predecessor have ended. It is then started again.
     fn await_ready(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.is_ready() {
             if self.server.try_wait().unwrap().is_some() {
                 self.server = self.installation.serve(&self.folder, &self.settings);

@@ -26,7 +26,7 @@ impl Sql {
 
 /// Reads one page. It runs in a transaction, so that the page and its total are from one state.
 pub(crate) fn list(db: &Connection, query: &Query) -> Outcome<Page> {
-    let names: BTreeSet<_> = query.order.iter().map(|term| term.name).collect();
+    let names: BTreeSet<_> = query.order.iter().map(|field| field.name).collect();
     if names.len() < query.order.len() {
         return Err(StoreError::invalid("the order names a sort key twice").into());
     }
@@ -66,13 +66,13 @@ pub(crate) fn list(db: &Connection, query: &Query) -> Outcome<Page> {
 /// Returns the query for the rows of a page, with their ids and sort keys. Bodies are left out of the sorting.
 fn rows(query: &Query, filters: &Sql) -> Result<Sql, StoreError> {
     let (mut columns, mut order, mut sql) = (String::new(), String::new(), Sql::default());
-    for (number, term) in query.order.iter().enumerate() {
+    for (number, field) in query.order.iter().enumerate() {
         let key = sort_key(number);
         columns += &format!(", {key}");
-        order += &format!("{key} {}, ", if term.direction == Ascending { "ASC" } else { "DESC" });
+        order += &format!("{key} {}, ", if field.direction == Ascending { "ASC" } else { "DESC" });
         let join =
             format!(" LEFT JOIN sort_key AS k{number} ON k{number}.row = r.row AND k{number}.name = ?");
-        sql.push(&join, [term.name.to_string().into()]);
+        sql.push(&join, [field.name.to_string().into()]);
     }
     sql.text = format!("SELECT r.row, r.id{columns} FROM record AS r{} WHERE {}", sql.text, filters.text);
     sql.values.extend_from_slice(&filters.values);
@@ -96,15 +96,15 @@ fn rows(query: &Query, filters: &Sql) -> Result<Sql, StoreError> {
 /// Returns the condition for the positions after a cursor: (a > ?, or a = ? and (b < ?, or b = ? and r.id > ?)).
 fn after(order: &[Order], cursor: &Cursor) -> Sql {
     let mut after = Sql { text: "r.id > ?".to_owned(), values: vec![cursor.id().into()] };
-    for (number, (term, value)) in order.iter().zip(cursor.keys()).enumerate().rev() {
-        let (key, comparison) = (sort_key(number), if term.direction == Ascending { ">" } else { "<" });
+    for (number, (field, value)) in order.iter().zip(cursor.keys()).enumerate().rev() {
+        let (key, comparison) = (sort_key(number), if field.direction == Ascending { ">" } else { "<" });
         after.text = format!("({key} {comparison} ? OR ({key} = ? AND {}))", after.text);
         after.values.splice(..0, [value.clone().into(), value.clone().into()]);
     }
     after
 }
 
-/// Returns the sort key of a term of the order. A missing one counts as empty.
+/// Returns the sort key of a sort field. A missing one counts as empty.
 fn sort_key(number: usize) -> String {
     format!("coalesce(k{number}.value, x'')")
 }

@@ -35,7 +35,7 @@ enum Encoding {
 }
 
 /// A reader of the input in UTF-8, without a byte order mark.
-pub(super) struct Input<'r> {
+pub(super) struct Utf8Input<'r> {
     reader: &'r mut dyn BufRead,
     transcoder: Transcoder,
     /// The decoded bytes that are not consumed yet, from `position` on. At first, this is the head of the input.
@@ -43,7 +43,7 @@ pub(super) struct Input<'r> {
     position: usize,
 }
 
-impl<'r> Input<'r> {
+impl<'r> Utf8Input<'r> {
     /// Reads the head of the input, and determines the encoding.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<'r> Input<'r> {
     }
 }
 
-impl Read for Input<'_> {
+impl Read for Utf8Input<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.fill_buf()?.read(buffer)?;
         self.consume(length);
@@ -104,7 +104,7 @@ impl Read for Input<'_> {
     }
 }
 
-impl BufRead for Input<'_> {
+impl BufRead for Utf8Input<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.position >= self.decoded.len() {
             if self.transcoder.encoding == Encoding::Utf8 {

@@ -22,7 +22,7 @@ pub(super) fn read_report(
     options: &ParseOptions,
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
-    let counts = Counts::default();
+    let counts = InputCounts::default();
     let mut report = Report::new(Reporter::new(""), options.observed_at);
     let mut deserializer = deserializer(reader, &counts, options);
     let mut place = String::new();
@@ -74,7 +74,7 @@ pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<
 
 /// The quantities that were read from a JSON input.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct InputCounts {
     bytes: Cell<u64>,
     objects: Cell<u64>,
     elements: Cell<u64>,
@@ -86,7 +86,7 @@ pub(super) struct Counts {
 /// It fails before the input needs more memory than the maximum number of rows.
 pub(super) fn deserializer<'r>(
     reader: &'r mut dyn BufRead,
-    counts: &'r Counts,
+    counts: &'r InputCounts,
     options: &ParseOptions,
 ) -> serde_json::Deserializer<serde_json::de::IoRead<Limited<'r>>> {
     serde_json::Deserializer::from_reader(Limited { reader, counts, max_rows: options.max_rows })
@@ -95,7 +95,7 @@ pub(super) fn deserializer<'r>(
 /// Charges the meter for what was read, and locates an error.
 pub(super) fn finish(
     result: serde_json::Result<()>,
-    counts: &Counts,
+    counts: &InputCounts,
     meter: &mut Meter,
 ) -> Result<(), ParseError> {
     let bytes = usize::try_from(counts.bytes.get()).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ pub(super) fn finish(
 /// A reader that counts objects and elements. Brackets and commas within strings count as well.
 pub(super) struct Limited<'r> {
     reader: &'r mut dyn BufRead,
-    counts: &'r Counts,
+    counts: &'r InputCounts,
     max_rows: u64,
 }
 

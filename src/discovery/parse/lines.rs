@@ -14,26 +14,26 @@ use crate::invariant::Invariant;
 const MAX_LINE: usize = 256 * 1024;
 
 /// Reads lines into one buffer.
-pub(super) struct Lines<'r> {
+pub(super) struct BoundedLines<'r> {
     reader: &'r mut dyn BufRead,
     line: Vec<u8>,
 }
 
 /// A line without its end.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'l> {
+pub(super) struct BoundedLine<'l> {
     pub(super) bytes: &'l [u8],
     /// Whether a newline follows. Without one, the input may be cut off within the line.
     pub(super) has_newline: bool,
 }
 
-impl<'r> Lines<'r> {
+impl<'r> BoundedLines<'r> {
     pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
         Self { reader, line: Vec::new() }
     }
 
     /// Reads the next line. Returns `None` at the end of the input.
-    pub(super) fn next(&mut self, meter: &mut Meter) -> Result<Option<Line<'_>>, ParseError> {
+    pub(super) fn next(&mut self, meter: &mut Meter) -> Result<Option<BoundedLine<'_>>, ParseError> {
         yield_turn();
         self.line.clear();
         let (mut begun, mut has_newline) = (false, false);
@@ -73,6 +73,6 @@ impl<'r> Lines<'r> {
         }
         meter.check()?;
         let line = self.line.as_slice();
-        Ok(Some(Line { bytes: line.strip_suffix(b"\r").unwrap_or(line), has_newline }))
+        Ok(Some(BoundedLine { bytes: line.strip_suffix(b"\r").unwrap_or(line), has_newline }))
     }
 }

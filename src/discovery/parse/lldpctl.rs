@@ -15,9 +15,9 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{CdpRow, LldpRow, Report, Reporter, Table, WarningCode};
-use interface::Row;
-use node::{Node, NodeSeed};
+use crate::discovery::report::{CdpRow, LldpRow, Report, Table, WarningCode};
+use interface::NeighborRow;
+use node::{JsonNode, NodeSeed};
 
 /// Maximum number of values of one interface, including everything that its neighbor sends.
 const MAX_NODES: u32 = 20_000;
@@ -31,7 +31,7 @@ pub(super) fn read(
     let mut device = named_device(options, meter)?;
     let lost_before = meter.lost_rows();
     let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false };
-    let counts = json::Counts::default();
+    let counts = json::InputCounts::default();
     let mut deserializer = json::deserializer(reader, &counts, options);
     let level = Level { sink: &mut sink, place: Place::Document };
     let read = level.deserialize(&mut deserializer).and_then(|()| deserializer.end());
@@ -46,12 +46,10 @@ pub(super) fn read(
     let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
     // Without a neighbor by CDP, it is not known whether lldpd listens to that protocol.
     if !cdp.is_empty() {
-        device.tables.cdp = Some(if complete { Table::complete(cdp) } else { Table::truncated(cdp) });
+        device.tables.cdp = Some(Table::of(cdp, complete));
     }
-    device.tables.lldp = Some(if complete { Table::complete(lldp) } else { Table::truncated(lldp) });
-    let mut report = Report::new(Reporter::new("lldpd"), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    device.tables.lldp = Some(Table::of(lldp, complete));
+    Ok(Report::of_device("lldpd", options.observed_at, device))
 }
 
 struct Sink<'m> {
@@ -63,13 +61,13 @@ struct Sink<'m> {
 }
 
 impl Sink<'_> {
-    fn push(&mut self, name: &str, interface: &Node) {
+    fn push(&mut self, name: &str, interface: &JsonNode) {
         match interface::row(name, interface) {
             Ok(row) => {
                 if self.meter.admit_row() {
                     match row {
-                        Row::Lldp(row) => self.lldp.push(row),
-                        Row::Cdp(row) => self.cdp.push(row),
+                        NeighborRow::Lldp(row) => self.lldp.push(row),
+                        NeighborRow::Cdp(row) => self.cdp.push(row),
                     }
                 }
             }
@@ -159,9 +157,9 @@ fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> R
             value.elements().for_each(|interface| sink.push(&key, interface));
         }
     }
-    let interface = Node::Object(fields);
+    let interface = JsonNode::Object(fields);
     if interface.is_interface() {
-        let name = interface.get("name").and_then(Node::text).unwrap_or("").to_owned();
+        let name = interface.get("name").and_then(JsonNode::text).unwrap_or("").to_owned();
         sink.push(&name, &interface);
     }
     Ok(())

@@ -21,9 +21,9 @@ use std::io::BufRead;
 pub use error::{ParseError, ParseErrorKind};
 pub use options::{Format, FormatError, ParseOptions, ReporterId};
 
-use super::report::{Device, Report, Reporter};
-use encoding::Input;
-use lines::Lines;
+use super::report::{Device, Report};
+use encoding::Utf8Input;
+use lines::BoundedLines;
 use meter::Meter;
 
 /// Parses the output of a scanner or a device to a report.
@@ -66,7 +66,7 @@ pub fn parse<R: BufRead>(
     options: &ParseOptions,
 ) -> Result<Report, ParseError> {
     let mut meter = Meter::new(options);
-    let mut input = Input::open(&mut reader, &mut meter)?;
+    let mut input = Utf8Input::open(&mut reader, &mut meter)?;
     let format = match format {
         Format::Auto => {
             detect::detect(input.head()).ok_or_else(|| meter.error(ParseErrorKind::FormatUnknown))?
@@ -102,7 +102,7 @@ fn parse_metered(
     Ok(report)
 }
 
-type ReadVariables = fn(&mut Lines<'_>, &mut mib::Mib, &mut Meter) -> Result<(), ParseError>;
+type ReadVariables = fn(&mut BoundedLines<'_>, &mut mib::Mib, &mut Meter) -> Result<(), ParseError>;
 
 /// Reads the variables of one device and makes them a report.
 fn read_mib(
@@ -113,7 +113,7 @@ fn read_mib(
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
     let mut mib = mib::Mib::default();
-    read(&mut Lines::new(reader), &mut mib, meter)?;
+    read(&mut BoundedLines::new(reader), &mut mib, meter)?;
     let complete = options.complete && !meter.is_truncated();
     let mut device = mib.into_device(complete, meter);
     meter.check()?;
@@ -123,9 +123,7 @@ fn read_mib(
     if !names_itself && device.id.is_none() {
         return Err(meter.error(ParseErrorKind::ReporterRequired));
     }
-    let mut report = Report::new(Reporter::new(name), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    Ok(Report::of_device(name, options.observed_at, device))
 }
 
 /// Sets the identity that the options state, unless the device states its own.

@@ -15,8 +15,8 @@ use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{PortRange, Report, Reporter, WarningCode};
 use crate::model::{PortNumber, Protocol, Timestamp};
 use host::HostBuilder;
-use hosts::Hosts;
-use source::Source;
+use hosts::ScannedHosts;
+use source::LimitedReader;
 
 /// The deepest nesting. Scripts nest tables by a few levels.
 const MAX_DEPTH: usize = 64;
@@ -30,7 +30,7 @@ pub(super) fn read(
 ) -> Result<Report, ParseError> {
     // The bytes before the text, such as a byte order mark.
     let start = meter.bytes();
-    let mut xml = Reader::from_reader(Source::new(reader));
+    let mut xml = Reader::from_reader(LimitedReader::new(reader));
     let mut scan = Scan::new(options);
     let mut buffer = Vec::new();
     loop {
@@ -60,7 +60,7 @@ pub(super) fn read(
     scan.finish(meter)
 }
 
-fn located(error: Error, xml: &Reader<Source<'_>>, start: u64, meter: &Meter) -> ParseError {
+fn located(error: Error, xml: &Reader<LimitedReader<'_>>, start: u64, meter: &Meter) -> ParseError {
     let byte = xml.error_position();
     let kind = match error {
         _ if xml.get_ref().is_too_large() => {
@@ -90,7 +90,7 @@ struct Scan<'o> {
     scanned: Vec<PortRange>,
     /// The same, merged, once a host needs them.
     merged: Option<Vec<PortRange>>,
-    hosts: Hosts,
+    hosts: ScannedHosts,
     host: Option<HostBuilder>,
     started_at: Option<i64>,
     finished_at: Option<i64>,
@@ -106,7 +106,7 @@ impl<'o> Scan<'o> {
             runs: 0,
             scanned: Vec::new(),
             merged: None,
-            hosts: Hosts::default(),
+            hosts: ScannedHosts::default(),
             host: None,
             started_at: None,
             finished_at: None,

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::lines::{Line, Lines};
+use super::lines::{BoundedLine, BoundedLines};
 use super::meter::Meter;
-use super::mib::{Mib, Value};
+use super::mib::{Mib, VariableValue};
 use super::walk::{check, parse_numeric};
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
@@ -17,10 +17,10 @@ const MAX_LEADING_LINES: u64 = 1_000;
 const MAX_EXAMPLE: usize = 80;
 
 /// Reads all variables of a recording.
-pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
+pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
     let mut arcs = Vec::new();
     let mut found = false;
-    while let Some(Line { bytes: line, has_newline }) = lines.next(meter)? {
+    while let Some(BoundedLine { bytes: line, has_newline }) = lines.next(meter)? {
         if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
@@ -75,27 +75,27 @@ fn accept(arcs: &[u64], rest: &[u8], mib: &mut Mib, meter: &mut Meter) {
 }
 
 /// Parses a value. Returns `None` if it is invalid, and `Some(None)` if it has no meaning here.
-fn value<'t>(tag: &[u8], text: &'t [u8]) -> Option<Option<Value<'t>>> {
+fn value<'t>(tag: &[u8], text: &'t [u8]) -> Option<Option<VariableValue<'t>>> {
     let (tag, is_hex) = tag.strip_suffix(b"x").map_or((tag, false), |tag| (tag, true));
     let bytes = |text: &'t [u8]| {
         if is_hex { super::text::hex_digits(text).map(Cow::Owned) } else { Some(Cow::Borrowed(text)) }
     };
     let value = match tag {
         b"2" | b"65" | b"66" | b"67" | b"70" => {
-            Value::Integer(str::from_utf8(text).ok()?.trim().parse().ok()?)
+            VariableValue::Integer(str::from_utf8(text).ok()?.trim().parse().ok()?)
         }
-        b"4" => Value::Bytes(bytes(text)?),
+        b"4" => VariableValue::Bytes(bytes(text)?),
         b"6" => {
             let mut arcs = Vec::new();
             if !parse_numeric(text.trim_ascii(), &mut arcs) {
                 return None;
             }
-            Value::Oid(Cow::Owned(arcs))
+            VariableValue::Oid(Cow::Owned(arcs))
         }
-        b"64" if is_hex => Value::Bytes(bytes(text)?),
+        b"64" if is_hex => VariableValue::Bytes(bytes(text)?),
         b"64" => {
             let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.trim().parse().ok()?;
-            Value::Bytes(Cow::Owned(address.octets().to_vec()))
+            VariableValue::Bytes(Cow::Owned(address.octets().to_vec()))
         }
         // Null, opaque values, and the simulator's own ways to compute a value.
         _ => return Some(None),

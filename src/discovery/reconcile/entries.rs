@@ -11,7 +11,7 @@ use crate::model::{Host, IfEntry, IfEntryId, Interface, derived_id};
 
 /// The interface entries that a report describes.
 #[derive(Debug)]
-pub(super) struct Entries {
+pub(super) struct InterfaceEntries {
     host: Host,
     entries: Vec<IfEntry>,
     by_index: HashMap<i64, usize>,
@@ -19,7 +19,7 @@ pub(super) struct Entries {
     by_name: HashMap<String, Option<usize>>,
 }
 
-impl Entries {
+impl InterfaceEntries {
     /// Converts all tables of ports. `host` is the host without its lists.
     pub(super) fn new(host: &Host, tables: &Tables) -> Self {
         let rows = tables.if_entries.as_deref().map_or(0, |table| table.rows.len());

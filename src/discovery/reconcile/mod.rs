@@ -11,7 +11,6 @@
 //!
 //! All results depend on the arguments alone, and not on the order of their rows.
 
-mod age;
 mod attributes;
 mod cached;
 mod entries;
@@ -30,11 +29,10 @@ mod state;
 pub(crate) use {
     identity::Traits,
     names::trimmed,
-    neighbors::named::{Found, Known, Named},
-    neighbors::ports::{Ports, abbreviated},
+    neighbors::named::{KnownHosts, Named, NamedHost},
+    neighbors::ports::{SwitchPorts, abbreviated},
 };
 
-pub(crate) use age::set_ages;
 pub(crate) use cached::{
     device_at, is_address_only, lists_others, own_macs, restore_cached_macs, set_cached_macs,
     withdraw_cached_macs,
@@ -48,9 +46,8 @@ pub(crate) use merge::edits::take_edits;
 pub use merge::merge;
 pub(crate) use merge::merge_owned;
 pub use merge::outcome::{MergeOutcome, Merged};
-pub use neighbors::derived::{set_neighbors, set_subnets};
 pub use neighbors::remotes::Candidate;
-pub use neighbors::{named_by, resolve};
+pub use neighbors::{named_by, resolve, set_neighbors, set_subnets};
 pub use pieces::join_pieces;
 pub use project::{Projection, new_host_id};
 pub use recognize::{
@@ -58,4 +55,5 @@ pub use recognize::{
     name_of_host, recognize, recognize_with_notes,
 };
 pub use reported::device_of;
+pub(crate) use state::set_ages;
 pub use state::{HostState, Observed, STALE_AFTER, Seen};

@@ -10,6 +10,7 @@ use super::names;
 use crate::discovery::report::{Device, Table, TableKind};
 use crate::invariant::Invariant;
 use crate::model::MacAddress;
+use crate::union_find::UnionFind;
 
 /// Joins the devices of a report that are pieces of one, and keeps the order of the first pieces.
 ///
@@ -26,7 +27,7 @@ pub fn join_pieces<'d>(devices: impl Into<Cow<'d, [Device]>>) -> Cow<'d, [Device
     }
     let mut joined: BTreeMap<usize, Device> = BTreeMap::new();
     for (place, device) in devices.into_owned().into_iter().enumerate() {
-        match joined.get_mut(&groups.first(place)) {
+        match joined.get_mut(&groups.find(place)) {
             Some(whole) => add(whole, device),
             None => drop(joined.insert(place, device)),
         }
@@ -35,8 +36,8 @@ pub fn join_pieces<'d>(devices: impl Into<Cow<'d, [Device]>>) -> Cow<'d, [Device
 }
 
 /// Groups the places of the devices that are pieces of one.
-fn groups_of(devices: &[Device]) -> Groups {
-    let mut groups = Groups::new(devices.len());
+fn groups_of(devices: &[Device]) -> UnionFind {
+    let mut groups = UnionFind::new(devices.len());
     let (mut by_address, mut by_mac) = (HashMap::new(), HashMap::new());
     for (place, device) in devices.iter().enumerate().filter(|(_, device)| is_piece(device)) {
         for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
@@ -53,13 +54,13 @@ fn groups_of(devices: &[Device]) -> Groups {
         let names: BTreeSet<String> =
             places.iter().filter_map(|place| own_name(devices.get(*place)?)).collect();
         if names.len() < 2 {
-            groups.join(places.iter().copied());
+            groups.join_all(places.iter().copied());
         }
     }
     groups
 }
 
-fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device], groups: &mut Groups) {
+fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device], groups: &mut UnionFind) {
     for places in by_address.values().filter(|places| places.len() > 1) {
         let mut by_macs: BTreeMap<BTreeSet<MacAddress>, Vec<usize>> = BTreeMap::new();
         for place in places {
@@ -68,9 +69,9 @@ fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device],
         }
         // An element without a MAC address belongs to the only one that has some.
         if by_macs.keys().filter(|macs| !macs.is_empty()).count() < 2 {
-            groups.join(places.iter().copied());
+            groups.join_all(places.iter().copied());
         } else {
-            by_macs.into_values().for_each(|places| groups.join(places.into_iter()));
+            by_macs.into_values().for_each(|places| groups.join_all(places));
         }
     }
 }
@@ -122,45 +123,5 @@ fn add_rows<R>(whole: &mut Option<Box<Table<R>>>, piece: Option<Box<Table<R>>>) 
             whole.complete &= piece.complete;
         }
         (whole @ None, piece) => *whole = piece,
-    }
-}
-
-/// Disjoint groups of places. The first place of a group stands for it.
-struct Groups {
-    parents: Vec<usize>,
-}
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Self { parents: (0..count).collect() }
-    }
-
-    fn are_single(&self) -> bool {
-        self.parents.iter().enumerate().all(|(place, parent)| place == *parent)
-    }
-
-    fn first(&mut self, place: usize) -> usize {
-        let mut first = place;
-        while let Some(parent) = self.parents.get(first).copied().filter(|parent| *parent != first) {
-            first = parent;
-        }
-        let mut place = place;
-        while let Some(parent) = self.parents.get_mut(place).filter(|parent| **parent != first) {
-            place = std::mem::replace(parent, first);
-        }
-        first
-    }
-
-    fn join(&mut self, places: impl Iterator<Item = usize>) {
-        let mut first: Option<usize> = None;
-        for place in places {
-            let other = self.first(place);
-            let one = *first.get_or_insert(other);
-            let (lower, higher) = (one.min(other), one.max(other));
-            if let Some(parent) = self.parents.get_mut(higher) {
-                *parent = lower;
-            }
-            first = Some(lower);
-        }
     }
 }

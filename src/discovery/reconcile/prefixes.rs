@@ -29,7 +29,7 @@ pub(crate) fn described_prefixes(tables: &Tables) -> BTreeSet<Cidr> {
 
 /// Returns the prefixes of the addresses whose interfaces the report does not describe.
 ///
-/// `entries` are the interfaces of the host that the device is. Addresses of interfaces that lead to containers or guests
+/// `entries` are the interfaces of the host that matches the device. Addresses of interfaces that lead to containers or guests
 /// of the device are left out.
 pub(crate) fn undescribed_prefixes(tables: &Tables, entries: &[IfEntry]) -> BTreeSet<Cidr> {
     let reported = reported_interfaces(tables);

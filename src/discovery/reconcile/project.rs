@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::entries::Entries;
+use super::entries::InterfaceEntries;
 use super::identity::{Identity, chassis_id_of};
 use super::names;
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, TableKind, Tables};
@@ -70,7 +70,7 @@ impl Projection {
             source: Source::Discovery { metadata: Vec::new() },
             ..Host::with_id(host_id, network_id, "")
         };
-        let mut entries = Entries::new(&host, &device.tables);
+        let mut entries = InterfaceEntries::new(&host, &device.tables);
         let addresses = device.tables.addresses.as_deref();
         host.interfaces = interfaces(&host, addresses.map_or(&[][..], |table| &table.rows), &entries);
         entries.set_interfaces(&host.interfaces, addresses);
@@ -166,7 +166,7 @@ fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
 }
 
 /// Converts the addresses that other devices can reach. Each occurs once, in the order of interfaces and addresses.
-fn interfaces(host: &Host, rows: &[AddressRow], entries: &Entries) -> Vec<Interface> {
+fn interfaces(host: &Host, rows: &[AddressRow], entries: &InterfaceEntries) -> Vec<Interface> {
     let mut sorted: Vec<(Option<i64>, IpAddr, &AddressRow)> = Vec::new();
     for row in rows {
         sorted.extend(names::own_ip(row.ip_address).map(|address| (row.if_index, address, row)));
@@ -227,9 +227,9 @@ mod tests {
     fn merged_ranges_cover_the_same_ports() {
         let number = |number: u16| PortNumber::try_from(number).unwrap();
         let mut state = 1_u32;
-        let mut next = |most: u32| {
+        let mut next = |max: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            u16::try_from((state >> 16) % most + 1).unwrap()
+            u16::try_from((state >> 16) % max + 1).unwrap()
         };
         for count in (0..6).cycle().take(300) {
             let range = |_| {

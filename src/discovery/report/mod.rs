@@ -88,6 +88,11 @@ impl Report {
         }
     }
 
+    /// Creates the report of a program about one device.
+    pub(super) fn of_device(program: &str, observed_at: Timestamp, device: Device) -> Self {
+        Self { devices: vec![device], ..Self::new(Reporter::new(program), observed_at) }
+    }
+
     /// Returns the number of rows of the largest device that become parts of its host.
     pub(crate) fn rows_of_largest_device(&self) -> usize {
         let rows = |device: &Device| {

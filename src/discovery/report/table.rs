@@ -39,6 +39,11 @@ impl<T> Table<T> {
         Box::new(Self { complete: false, derived: false, rows })
     }
 
+    /// Creates a table that has all rows if it is complete.
+    pub(in crate::discovery) fn of(rows: Vec<T>, complete: bool) -> Box<Self> {
+        Box::new(Self { complete, derived: false, rows })
+    }
+
     /// Creates a table of rows that follow from other tables.
     #[must_use]
     pub fn derived(rows: Vec<T>) -> Box<Self> {

@@ -6,7 +6,7 @@ use crate::inventory::collections::{CollectionRecord, guard_references, handle};
 use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, daemon_api_key_facets, organization_of, put_secret};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, daemon_api_key_key, encode, network_key, on_network, tag_key,
+    DAEMON_API_KEY, daemon_api_key_record_key, encode, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, validate};
 use crate::model::{DaemonApiKey, DaemonApiKeyId, OrganizationId, Permission};
@@ -129,7 +129,7 @@ impl Inventory {
             let keys = on_network(DAEMON_API_KEY, organization, record.network_id);
             self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();
-            let key = daemon_api_key_key(record.id);
+            let key = daemon_api_key_record_key(record.id);
             let facets = daemon_api_key_facets(organization, &record);
             batch.put(key, Precondition::Absent, facets, encode(&record)?);
             put_daemon_secret(&mut batch, organization, &record, &plaintext)?;

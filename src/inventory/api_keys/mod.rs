@@ -18,7 +18,7 @@ pub use daemon::DaemonApiKeys;
 pub use user::UserApiKeys;
 
 use super::records::KeySecret;
-use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};
+use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_record_key};
 use super::{Error, ErrorKind, Inventory, unchanged};
 use crate::access::KeyText;
 use crate::model::{OrganizationId, Timestamp};
@@ -133,7 +133,7 @@ impl Inventory {
         &self,
         ids: impl Iterator<Item = Uuid>,
     ) -> Result<Vec<Option<Timestamp>>, Error> {
-        let keys: Vec<Key> = ids.map(key_use_key).collect();
+        let keys: Vec<Key> = ids.map(key_use_record_key).collect();
         let records = self.store.get(&keys).await?;
         let times = records.iter().map(|record| record.as_ref().map(decode::<KeyUse>).transpose());
         times.map(|used| Ok(used?.map(|used| used.last_used))).collect()
@@ -168,7 +168,7 @@ async fn try_store_use(
     organization: OrganizationId,
     now: Timestamp,
 ) -> Result<Timestamp, Error> {
-    let known = store.get(&[key_use_key(key.id)]).await?.pop().flatten();
+    let known = store.get(&[key_use_record_key(key.id)]).await?.pop().flatten();
     if let Some(record) = &known {
         let KeyUse { last_used } = decode(record)?;
         if !is_due(last_used.unix_micros(), now.unix_micros()) {
@@ -177,7 +177,7 @@ async fn try_store_use(
     }
     let mut batch = Batch::new();
     let body = encode(&KeyUse { last_used: now })?;
-    batch.put(key_use_key(key.id), unchanged(known.as_ref()), facets(organization, now), body);
+    batch.put(key_use_record_key(key.id), unchanged(known.as_ref()), facets(organization, now), body);
     // The use of a key that was deleted in the meantime is not recorded.
     batch.guard(exists(key));
     match store.commit(batch).await {

@@ -5,7 +5,9 @@ use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
 use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, put_secret, user_api_key_facets, user_caller};
-use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
+use crate::inventory::schema::{
+    USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_record_key, user_key,
+};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::model::{UserApiKey, UserApiKeyId, UserId};
 use crate::store::{Batch, Link, Precondition};
@@ -171,7 +173,7 @@ impl Inventory {
 fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     let mut batch = Batch::new();
     batch.put(
-        user_api_key_key(record.id),
+        user_api_key_record_key(record.id),
         Precondition::Absent,
         user_api_key_facets(record),
         encode(&record.stored())?,

@@ -8,7 +8,7 @@ use crate::wire::PageCursor;
 
 /// A decoded cursor.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::inventory) enum Position {
+pub(in crate::inventory) enum CursorPosition {
     /// The start of the list.
     Start,
     After(Cursor),
@@ -49,14 +49,14 @@ impl PageCursor {
     ///
     /// # Errors
     /// `Invalid` for a cursor of another list.
-    pub(in crate::inventory) fn position(&self, list: u64) -> Result<Position, Error> {
+    pub(in crate::inventory) fn position(&self, list: u64) -> Result<CursorPosition, Error> {
         if self.0.is_empty() {
-            return Ok(Position::Start);
+            return Ok(CursorPosition::Start);
         }
         self.parse(list).ok_or_else(invalid_cursor)
     }
 
-    fn parse(&self, list: u64) -> Option<Position> {
+    fn parse(&self, list: u64) -> Option<CursorPosition> {
         let (form, rest) = self.0.split_first()?;
         let (own_list, rest) = rest.split_first_chunk::<8>()?;
         let (id, mut rest) = rest.split_first_chunk::<16>()?;
@@ -66,7 +66,7 @@ impl PageCursor {
         let id = Uuid::from_bytes(*id);
         if *form == NAMES_RECORD {
             let (digest, []) = rest.split_first_chunk::<8>()? else { return None };
-            return Some(Position::AfterRecord(id, u64::from_be_bytes(*digest)));
+            return Some(CursorPosition::AfterRecord(id, u64::from_be_bytes(*digest)));
         }
         let mut keys = Vec::new();
         while let Some((length, tail)) = rest.split_first_chunk::<8>() {
@@ -75,7 +75,7 @@ impl PageCursor {
             keys.push(key.to_vec());
             rest = tail;
         }
-        (*form == HAS_KEYS && rest.is_empty()).then(|| Position::After(Cursor::new(keys, id)))
+        (*form == HAS_KEYS && rest.is_empty()).then(|| CursorPosition::After(Cursor::new(keys, id)))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Deletion of records that any number of others may refer to, in several commits.
 //!
-//! The first commit replaces the record by a stand-in of another kind with the same id. From then on the record does
+//! The first commit replaces the record by a tombstone of another kind with the same id. From then on the record does
 //! not exist, and guards refuse new references to it. Then the references are removed, page by page. The last commit
-//! deletes the stand-in. Repeating an interrupted deletion finds the stand-in and completes it.
+//! deletes the tombstone. Repeating an interrupted deletion finds the tombstone and completes it.
 
 use std::future::Future;
 
@@ -19,9 +19,9 @@ const MAX_RECORDS: usize = 1_000;
 
 /// A kind of record that other records refer to until its deletion removes the references.
 pub(in crate::inventory) trait Referenced: CollectionRecord {
-    /// The kind of the stand-ins.
-    const STAND_IN: Name;
-    /// The relations of links that must be gone before the stand-in is deleted.
+    /// The kind of the tombstones.
+    const TOMBSTONE: Name;
+    /// The relations of links that must be gone before the tombstone is deleted.
     const RELATIONS: &'static [Name];
 
     /// Removes the references to a record of the organization.
@@ -35,20 +35,20 @@ pub(in crate::inventory) trait Referenced: CollectionRecord {
 /// A record that refers to the link's target, without the reference: its facets and body.
 pub(in crate::inventory) type Rewritten = (Facets, Bytes);
 
-/// Adds the stand-in of a record to the batch that deletes the record.
-pub(in crate::inventory) fn put_stand_in<T: Referenced>(
+/// Adds the tombstone of a record to the batch that deletes the record.
+pub(in crate::inventory) fn put_tombstone<T: Referenced>(
     record: &T,
     organization: OrganizationId,
     now: Timestamp,
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let key = Key::new(T::STAND_IN, record.id().into());
+    let key = Key::new(T::TOMBSTONE, record.id().into());
     batch.put(key, Precondition::Any, facets(organization, now), encode(record)?);
     Ok(())
 }
 
 impl Inventory {
-    /// Completes the deletion of an organization's record. Returns whether there was a stand-in that `may` accepts.
+    /// Completes the deletion of an organization's record. Returns whether there was a tombstone that `may` accepts.
     pub(in crate::inventory) async fn finish_deletion_of<T: Referenced>(
         &self,
         organization: OrganizationId,
@@ -58,10 +58,10 @@ impl Inventory {
         let own = Query {
             organization: Some(organization.uuid()),
             ids: Some(vec![id.into()]),
-            ..Query::new(T::STAND_IN)
+            ..Query::new(T::TOMBSTONE)
         };
-        let Some(stand_in) = self.store.list(&own).await?.records.pop() else { return Ok(false) };
-        let record: T = decode(&stand_in)?;
+        let Some(tombstone) = self.store.list(&own).await?.records.pop() else { return Ok(false) };
+        let record: T = decode(&tombstone)?;
         if !may(&record) {
             return Ok(false);
         }
@@ -70,7 +70,7 @@ impl Inventory {
             T::remove_references(self, organization, &record).await?;
             let mut batch = Batch::new();
             // Another call may have completed the same deletion.
-            batch.delete(stand_in.key, Precondition::Any);
+            batch.delete(tombstone.key, Precondition::Any);
             for relation in T::RELATIONS {
                 let link = Link::new(*relation, id.into());
                 batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });

@@ -8,8 +8,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::cursor::{Position, fingerprint, invalid_cursor};
-use super::parts::Parts;
+use super::chunked_list::ChunkedList;
+use super::cursor::{CursorPosition, fingerprint, invalid_cursor};
 use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
@@ -122,12 +122,12 @@ impl<T: Resource> Collection<'_, T> {
         Ok(Some(if T::SHOWN_KINDS.is_empty() { own } else { Revision::new(number) }))
     }
 
-    /// Lists records like [`Collection::list`](crate::inventory::Collection::list), part by part. A query without a limit is for all records from its
+    /// Lists records like [`Collection::list`](crate::inventory::Collection::list), chunk by chunk. A query without a limit is for all records from its
     /// start on.
     pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<Pages<T>, Error> {
         let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
-        let parts = Parts::new(Arc::clone(&self.inventory.store), store_query);
-        Ok(Pages { inventory: self.inventory.clone(), parts, list, kind: PhantomData })
+        let chunks = ChunkedList::new(Arc::clone(&self.inventory.store), store_query);
+        Ok(Pages { inventory: self.inventory.clone(), chunks, list, kind: PhantomData })
     }
 }
 
@@ -160,7 +160,7 @@ impl Inventory {
     /// Returns where the page of a position starts. `facets` computes those of the record that the position names.
     pub(in crate::inventory) async fn start_of<F>(
         &self,
-        position: Position,
+        position: CursorPosition,
         query: &Query,
         facets: impl FnOnce(Record) -> F,
     ) -> Result<Start, Error>
@@ -168,12 +168,12 @@ impl Inventory {
         F: Future<Output = Result<Facets, Error>>,
     {
         let (id, digest) = match position {
-            Position::Start => return Ok(Start::Offset(0)),
-            Position::After(cursor) if cursor.keys().len() == query.order.len() => {
+            CursorPosition::Start => return Ok(Start::Offset(0)),
+            CursorPosition::After(cursor) if cursor.keys().len() == query.order.len() => {
                 return Ok(Start::After(cursor));
             }
-            Position::After(_) => return Err(invalid_cursor()),
-            Position::AfterRecord(id, digest) => (id, digest),
+            CursorPosition::After(_) => return Err(invalid_cursor()),
+            CursorPosition::AfterRecord(id, digest) => (id, digest),
         };
         let record = self.record_of_cursor(query, id).await?;
         position_of(id, &facets(record).await?, query, digest)
@@ -274,42 +274,43 @@ fn visible_among(query: &Query, network: NetworkId) -> Vec<Uuid> {
     is_visible.then_some(network.uuid()).into_iter().collect()
 }
 
-/// A list of records that is read part by part.
+/// A list of records that is read chunk by chunk.
 pub(crate) struct Pages<T> {
     inventory: Inventory,
-    parts: Parts,
+    chunks: ChunkedList,
     /// The number of the list.
     list: u64,
     kind: PhantomData<fn() -> T>,
 }
 
-/// A list, or a page of one, that is read part by part.
+/// A list, or a page of one, that is read chunk by chunk.
 pub(crate) trait DocumentPages: Send + Sync + 'static {
-    /// Returns whether the last part was returned.
+    /// Returns whether the last chunk was returned.
     fn is_finished(&self) -> bool;
 
     /// Returns the number of records of the current page that were not read yet.
     fn unread(&self) -> usize;
 
-    /// Returns the next part; empty after the last one.
+    /// Returns the next chunk; empty after the last one.
     fn next(&mut self) -> PendingDocuments<'_>;
 }
 
-/// The future of the next part of a list. It is boxed, so that the code that sends lists is compiled once for all kinds.
+/// The future of the next chunk of a list. It is boxed, so that the code that sends lists is compiled once for all
+/// kinds.
 pub(crate) type PendingDocuments<'p> = Pin<Box<dyn Future<Output = Result<Documents, Error>> + Send + 'p>>;
 
 impl<T: Resource> DocumentPages for Pages<T> {
     fn is_finished(&self) -> bool {
-        self.parts.is_finished()
+        self.chunks.is_finished()
     }
 
     fn unread(&self) -> usize {
-        self.parts.unread()
+        self.chunks.unread()
     }
 
     fn next(&mut self) -> PendingDocuments<'_> {
         Box::pin(async move {
-            let page = self.parts.next().await?;
+            let page = self.chunks.next().await?;
             self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
         })
     }

@@ -5,11 +5,11 @@
 //! of the trait, in a module of its own.
 
 mod change;
+mod chunked_list;
 mod cursor;
 mod deletion;
 mod handle;
 mod list;
-mod parts;
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -20,13 +20,13 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::change::MAX_BULK;
 pub(super) use self::change::guard_references;
 pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
-pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
-pub(super) use self::deletion::{Referenced, Rewritten, put_stand_in};
+pub(in crate::inventory) use self::chunked_list::ChunkedList;
+pub(in crate::inventory) use self::cursor::{CursorPosition, fingerprint, invalid_cursor};
+pub(super) use self::deletion::{Referenced, Rewritten, put_tombstone};
 pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
 pub use self::list::ListPage;
 pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
-pub(in crate::inventory) use self::parts::Parts;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{NetworkId, OrganizationId, Permission, RecordId, Timestamp};

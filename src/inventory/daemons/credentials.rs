@@ -24,7 +24,7 @@ const MAX_AGE: i64 = 24 * 60 * 60 * 1_000_000;
 /// The time after which work without its credentials fails, from when they are first missed, in microseconds.
 ///
 /// Daemons ask every 30 s, so that one that alternates between instances reaches the one that holds them.
-pub(super) const GRACE: i64 = 60 * 1_000_000;
+pub(super) const GRACE_MICROS: i64 = 60 * 1_000_000;
 
 /// The error of work whose credentials are gone.
 pub(super) const CREDENTIALS_LOST: &str = "credentials_lost";

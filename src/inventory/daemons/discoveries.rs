@@ -8,8 +8,8 @@ use crate::inventory::collections::{CollectionRecord, Reference, Requirements, h
 use crate::inventory::policy::Actor;
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
-    ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
-    encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
+    ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_record_key,
+    discovery_key, encode, exists, facets, linked, network_key, on_network, subnet_key, time_sort_key,
 };
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
@@ -138,7 +138,7 @@ impl CollectionRecord for Discovery {
         let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id.uuid());
         let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon.uuid()));
         facets(organization, self.created_at)
-            .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
+            .with_sort_keys([time_sort_key(UPDATED_AT, self.updated_at)])
             .with_network(self.network_id.uuid())
             .with_links([state])
             .with_links(daemon)
@@ -296,7 +296,7 @@ impl Inventory {
             if self.count(daemon).await? == 0 {
                 return Err(reference_invalid(Entity::Daemon, "daemon_id".to_owned()));
             }
-            batch.guard(exists(daemon_key(id)));
+            batch.guard(exists(daemon_record_key(id)));
         }
         let Some(ids) = &discovery.subnet_ids else { return Ok(()) };
         let subnets = Query { ids: Some(uuids(ids)), ..on_network(SUBNET, organization, network) };

@@ -8,8 +8,8 @@ use crate::inventory::daemons::Daemons;
 use crate::inventory::discovery::given_ids;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
-    ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, HOST, OPEN_LINK, daemon_api_key_key, daemon_key,
-    decode, encode, exists, linked, network_key, on_network,
+    ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, HOST, OPEN_LINK, daemon_api_key_record_key,
+    daemon_record_key, decode, encode, exists, linked, network_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
@@ -100,7 +100,7 @@ impl Daemons<'_> {
                         continue;
                     }
                     let facets = daemon.facets(caller.organization_id);
-                    batch.put(daemon_key(id), Precondition::Absent, facets, encode(&daemon)?);
+                    batch.put(daemon_record_key(id), Precondition::Absent, facets, encode(&daemon)?);
                     daemon
                 }
             };
@@ -109,7 +109,7 @@ impl Daemons<'_> {
                 inventory.check_daemons(caller).await?;
             }
             batch.guard(exists(network_key(caller.network_id)));
-            batch.guard(exists(daemon_api_key_key(caller.key_id)));
+            batch.guard(exists(daemon_api_key_record_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
             if inventory.count(assigned).await? == 0 {
                 let queued = types.iter().map(|discovery_type| {
@@ -181,7 +181,7 @@ impl Inventory {
     /// The daemon must have been registered with the caller's key, or with a key that no longer exists.
     async fn may_take(&self, caller: &DaemonCaller, daemon: &DiscoveryDaemon) -> Result<bool, Error> {
         let Some(key) = daemon.api_key_id.filter(|key| *key != caller.key_id) else { return Ok(true) };
-        Ok(self.get(daemon_api_key_key(key)).await?.is_none())
+        Ok(self.get(daemon_api_key_record_key(key)).await?.is_none())
     }
 
     /// Refuses another daemon if the network has as many as it may have.

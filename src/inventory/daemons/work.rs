@@ -1,16 +1,16 @@
-//! The queue of work of a network.
+//! The queue of the discovery jobs of a network.
 //!
-//! It hands out work, stores the progress, and hands out again the work of daemons that have vanished.
+//! It hands out jobs, stores their progress, and hands out again the jobs of daemons that have vanished.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::sessions::{self, Holders, Open, Selection};
+use super::jobs::{self, Holders, NextJob, Open};
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
-use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
+use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_record_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::model::{
     DaemonCapabilities, DaemonId, Discovery, DiscoveryDaemon, DiscoveryId, SnmpCredentials, SubnetId,
@@ -63,7 +63,7 @@ impl Daemons<'_> {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             // All daemons of a network want the same first discovery.
             let of_network = Key::new(DISCOVERY, caller.network_id.uuid());
-            if !transaction.enter(BTreeSet::from([of_network, daemon_key(id)])).await? {
+            if !transaction.enter(BTreeSet::from([of_network, daemon_record_key(id)])).await? {
                 continue;
             }
             let now = self.inventory.now();
@@ -71,20 +71,19 @@ impl Daemons<'_> {
             let holders = self.inventory.holders(&open, id).await?;
             let mut batch = Batch::new();
             let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
-            let is_ready = status.is_ready.unwrap_or_else(|| !sessions::is_scanning(&open, &daemon, now));
+            let is_ready = status.is_ready.unwrap_or_else(|| !jobs::is_scanning(&open, &daemon, now));
             // A daemon that stops its work would drop the next.
             let selection = if is_ready && !is_cancelled {
                 self.inventory.select_work(&open, &holders, &daemon, now)
             } else {
-                Selection::default()
+                NextJob::default()
             };
             put_all(caller, &selection.changed, &mut batch)?;
             let discovery =
                 selection.next.map(|(record, next)| hand_out(caller, record, next, id, now, &mut batch));
             let discovery = discovery.transpose()?;
             let former = selection.next.and_then(|(_, next)| holders.get(&next.daemon_id?));
-            if let Some((record, vanished)) = former.filter(|(_, former)| sessions::has_vanished(former, now))
-            {
+            if let Some((record, vanished)) = former.filter(|(_, former)| jobs::has_vanished(former, now)) {
                 mark_unreachable(caller, record, vanished, now, &mut batch)?;
             }
             let change = |daemon: &mut DiscoveryDaemon| status.apply(daemon, subnets.as_deref());
@@ -169,7 +168,8 @@ impl Inventory {
 
     /// Returns the daemons, other than the one that asks, that have open discoveries.
     async fn holders(&self, open: &[Open], asking: DaemonId) -> Result<Holders, Error> {
-        let mut keys: Vec<Key> = open.iter().filter_map(|(_, open)| open.daemon_id.map(daemon_key)).collect();
+        let mut keys: Vec<Key> =
+            open.iter().filter_map(|(_, open)| open.daemon_id.map(daemon_record_key)).collect();
         keys.retain(|key| key.id != asking.uuid());
         keys.sort_unstable();
         keys.dedup();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Discovery;
+use super::Reconciler;
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::Error;
@@ -25,11 +25,11 @@ pub(super) struct Duplicates {
     compared: usize,
 }
 
-impl Discovery {
+impl Reconciler {
     /// Adds warnings about identities of a device that several hosts have.
     ///
     /// `candidates` are the hosts that had one of the identities before the device was stored, and `host` is the host
-    /// that the device is.
+    /// that matches the device.
     pub(super) async fn note_duplicates(
         &mut self,
         identities: &[Identity],

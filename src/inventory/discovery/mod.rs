@@ -11,18 +11,14 @@
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
 //! - its *claims*: a table of each kind with what was reported by it and is not superseded.
 
-mod age;
 mod caches;
 mod claims;
 mod consolidate;
-mod decoded;
 mod device;
 mod duplicates;
 mod index;
-mod named;
+mod known_host;
 mod neighbors;
-mod opened;
-mod options;
 mod overlay;
 mod plan;
 mod records;
@@ -38,13 +34,13 @@ use std::sync::Arc;
 
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use consolidate::absorb::Replaced;
-pub use options::DiscoverOptions;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
+pub use report::DiscoverOptions;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
-use self::decoded::DecodedHosts;
 use self::duplicates::Duplicates;
+use self::known_host::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
 pub(in crate::inventory) use self::reported::given_ids;
@@ -64,7 +60,7 @@ use crate::model::{Cidr, HostId, NetworkId, OrganizationId, Permission, Timestam
 use crate::wire::DiscoveryReport;
 
 /// Number of devices after which neighbors are resolved.
-const DEVICES: usize = 64;
+const DEVICES_PER_CHUNK: usize = 64;
 
 handle! {
     /// Discovery: what scanners and devices report, and the hosts that it becomes.
@@ -80,7 +76,7 @@ impl Reconciliation<'_> {
     /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
     /// match is ambiguous and changes nothing. A device that no host matches is ignored if the report has nothing of it but
     /// an id or a name, and tables about other devices: an ARP cache, a forwarding database, or VLANs of interfaces of
-    /// which only the names are known. Other hosts that the device matches become a part of its host if the device has
+    /// which only the names are known. Other hosts that the device matches are merged into its host if the device has
     /// every identity of both, if they have nothing but addresses or the unique name of the device, or if nothing of both
     /// differs. Warnings state each merge, and why a host with a common value is another device.
     ///
@@ -216,7 +212,7 @@ impl Inventory {
         report: &Report,
         options: DiscoverOptions,
         merging: Merging,
-    ) -> Result<Discovery, Error> {
+    ) -> Result<Reconciler, Error> {
         if self.host_terms == HostTerms::None {
             return Err(Error::invalid("discovery", Problem::Unsupported));
         }
@@ -232,7 +228,7 @@ impl Inventory {
             false => Arc::clone(&self.state.neighbor_caches),
         };
         let network = options.network_id;
-        Ok(Discovery {
+        Ok(Reconciler {
             organization: sender.actor().organization_id(),
             sender,
             network,
@@ -277,9 +273,9 @@ impl Reporting {
     }
 }
 
-/// A report that is being reconciled with a network.
+/// Reconciles one report with the hosts of a network.
 #[derive(Debug)]
-struct Discovery {
+struct Reconciler {
     inventory: Inventory,
     sender: Reporting,
     organization: OrganizationId,
@@ -304,12 +300,12 @@ struct Discovery {
     answer: DiscoveryReport,
 }
 
-impl Discovery {
+impl Reconciler {
     async fn run(&mut self, devices: Vec<Device>, create_neighbors: bool) -> Result<(), Error> {
         let mut devices = join_pieces(devices).into_owned().into_iter();
         let mut naming = Vec::new();
         loop {
-            let devices: Vec<Device> = devices.by_ref().take(DEVICES).collect();
+            let devices: Vec<Device> = devices.by_ref().take(DEVICES_PER_CHUNK).collect();
             if devices.is_empty() {
                 break;
             }
@@ -321,7 +317,7 @@ impl Discovery {
             for device in devices.into_iter().map(Arc::new) {
                 self.discover_device(Arc::clone(&device), Role::Reported).await?;
                 if create_neighbors {
-                    naming.extend(named::naming_tables(Arc::unwrap_or_clone(device).tables));
+                    naming.extend(index::naming_tables(Arc::unwrap_or_clone(device).tables));
                 }
             }
             let prefixes = std::mem::take(&mut self.prefixes);
@@ -332,7 +328,7 @@ impl Discovery {
             self.mark_stale_hosts().await?;
         }
         for tables in naming {
-            for neighbor in named::devices_named_by(&tables) {
+            for neighbor in index::devices_named_by(&tables) {
                 self.discover_device(Arc::new(neighbor), Role::Neighbor).await?;
             }
             self.resolve_neighbors().await?;

@@ -27,7 +27,7 @@ pub(super) struct Overlay {
 
 /// Number of records beneath up to which they are read to count the hidden ones. Lists by identity have few, while the
 /// overlay may hide thousands.
-const FEW: u64 = 64;
+const MAX_LISTED_ONE_BY_ONE: u64 = 64;
 
 /// The keys of what was committed to the overlay.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Overlay {
             None if self.hidden(query.kind, 1).is_empty() => return Ok(0),
             None => match self.beneath.list(&all).await?.total {
                 0 => return Ok(0),
-                total if total <= FEW => {
+                total if total <= MAX_LISTED_ONE_BY_ONE => {
                     let records = self.beneath.list(&Query { limit: None, ..all }).await?.records;
                     return Ok(records.iter().filter(|record| self.may_hide(record.key)).count() as u64);
                 }

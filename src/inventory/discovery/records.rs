@@ -68,7 +68,7 @@ pub(super) struct ClaimOwner {
 
 /// A host in its organization and network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct NetworkHost {
     pub(super) organization: OrganizationId,
     pub(super) network: NetworkId,
     pub(super) host: HostId,
@@ -111,8 +111,8 @@ impl EncodedRecord {
     }
 
     /// Encodes a claim.
-    pub(super) fn of_claim(place: Place, claimed: ClaimedTable) -> Result<Self, Error> {
-        let Place { organization, network, host } = place;
+    pub(super) fn of_claim(place: NetworkHost, claimed: ClaimedTable) -> Result<Self, Error> {
+        let NetworkHost { organization, network, host } = place;
         let key = claim_key(host, claimed.table.kind());
         let facets = Facets::default()
             .with_organization(organization.uuid())
@@ -197,7 +197,7 @@ fn claim_terms(claimed: &ClaimedTable) -> Vec<Term> {
 }
 
 /// Adds a claim to a batch. The batch must also write or guard the state of the host, which guards the present claim.
-pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) -> Result<(), Error> {
+pub(super) fn put_claim(place: NetworkHost, claimed: ClaimedTable, batch: &mut Batch) -> Result<(), Error> {
     EncodedRecord::of_claim(place, claimed)?.put(Precondition::Any, batch);
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::wire::DiscoveryOutcome;
 
 /// A device to be discovered.
 #[derive(Clone, Debug)]
-pub(super) struct Subject {
+pub(super) struct ReportedDevice {
     pub(super) device: Arc<Device>,
     /// The device as a host that a daemon reports. `None`: the report describes it by tables.
     pub(super) reported: Option<Arc<Host>>,
@@ -43,7 +43,7 @@ impl Inventory {
             self.begin_discovery(Reporting::Daemon(*caller), &report, options, Merging::Forbidden)?;
         let name = host.name.clone();
         let subject =
-            Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
+            ReportedDevice { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
         let discovered = discovery.try_discover(&subject).await?;
         discovery.resolve_macs().await?;
         discovery.resolve_neighbors().await?;

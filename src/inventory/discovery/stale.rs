@@ -1,28 +1,32 @@
-//! Deletion of the parts that devices no longer show.
+//! Hosts and parts that reports no longer show: marking the hosts as stale, and deleting the parts.
 
 use std::collections::{BTreeSet, HashSet};
 
 use uuid::Uuid;
 
-use super::opened::Opened;
+use super::Reconciler;
+use super::known_host::KnownHost;
 use super::records::{put_state, stale_filter};
 use crate::access::Caller;
 use crate::inventory::discovery::Reconciliation;
-use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::hosts::{
+    Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, becoming_stale, decode as decode_host, first_bytes,
+};
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
 };
+use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, require_level};
 use crate::model::{
-    BindingTarget, Host, HostId, HostPart, NetworkId, OrganizationId, Permission, ServiceId,
+    BindingTarget, Host, HostId, HostPart, NetworkId, OrganizationId, Permission, ServiceId, Timestamp,
     for_each_part_type,
 };
-use crate::store::{Batch, LinkFilter, Query, Start};
+use crate::store::{Batch, LinkFilter, Query, Record, Start};
 use crate::wire::StaleDeletion;
 
 /// Number of hosts that are read at a time.
-const PAGE: usize = 32;
+const HOSTS_PER_PAGE: usize = 32;
 
 impl StaleDeletion {
     const fn parts(&self) -> u64 {
@@ -61,7 +65,7 @@ impl Reconciliation<'_> {
         let mut deleted = StaleDeletion::default();
         let mut query = Query {
             terms: vec![stale_filter()],
-            limit: Some(PAGE),
+            limit: Some(HOSTS_PER_PAGE),
             ..on_network(HOST_DISCOVERY, organization, network)
         };
         let of_request = self.inventory.for_request();
@@ -133,7 +137,7 @@ impl Inventory {
     }
 }
 
-impl Opened {
+impl KnownHost {
     /// Deletes the stale parts of the host, except services that are needed.
     fn delete_stale(&mut self, needed: &HashSet<ServiceId>) -> StaleDeletion {
         let Some(discovery) = &mut self.discovery else { return StaleDeletion::default() };
@@ -197,5 +201,77 @@ fn forget(host: &mut Host, gone: &HashSet<Uuid>) {
     for entry in &mut host.if_entries {
         entry.interface_id = entry.interface_id.filter(|id| !gone.contains(&id.uuid()));
         entry.lag_id = entry.lag_id.filter(|id| !gone.contains(&id.uuid()));
+    }
+}
+
+/// The time without a report of a host after which the host is stale: seven days, in microseconds.
+const STALE_AFTER_MICROS: i64 = 7 * 24 * 3_600_000_000;
+
+/// Maximum number of hosts that one report marks as stale. Later reports mark the others.
+const MAX_MARKED: usize = 1_024;
+
+impl Reconciler {
+    /// Marks the hosts of the network as stale that no report has shown in the seven days before this one.
+    pub(super) async fn mark_stale_hosts(&self) -> Result<(), Error> {
+        let limit = self.observed_at.plus_micros(-STALE_AFTER_MICROS).start_of_hour();
+        self.inventory.mark_stale_hosts((self.organization, self.network), limit).await
+    }
+}
+
+impl Inventory {
+    async fn mark_stale_hosts(
+        &self,
+        (organization, network): (OrganizationId, NetworkId),
+        limit: Timestamp,
+    ) -> Result<(), Error> {
+        let mut query = Query {
+            terms: vec![becoming_stale(limit)],
+            limit: Some(FIRST_HOSTS),
+            ..on_network(HOST, organization, network)
+        };
+        let mut marked = 0;
+        while marked < MAX_MARKED {
+            let mut transaction = self.transaction(Entity::Network, network);
+            let count = loop {
+                let records = first_bytes(self.store.list(&query).await?.records);
+                if records.is_empty() {
+                    return Ok(());
+                }
+                let count = records.len();
+                if transaction.enter(records.iter().map(|record| record.key).collect()).await? {
+                    if self.try_mark_stale(organization, records).await? {
+                        break count;
+                    }
+                    transaction.retry().await?;
+                }
+            };
+            // Marked hosts are no longer found, so that the next page is the first again.
+            marked += count;
+            query.limit = Some((2 * count).min(MAX_HOSTS));
+        }
+        Ok(())
+    }
+
+    /// Returns `false` when a host has changed meanwhile.
+    async fn try_mark_stale(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<bool, Error> {
+        let encoder = self.host_encoder(organization);
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let mark = move || {
+            let (mut before, mut puts) = (Before::new(), Vec::with_capacity(records.len()));
+            for record in records {
+                let host: Host = decode_host(&record)?;
+                let encoder = encoder.of_stored(record.body.len());
+                before.insert(host.id, (record, Summary::from(&host)));
+                puts.push(encoder.encode(Host { is_stale: true, ..host })?);
+            }
+            Ok::<_, Error>((before, puts))
+        };
+        let (before, puts) = self.state.offload.run(organization, bytes, mark).await??;
+        let change = HostChange::putting(organization, &puts);
+        Ok(matches!(self.commit_hosts(&change, &before, Batch::new()).await?, Attempt::Committed))
     }
 }

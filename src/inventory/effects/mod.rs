@@ -49,7 +49,7 @@ pub(super) const HOST_EFFECTS: &[&dyn HostEffect] = &[
     #[cfg(feature = "topology")]
     &topology::ManualLinks,
     #[cfg(feature = "topology")]
-    &topology::Positions,
+    &topology::PinnedPositions,
     #[cfg(feature = "discovery")]
     &discovery::Neighbors,
 ];
@@ -79,7 +79,7 @@ trait SubnetEffect: fmt::Debug + Send + Sync {
 /// All effects of a change of a subnet, in their order.
 const SUBNET_EFFECTS: &[&dyn SubnetEffect] = &[
     #[cfg(feature = "topology")]
-    &topology::Positions,
+    &topology::PinnedPositions,
     #[cfg(feature = "discovery")]
     &discovery::SubnetsOfInterfaces,
 ];

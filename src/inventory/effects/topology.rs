@@ -29,10 +29,10 @@ impl HostEffect for ManualLinks {
 
 /// Removes the positions of nodes that are gone.
 #[derive(Debug)]
-pub(super) struct Positions;
+pub(super) struct PinnedPositions;
 
 #[async_trait]
-impl HostEffect for Positions {
+impl HostEffect for PinnedPositions {
     async fn before_commit(
         &self,
         _inventory: &Inventory,
@@ -49,7 +49,7 @@ impl HostEffect for Positions {
 }
 
 #[async_trait]
-impl SubnetEffect for Positions {
+impl SubnetEffect for PinnedPositions {
     async fn after_removal(&self, inventory: &Inventory, subnet: &Subnet) -> Result<(), Error> {
         let place = (subnet.organization_id, subnet.network_id);
         inventory.remove_nodes(place, &subnet_nodes(subnet.id)).await

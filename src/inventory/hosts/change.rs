@@ -24,7 +24,7 @@ use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
@@ -38,16 +38,6 @@ pub(in crate::inventory) struct HostChange<'a> {
     pub(super) removed_service: Option<RemovedService>,
     /// Whether the identities and interface entries of the hosts stay as they are.
     pub(in crate::inventory) keeps_identities: bool,
-}
-
-/// The outcome of one attempt to change hosts.
-#[derive(Debug)]
-pub(in crate::inventory) enum Attempt {
-    Committed,
-    /// A record changed since it was read; the change must be decided again.
-    Stale,
-    /// An id used by one of the hosts belongs to another host.
-    Taken(TakenPart),
 }
 
 /// A part whose id belongs to a part of another host.
@@ -158,7 +148,7 @@ impl Inventory {
         actor: Actor<'_>,
         change: &HostChange<'_>,
         before: &Before,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         let _turn = transaction.review_hosts(actor, (change.puts, change.deletes), before).await?;
         self.try_change_hosts(change, before).await
     }
@@ -168,7 +158,7 @@ impl Inventory {
         &self,
         change: &HostChange<'_>,
         before: &Before,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         let mut batch = Batch::new();
         let mut following = Vec::new();
         let concerned =
@@ -194,7 +184,7 @@ impl Inventory {
         change: &HostChange<'_>,
         before: &Before,
         mut batch: Batch,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         let is_complete = self.plan(change, before, &mut batch).await?;
         let Err(error) = self.store.commit(batch).await else {
             if !is_complete {

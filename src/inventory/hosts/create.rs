@@ -26,7 +26,7 @@ use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
 use crate::model::{Host, OrganizationId, Permission, Record, Timestamp};
 
 /// The maximum number of attempts to find ids for the embedded records of a host.
-const ATTEMPTS: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 impl Hosts<'_> {
     /// Creates a host with its embedded records, on behalf of a caller.
@@ -72,7 +72,7 @@ impl Hosts<'_> {
         let mut taken = TakenIds::default();
         let of_request = self.inventory.for_request();
         let inventory = of_request.as_ref().unwrap_or(self.inventory);
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let puts =
                 [self.inventory.encode_new(organization, host, taken.clone(), self.inventory.now()).await?];
             let [encoded] = &puts;
@@ -104,7 +104,7 @@ impl Inventory {
             Ok(_) => return Ok(()),
             Err(part) => part,
         };
-        for _ in 1..ATTEMPTS {
+        for _ in 1..MAX_ATTEMPTS {
             self.note_taken(organization, &part, &mut taken).await?;
             let now = encoded.host.created_at;
             let puts = [self.encode_new(organization, encoded.host.clone(), taken.clone(), now).await?];

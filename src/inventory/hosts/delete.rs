@@ -6,11 +6,12 @@ use serde::de::DeserializeOwned;
 
 use super::Hosts;
 use super::access::check_scope;
-use super::change::{Attempt, Before, HostChange};
+use super::change::{Before, HostChange};
 use super::virtualization::Summary;
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{HOST, host_key};
+use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level};
 use crate::model::{Host, HostId, Permission, uuids};
 use crate::store::Query;

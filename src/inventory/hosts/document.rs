@@ -20,7 +20,7 @@ use crate::inventory::background::Offload;
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{
     CREATED_AT, NAME, NEIGHBOR_LINK, SERVICE_TAG_LINK, SERVICE_VIRTUALIZED_BY_LINK, SUBNET_LINK, TAG_LINK,
-    UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
+    UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_sort_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{
@@ -35,7 +35,7 @@ const COMMA: u8 = b',';
 fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     // Growing a document of megabytes by doubling would touch several times its memory.
     let bytes = Vec::with_capacity(host.likely_size().min(max));
-    let mut body = Bounded { bytes, max, turn_end: TURN };
+    let mut body = Bounded { bytes, max, turn_end: BYTES_PER_TURN };
     body.bytes.push(COMMA);
     match serde_json::to_writer(&mut body, host) {
         Ok(()) => {}
@@ -49,15 +49,15 @@ fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
 }
 
 /// The bytes of a part of which only the required fields are set, rounded down.
-const LEAST_INTERFACE: usize = 192;
-const LEAST_PORT: usize = 192;
-const LEAST_IF_ENTRY: usize = 512;
+const MIN_INTERFACE_BYTES: usize = 192;
+const MIN_PORT_BYTES: usize = 192;
+const MIN_IF_ENTRY_BYTES: usize = 512;
 
 /// Returns a number of bytes that a host's document has at least.
 const fn least_size(host: &Host) -> usize {
-    LEAST_INTERFACE * host.interfaces.len()
-        + LEAST_PORT * host.ports.len()
-        + LEAST_IF_ENTRY * host.if_entries.len()
+    MIN_INTERFACE_BYTES * host.interfaces.len()
+        + MIN_PORT_BYTES * host.ports.len()
+        + MIN_IF_ENTRY_BYTES * host.if_entries.len()
 }
 
 /// Bytes that are written up to a maximum, in turns.
@@ -69,7 +69,7 @@ struct Bounded {
 }
 
 /// Number of bytes that are encoded in about 0.1 ms.
-const TURN: usize = 32 * 1024;
+const BYTES_PER_TURN: usize = 32 * 1024;
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -78,7 +78,7 @@ impl Write for Bounded {
         }
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() >= self.turn_end {
-            self.turn_end = self.bytes.len().saturating_add(TURN);
+            self.turn_end = self.bytes.len().saturating_add(BYTES_PER_TURN);
             yield_turn();
         }
         Ok(bytes.len())
@@ -316,8 +316,8 @@ pub(super) fn set_virtualized_by(facets: &mut Facets, service: &str) {
 fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
     let name = sort_name(field);
     match field {
-        HostOrderField::CreatedAt => time_key(name, host.created_at),
-        HostOrderField::UpdatedAt => time_key(name, host.updated_at),
+        HostOrderField::CreatedAt => time_sort_key(name, host.created_at),
+        HostOrderField::UpdatedAt => time_sort_key(name, host.updated_at),
         // The byte order of UTF-8 is code point order.
         HostOrderField::Name => SortKey::new(name, host.name.as_bytes()),
         HostOrderField::Hostname => SortKey::new(name, host.hostname.as_deref().unwrap_or("").as_bytes()),

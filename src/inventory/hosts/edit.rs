@@ -2,13 +2,13 @@
 
 use serde::de::DeserializeOwned;
 
-use super::change::{Attempt, Before, HostChange};
+use super::change::{Before, HostChange, TakenPart};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, Summary};
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
@@ -90,7 +90,7 @@ impl Inventory {
         transaction: &Transaction<'_>,
         caller: &Caller,
         mut edit: HostEdit,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         let organization = caller.organization_id();
         let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);

@@ -6,9 +6,9 @@ use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::collections::{DocumentPages, Documents, Parts, PendingDocuments};
+use crate::inventory::collections::{ChunkedList, DocumentPages, Documents, PendingDocuments};
 use crate::inventory::natural::natural_key;
-use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
+use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_sort_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem, custom};
 use crate::model::{Host, HostOrderField, OrderDirection, uuids};
 use crate::store::{
@@ -62,13 +62,13 @@ impl Hosts<'_> {
         Ok(HostPage { documents, total: page.total, next })
     }
 
-    /// Lists hosts like [`Hosts::list`](crate::inventory::Hosts::list), in their stored form, part by part. A query without a limit is
+    /// Lists hosts like [`Hosts::list`](crate::inventory::Hosts::list), in their stored form, chunk by chunk. A query without a limit is
     /// for all hosts from its start on.
     pub(crate) async fn pages(self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
         let (store_query, list) = self.inventory.listed(caller, query).await?;
         // A cursor costs more than the rest of the page, and most requests ask for none.
         let list = query.cursor.as_ref().map(|_| list());
-        Ok(HostPages { parts: Parts::new(Arc::clone(&self.inventory.store), store_query), list })
+        Ok(HostPages { chunks: ChunkedList::new(Arc::clone(&self.inventory.store), store_query), list })
     }
 
     /// Returns the revision of the organization's hosts; `None` if the store does not support it.
@@ -175,7 +175,7 @@ fn key_filters(query: &HostQuery) -> Vec<KeyFilter> {
         let range = text.as_deref().map(|text| TermRange::exact(natural_key(text)));
         range.map(|range| KeyFilter::new(sort_name(field), range))
     };
-    let since = query.updated_since.map(|time| time_key(sort_name(HostOrderField::UpdatedAt), time));
+    let since = query.updated_since.map(|time| time_sort_key(sort_name(HostOrderField::UpdatedAt), time));
     let since = since.map(|key| KeyFilter::new(key.name, TermRange::new(key.value, None)));
     let names = [
         exact(HostOrderField::NameNatural, &query.name),
@@ -201,25 +201,25 @@ fn order(query: &HostQuery) -> Vec<Order> {
     group.into_iter().chain(within).collect()
 }
 
-/// A list of hosts that is read part by part.
+/// A list of hosts that is read chunk by chunk.
 pub(crate) struct HostPages {
-    parts: Parts,
+    chunks: ChunkedList,
     /// The number of the list; `None`: the cursor of the next page is not asked for.
     list: Option<u64>,
 }
 
 impl DocumentPages for HostPages {
     fn is_finished(&self) -> bool {
-        self.parts.is_finished()
+        self.chunks.is_finished()
     }
 
     fn unread(&self) -> usize {
-        self.parts.unread()
+        self.chunks.unread()
     }
 
     fn next(&mut self) -> PendingDocuments<'_> {
         Box::pin(async move {
-            let page = self.parts.next().await?;
+            let page = self.chunks.next().await?;
             // A separate allocation: collecting in place would hold on to more than twice the memory.
             let mut bodies = Vec::with_capacity(page.records.len());
             bodies.extend(page.records.into_iter().map(|record| record.body));

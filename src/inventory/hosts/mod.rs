@@ -40,7 +40,7 @@ pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
     bulk::rename_parts,
-    change::{Attempt, HostChange},
+    change::{HostChange, TakenPart},
     discovered::is_discovered,
     document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},

@@ -28,7 +28,7 @@ const MAX_GUESTS: usize = 1_000;
 const MAX_TARGETS: usize = 512;
 
 /// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
-const ATTEMPTS: usize = 64;
+const MAX_ATTEMPTS: usize = 64;
 
 /// The services that one commit renamed or removed, while their hosts follow.
 #[derive(Debug, Serialize, Deserialize)]
@@ -164,7 +164,7 @@ impl Inventory {
                 query.start = Start::After(Cursor::new(Vec::new(), last));
                 query.limit = Some((2 * count).min(MAX_HOSTS));
                 attempts = 0;
-            } else if attempts < ATTEMPTS {
+            } else if attempts < MAX_ATTEMPTS {
                 attempts += 1;
             } else {
                 return Err(conflict(Entity::Host, last));

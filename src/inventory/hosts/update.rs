@@ -7,14 +7,14 @@ use super::Hosts;
 use super::access::check_scope;
 use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
-use super::change::{Attempt, Before, HostChange};
+use super::change::{Before, HostChange};
 use super::document::EncodedHost;
 use super::edit::StoredHost;
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::host_key;
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, HostId, OrganizationId, Permission, Record, Timestamp};
 

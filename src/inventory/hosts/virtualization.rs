@@ -21,11 +21,11 @@ pub(in crate::inventory) struct Summary {
     pub(in crate::inventory) network_id: NetworkId,
     /// The tags of the host and of its services.
     pub(super) tags: HashSet<TagId>,
-    pub(in crate::inventory) services: Vec<ServiceSummary>,
+    pub(in crate::inventory) services: Vec<NamedService>,
 }
 
 #[derive(Debug)]
-pub(in crate::inventory) struct ServiceSummary {
+pub(in crate::inventory) struct NamedService {
     pub(in crate::inventory) id: ServiceId,
     pub(super) name: String,
 }
@@ -50,7 +50,7 @@ impl From<StoredSummary> for Summary {
         let mut tags: HashSet<TagId> = tags.into_iter().collect();
         let summarize = |StoredService { id, name, tags: of_service }| {
             tags.extend(of_service);
-            ServiceSummary { id, name }
+            NamedService { id, name }
         };
         let services = services.into_iter().map(summarize).collect();
         Self { network_id, tags, services }
@@ -59,7 +59,7 @@ impl From<StoredSummary> for Summary {
 
 impl From<&Host> for Summary {
     fn from(host: &Host) -> Self {
-        let summarize = |service: &Service| ServiceSummary { id: service.id, name: service.name.clone() };
+        let summarize = |service: &Service| NamedService { id: service.id, name: service.name.clone() };
         let of_services = host.services.iter().flat_map(|service| &service.tags);
         let tags = host.tags.iter().chain(of_services).copied().collect();
         let services = host.services.iter().map(summarize).collect();
@@ -148,7 +148,7 @@ impl Inventory {
         batch.guard(Guard::Record { key: holder.key, precondition: Precondition::Version(holder.version) });
         let summary: Summary =
             self.state.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
-        for ServiceSummary { id, name } in summary.services {
+        for NamedService { id, name } in summary.services {
             names.after.entry(id).or_insert(Some(name));
         }
         Ok(names.after.get(&service).cloned().flatten().unwrap_or_default())

@@ -8,7 +8,6 @@
 
 mod pending;
 mod record;
-mod store;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +17,9 @@ use uuid::Uuid;
 
 pub(super) use self::pending::PendingAnswer;
 use self::pending::{LEASE_MICROS, Progress};
-pub(crate) use self::record::Answer;
 use self::record::AnsweredRequest;
-use self::store::AnsweringStore;
+use self::record::AnsweringStore;
+pub(crate) use self::record::RequestAnswer;
 use super::schema::{IDEMPOTENCY_KEY, REQUEST_LINK, decode, linked};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
@@ -51,7 +50,7 @@ pub(crate) enum Begun {
     /// The request is to be executed.
     Execution(Box<Execution>),
     /// The request has been executed. The caller may still see the answer.
-    Answered(Answer),
+    Answered(RequestAnswer),
 }
 
 /// The execution of a request with an idempotency key. No other runs in this process until it has ended.
@@ -229,7 +228,7 @@ fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
 }
 
 /// Checks that the caller can still access the networks of an answer, or of what is known of it.
-fn check_networks(caller: &Caller, answer: &Answer) -> Result<(), Error> {
+fn check_networks(caller: &Caller, answer: &RequestAnswer) -> Result<(), Error> {
     match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
         Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }.into()),
         None => Ok(()),

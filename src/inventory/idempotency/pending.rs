@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::LIFETIME_MICROS;
-use super::record::{Answer, AnsweredRequest, DoneHost};
+use super::record::{AnsweredRequest, DoneHost, RequestAnswer};
 use crate::access::{Caller, Clock};
 use crate::inventory::schema::{REQUEST_LINK, decode, encode, facets};
 use crate::inventory::{BulkChange, Error};
@@ -49,7 +49,7 @@ pub(super) struct Progress {
     /// The answers that the next commit deletes.
     pub(super) surplus: Vec<Key>,
     /// The answer that the next commit stores, and whether it is complete.
-    noted: Option<(Answer, bool)>,
+    noted: Option<(RequestAnswer, bool)>,
     /// The networks of the answer.
     networks: BTreeSet<NetworkId>,
     /// The hosts that a former execution has stored.
@@ -213,7 +213,7 @@ impl PendingAnswer {
             execution: self.execution,
             expires_at,
             running_until: (!is_complete).then(|| self.clock.now().plus_micros(LEASE_MICROS)),
-            answer: Answer { networks: progress.networks.iter().copied().collect(), ..answer.clone() },
+            answer: RequestAnswer { networks: progress.networks.iter().copied().collect(), ..answer.clone() },
         };
         self.put_record(precondition, &record, batch)?;
         for key in &progress.surplus {
@@ -324,7 +324,7 @@ impl Progress {
     fn note(&mut self, data: Box<RawValue>, is_complete: bool) -> Result<(), Error> {
         let is_whole = data.get().len() <= MAX_DATA || !is_complete;
         let data = if is_whole { data } else { ids_of(&data)? };
-        self.noted = Some((Answer { data, is_whole, networks: Vec::new() }, is_complete));
+        self.noted = Some((RequestAnswer { data, is_whole, networks: Vec::new() }, is_complete));
         Ok(())
     }
 }

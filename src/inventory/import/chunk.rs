@@ -7,7 +7,7 @@ use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
 
 use super::parse::{LineParser, ParsedLine};
-use super::rows::{Row, Rows};
+use super::rows::{ImportRow, ImportRows};
 use crate::fair_threads::yield_turn;
 use crate::inventory::Error;
 use crate::model::{Host, NetworkId};
@@ -38,7 +38,7 @@ impl Parsing {
     /// Reads lines and starts parsing them; `None` at the end of input.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         parser: &LineParser,
-        rows: &mut Rows<R>,
+        rows: &mut ImportRows<R>,
     ) -> Result<Option<Self>, Error> {
         let mut chunk = Chunk::default();
         let mut whole = Vec::new();
@@ -67,7 +67,7 @@ impl Parsing {
 }
 
 impl Chunk {
-    fn parse(mut self, rows: Vec<(u64, Row)>, parser: &LineParser) -> Result<Self, Error> {
+    fn parse(mut self, rows: Vec<(u64, ImportRow)>, parser: &LineParser) -> Result<Self, Error> {
         for (number, row) in rows {
             yield_turn();
             let parsed = match row.into_json() {

@@ -9,7 +9,6 @@ mod options;
 mod parse;
 mod report;
 mod rows;
-mod target;
 mod times;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -21,9 +20,9 @@ pub use options::Import;
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
+use self::options::{ImportTarget, require_importer};
 use self::parse::{LineParser, ParsedLine, refusal};
-use self::rows::Rows;
-use self::target::{Target, require_importer};
+use self::rows::ImportRows;
 use super::hosts::{EncodedHost, Hosts};
 use super::policy::Review;
 use super::records::belongs_to;
@@ -128,7 +127,7 @@ impl Inventory {
         let is_csv = import.is_csv;
         let Import { network, create_networks, dry_run, max_line, mut on_progress, mut identify, .. } =
             import;
-        let mut target = Target { organization, caller, network, create_networks };
+        let mut target = ImportTarget { organization, caller, network, create_networks };
         if let Some(network) = network {
             self.check_only_network(&target, network).await?;
         }
@@ -140,12 +139,12 @@ impl Inventory {
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
-            Rows::of_csv(input, max_line, network).await?
+            ImportRows::of_csv(input, max_line, network).await?
         } else {
-            Rows::of_lines(input, max_line)
+            ImportRows::of_lines(input, max_line)
         };
         #[cfg(not(feature = "csv"))]
-        let mut rows = Rows::of_lines(input, max_line);
+        let mut rows = ImportRows::of_lines(input, max_line);
         let parser = LineParser { inventory: inventory.clone(), organization, began_at: self.now() };
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
@@ -175,7 +174,7 @@ impl Inventory {
     }
 
     /// Checks the only network of an import.
-    async fn check_only_network(&self, target: &Target, id: NetworkId) -> Result<(), Error> {
+    async fn check_only_network(&self, target: &ImportTarget, id: NetworkId) -> Result<(), Error> {
         let network = self.get(network_key(id)).await?;
         let is_allowed = target.caller.as_ref().is_none_or(|caller| caller.scope().allows(id));
         if belongs_to(target.organization, network.as_ref())? {
@@ -192,7 +191,7 @@ impl Inventory {
     /// Stores the lines of a chunk. Refused lines are added to its refusals.
     async fn store_chunk(
         &self,
-        target: &Target,
+        target: &ImportTarget,
         chunk: &mut Chunk,
         report: &mut ImportReport,
     ) -> Result<(), Error> {
@@ -270,7 +269,7 @@ impl Inventory {
     /// Thus only faulty lines are refused.
     async fn store_lines(
         &self,
-        target: &Target,
+        target: &ImportTarget,
         lines: Vec<ParsedLine>,
         report: &mut ImportReport,
         refusals: &mut Vec<Refusal>,
@@ -302,14 +301,18 @@ impl Inventory {
     /// Stores hosts with distinct ids. Separates errors that refuse a host from those that end the import.
     async fn put_lines(
         &self,
-        target: &Target,
+        target: &ImportTarget,
         hosts: &[EncodedHost],
     ) -> Result<Result<Vec<HostId>, Error>, Error> {
         unless_fatal(self.put_hosts(&target.importer(), hosts).await)
     }
 
     /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
-    async fn put_new_line(&self, target: &Target, host: &EncodedHost) -> Result<Result<(), Error>, Error> {
+    async fn put_new_line(
+        &self,
+        target: &ImportTarget,
+        host: &EncodedHost,
+    ) -> Result<Result<(), Error>, Error> {
         let stored = self.put_new_host(&target.importer(), host).await;
         unless_fatal(stored)
     }

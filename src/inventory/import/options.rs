@@ -2,8 +2,9 @@ use std::fmt;
 use std::pin::Pin;
 
 use crate::access::Caller;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::model::NetworkId;
+use crate::model::{OrganizationId, Permission};
 use crate::wire::ImportReport;
 
 /// The default maximum length of a line, in bytes.
@@ -174,4 +175,47 @@ impl fmt::Debug for Import<'_> {
             .field("max_line", &self.max_line)
             .finish_non_exhaustive()
     }
+}
+
+/// The target of an import: an organization, and the caller on whose behalf it runs.
+#[derive(Debug)]
+pub(super) struct ImportTarget {
+    pub(super) organization: OrganizationId,
+    /// `None`: the host application, which may access all networks.
+    pub(super) caller: Option<Caller>,
+    /// The only network to be imported; `None`: any.
+    pub(super) network: Option<NetworkId>,
+    pub(super) create_networks: bool,
+}
+
+impl ImportTarget {
+    /// Returns the caller on whose behalf hosts are stored.
+    pub(super) fn importer(&self) -> Caller {
+        self.caller.clone().unwrap_or_else(|| Caller::system(self.organization))
+    }
+
+    /// Identifies the caller again, who must still be allowed to do what the import does.
+    pub(super) async fn identify_again(&mut self, identify: &mut Option<Identify<'_>>) -> Result<(), Error> {
+        let Some(identify) = identify else { return Ok(()) };
+        let caller = identify().await?;
+        if caller.organization_id() != self.organization {
+            return Err(ErrorKind::NotAuthenticated.into());
+        }
+        require_importer(&caller, self.create_networks)?;
+        if let Some(id) = self.network.filter(|id| !caller.scope().allows(*id)) {
+            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into());
+        }
+        self.caller = Some(caller);
+        Ok(())
+    }
+}
+
+/// Checks that a caller may import hosts, and create networks if the import does.
+pub(super) fn require_importer(caller: &Caller, create_networks: bool) -> Result<(), Error> {
+    require_level(caller, Permission::Member)?;
+    if create_networks {
+        require_session(caller)?;
+        require_level(caller, Permission::Admin)?;
+    }
+    Ok(())
 }

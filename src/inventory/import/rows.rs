@@ -18,7 +18,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// The input of an import, row by row.
 #[derive(Debug)]
-pub(super) enum Rows<R> {
+pub(super) enum ImportRows<R> {
     Lines(Lines<BufReader<R>>),
     #[cfg(feature = "csv")]
     Csv(CsvRows<BufReader<R>>),
@@ -26,7 +26,7 @@ pub(super) enum Rows<R> {
 
 /// A row that is not parsed yet.
 #[derive(Debug)]
-pub(super) enum Row {
+pub(super) enum ImportRow {
     /// A line of JSON. It may be blank.
     Json(Vec<u8>),
     #[cfg(feature = "csv")]
@@ -35,7 +35,7 @@ pub(super) enum Row {
     Refused(Refusal),
 }
 
-impl<R: AsyncRead + Unpin> Rows<R> {
+impl<R: AsyncRead + Unpin> ImportRows<R> {
     /// Begins with JSON lines.
     pub(super) fn of_lines(input: R, max_length: usize) -> Self {
         Self::Lines(Lines::new(BufReader::with_capacity(BUFFER, input), max_length))
@@ -71,7 +71,7 @@ impl<R: AsyncRead + Unpin> Rows<R> {
     }
 
     /// Returns the next row and the number of its first line; `None` at the end.
-    pub(super) async fn next(&mut self) -> io::Result<Option<(u64, Row)>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<(u64, ImportRow)>> {
         match self {
             Self::Lines(lines) => {
                 let Some(line) = lines.next().await? else { return Ok(None) };
@@ -79,10 +79,10 @@ impl<R: AsyncRead + Unpin> Rows<R> {
                 Ok(Some((
                     number,
                     match line {
-                        Line::Whole(bytes) => Row::Json(bytes),
+                        Line::Whole(bytes) => ImportRow::Json(bytes),
                         Line::TooLong => {
                             let reason = format!("the line is longer than {} bytes", lines.max_length);
-                            Row::Refused(Refusal { line: number, field: None, reason })
+                            ImportRow::Refused(Refusal { line: number, field: None, reason })
                         }
                     },
                 )))
@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin> Rows<R> {
     }
 }
 
-impl Row {
+impl ImportRow {
     /// Returns about how many bytes the row has as a line of JSON.
     pub(super) fn likely_length(&self) -> usize {
         match self {

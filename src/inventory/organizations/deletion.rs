@@ -1,18 +1,18 @@
 //! Deletion of an organization with everything that belongs to it, in several commits.
 //!
 //! ```text
-//! organization -> stand-in; all kinds of records, some at a time; stand-in -> nothing
+//! organization -> tombstone; all kinds of records, some at a time; tombstone -> nothing
 //! ```
 //!
 //! From the first commit on, the organization does not exist: its callers are refused, and every batch with a record of
-//! it fails. Nothing is added to it meanwhile, so that one pass over the kinds of records empties it. The stand-in keeps
-//! the id taken until then. Each further commit requires the stand-in that the call has found. A slow call can therefore
+//! it fails. Nothing is added to it meanwhile, so that one pass over the kinds of records empties it. The tombstone keeps
+//! the id taken until then. Each further commit requires the tombstone that the call has found. A slow call can therefore
 //! never delete records of a later organization with the same id.
 
 use super::Organizations;
 use crate::inventory::schema::{
     CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode, organization_deletion_key,
-    organization_key, time_key,
+    organization_key, time_sort_key,
 };
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Organization, OrganizationId};
@@ -53,22 +53,22 @@ impl Organizations<'_> {
     pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
         let inventory = self.inventory;
         let mut transaction = inventory.transaction(Entity::Organization, id);
-        let stand_in = loop {
-            if let Some(stand_in) = inventory.get(organization_deletion_key(id)).await? {
-                break stand_in;
+        let tombstone = loop {
+            if let Some(tombstone) = inventory.get(organization_deletion_key(id)).await? {
+                break tombstone;
             }
             let (record, organization) =
                 inventory.read::<Organization>(organization_key(id), Entity::Organization).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, unchanged(Some(&record)));
-            let facets = Facets::default().with_sort_keys([time_key(CREATED_AT, inventory.now())]);
+            let facets = Facets::default().with_sort_keys([time_sort_key(CREATED_AT, inventory.now())]);
             let key = organization_deletion_key(id);
             batch.put(key, Precondition::Absent, facets, encode(&organization)?);
             transaction.commit(batch).await?;
         };
         // Give up the turns: the rest takes long, and another call may help.
         drop(transaction);
-        inventory.delete_records_of_organization(&stand_in).await?;
+        inventory.delete_records_of_organization(&tombstone).await?;
         // Afterwards: it would delete these records as well.
         inventory.purge_periodically();
         Ok(())
@@ -85,8 +85,8 @@ impl Inventory {
                 Ok(page) => page,
                 Err(error) => return warn(&error.into()),
             };
-            for stand_in in &page.records {
-                if let Err(error) = self.delete_records_of_organization(stand_in).await {
+            for tombstone in &page.records {
+                if let Err(error) = self.delete_records_of_organization(tombstone).await {
                     warn(&error);
                 }
             }
@@ -95,9 +95,9 @@ impl Inventory {
         }
     }
 
-    /// Deletes all records of the organization that a stand-in stands for, and then the stand-in.
-    async fn delete_records_of_organization(&self, stand_in: &Record) -> Result<(), Error> {
-        let organization = OrganizationId::from(stand_in.key.id);
+    /// Deletes all records of the organization that a tombstone stands for, and then the tombstone.
+    async fn delete_records_of_organization(&self, tombstone: &Record) -> Result<(), Error> {
+        let organization = OrganizationId::from(tombstone.key.id);
         for kind in KINDS_OF_ORGANIZATION {
             loop {
                 let keys = self.some_records(kind, organization).await?;
@@ -108,8 +108,8 @@ impl Inventory {
                 for key in &keys {
                     batch.delete(*key, Precondition::Any);
                 }
-                batch.guard(Guard::record(stand_in.key, unchanged(Some(stand_in))));
-                if !self.commit_unless_completed(batch, stand_in).await? {
+                batch.guard(Guard::record(tombstone.key, unchanged(Some(tombstone))));
+                if !self.commit_unless_completed(batch, tombstone).await? {
                     return Ok(());
                 }
                 if keys.len() < MAX_DELETED {
@@ -121,8 +121,8 @@ impl Inventory {
         #[cfg(feature = "discovery")]
         self.state.credentials.forget_organization(organization);
         let mut batch = Batch::new();
-        batch.delete(stand_in.key, unchanged(Some(stand_in)));
-        self.commit_unless_completed(batch, stand_in).await?;
+        batch.delete(tombstone.key, unchanged(Some(tombstone)));
+        self.commit_unless_completed(batch, tombstone).await?;
         Ok(())
     }
 
@@ -139,9 +139,9 @@ impl Inventory {
     }
 
     /// Commits a step of a deletion. Returns `false` if another call has completed the deletion.
-    async fn commit_unless_completed(&self, batch: Batch, stand_in: &Record) -> Result<bool, Error> {
+    async fn commit_unless_completed(&self, batch: Batch, tombstone: &Record) -> Result<bool, Error> {
         match self.store.commit(batch).await {
-            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(key) if *key == stand_in.key) => {
+            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(key) if *key == tombstone.key) => {
                 Ok(false)
             }
             outcome => Ok(outcome.map(|()| true)?),

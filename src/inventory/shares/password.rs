@@ -19,7 +19,7 @@ const TOKEN_LIFETIME_MICROS: i64 = 12 * 60 * 60 * 1_000_000;
 /// The change of a share's password by an update.
 #[derive(Clone, Default)]
 pub enum PasswordChange {
-    /// Leaves the password, if there is one.
+    /// Keeps the current password, if there is one.
     #[default]
     Keep,
     /// Sets the password, of 10 to 1,000 characters. Tokens for an earlier one end.

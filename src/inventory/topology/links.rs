@@ -5,7 +5,8 @@ use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirements, handle,
 };
 use crate::inventory::schema::{
-    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network, time_key,
+    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network,
+    time_sort_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{
@@ -80,7 +81,7 @@ impl CollectionRecord for TopologyLink {
 
     fn facets(&self, organization: OrganizationId) -> Facets {
         facets(organization, self.created_at)
-            .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
+            .with_sort_keys([time_sort_key(UPDATED_AT, self.updated_at)])
             .with_network(self.network_id.uuid())
             .with_links(self.ends().map(|(_, end)| Link::new(LINKED_HOST, end.host_id.uuid())))
     }

@@ -6,11 +6,11 @@ use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
 use crate::service::budget::Budget;
 #[cfg(feature = "discovery")]
-use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
+use crate::service::endpoints::discovery_stream::MAX_STREAMS;
 use crate::service::endpoints::health::Health;
-use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
+use crate::service::endpoints::many::{MAX_BULK_REQUESTS, MAX_IMPORTS};
 #[cfg(feature = "discovery")]
-use crate::service::endpoints::reports::{REPORT_ROWS, REPORTS_AT_ONCE, report_bytes};
+use crate::service::endpoints::reports::{MAX_REPORTS, REPORT_ROWS, report_bytes};
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
 use crate::service::input::{body_bytes, incoming_bytes};
@@ -84,13 +84,13 @@ const BULK_BODY_LIMIT: usize = 16 * 1024 * 1024;
 const REPORT_BODY_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Default capacity of the page cache, in bytes.
-const PAGE_CACHE: usize = 16 * 1024 * 1024;
+const PAGE_CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Default maximum number of concurrent lists without a limit, per user and in total.
-const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
+const MAX_WHOLE_LISTS: (usize, usize) = (4, 64);
 
 /// Default maximum size of the responses that wait for their clients, per user and in total, in bytes.
-const UNREAD_RESPONSES: (usize, usize) = (64 * 1024 * 1024, 192 * 1024 * 1024);
+const UNREAD_RESPONSE_LIMITS: (usize, usize) = (64 * 1024 * 1024, 192 * 1024 * 1024);
 
 /// Default time after which a long response or a request body is aborted if its client stalls.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -121,10 +121,10 @@ impl ApiBuilder {
             path_prefix: String::new(),
             removed: Endpoints::default(),
             whole_list_limit: None,
-            whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
-            unread_responses: UNREAD_RESPONSES,
+            whole_lists_at_once: MAX_WHOLE_LISTS,
+            unread_responses: UNREAD_RESPONSE_LIMITS,
             stall_timeout: Some(STALL_TIMEOUT),
-            page_cache: PAGE_CACHE,
+            page_cache: PAGE_CACHE_BYTES,
             shutdown: Shutdown::default(),
         }
     }
@@ -430,19 +430,19 @@ impl ApiBuilder {
             whole_list_limit: self.whole_list_limit,
             list_slots: Budget::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
             response_bytes: Budget::new(self.unread_responses, ApiError::too_many_unread_responses),
-            bulk_slots: Budget::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
-            import_slots: Budget::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
+            bulk_slots: Budget::new(MAX_BULK_REQUESTS, ApiError::too_many_bulk_requests),
+            import_slots: Budget::new(MAX_IMPORTS, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]
             report_body_limit: self.report_body_limit,
             #[cfg(feature = "discovery")]
-            report_slots: Budget::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
+            report_slots: Budget::new(MAX_REPORTS, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             report_bytes: Budget::new(report_bytes(self.report_body_limit), ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             report_rows: Budget::new(REPORT_ROWS, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
-            event_slots: Budget::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
-            patience: self.stall_timeout,
+            event_slots: Budget::new(MAX_STREAMS, ApiError::too_many_streams),
+            stall_timeout: self.stall_timeout,
             sweeper: Sweeper::new(self.stall_timeout),
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),

@@ -62,23 +62,23 @@ pub(in crate::service) struct Issued<K> {
     pub(in crate::service) key: String,
 }
 
-trait Key: Clone {
+trait ApiKeyRecord: Clone {
     fn with_plaintext(self, plaintext: String) -> Self;
 }
 
-impl Key for UserApiKey {
+impl ApiKeyRecord for UserApiKey {
     fn with_plaintext(self, key: String) -> Self {
         Self { key, ..self }
     }
 }
 
-impl Key for DaemonApiKey {
+impl ApiKeyRecord for DaemonApiKey {
     fn with_plaintext(self, key: String) -> Self {
         Self { key, ..self }
     }
 }
 
-fn issued<K: Key + Serialize>(state: &ApiState, issued: &IssuedKey<K>) -> Result<Outcome, ApiError> {
+fn issued<K: ApiKeyRecord + Serialize>(state: &ApiState, issued: &IssuedKey<K>) -> Result<Outcome, ApiError> {
     let key = issued.plaintext().to_owned();
     state.responder.value(&Issued { api_key: issued.record().clone().with_plaintext(key.clone()), key })
 }

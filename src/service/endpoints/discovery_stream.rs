@@ -18,24 +18,24 @@ use crate::service::response::body::{Events, NextEvents, ResponseBody};
 use crate::service::response::error::catch_panic;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
-use crate::service::sender::{Access, Sender};
-use crate::service::shutdown::Stage;
+use crate::service::sender::{AllowedSenders, Sender};
+use crate::service::shutdown::ShutdownStage;
 use crate::store::Revision;
 
 /// The interval at which the store is checked.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The time after which a silent stream sends a comment. The comment keeps proxies from closing the connection.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The time after which a stream ends and the client has to connect again.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// The number of the latest changed discoveries that a stream looks at.
-const LATEST: usize = 200;
+const MAX_LATEST: usize = 200;
 
 /// The maximum number of concurrent streams, per user and in total.
-pub(in crate::service) const STREAMS_AT_ONCE: (usize, usize) = (4, 64);
+pub(in crate::service) const MAX_STREAMS: (usize, usize) = (4, 64);
 
 /// `GET /api/v1/discoveries/stream`.
 pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
@@ -61,7 +61,8 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let mut first = "retry: 2000\n\n".to_owned();
         first.push_str(&stream.changes().await?);
         let next = next_events(stream);
-        let (deadline, stopping) = (Instant::now() + LIFETIME, state.shutdown.reached(Stage::Stopping));
+        let (deadline, stopping) =
+            (Instant::now() + LIFETIME, state.shutdown.reached(ShutdownStage::Stopping));
         // The client connects again, after the shutdown to another server.
         let end = async move {
             let over = timeout_at(deadline, stopping);
@@ -76,7 +77,7 @@ struct DiscoveryStream {
     inventory: Inventory,
     credentials: Credentials,
     request: Parts,
-    access: Access,
+    access: AllowedSenders,
     caller: Caller,
     network_id: Option<NetworkId>,
     /// The revision up to which everything is sent; `None` if the store has none.
@@ -106,7 +107,7 @@ impl DiscoveryStream {
             sleep(INTERVAL).await;
             self.require_caller().await?;
             let changes = self.changes().await?;
-            if changes.is_empty() && self.silent_since.elapsed() < SILENCE {
+            if changes.is_empty() && self.silent_since.elapsed() < KEEP_ALIVE_INTERVAL {
                 continue;
             }
             self.silent_since = Instant::now();
@@ -133,7 +134,7 @@ impl DiscoveryStream {
             network_id: self.network_id,
             order_by: ListOrderField::UpdatedAt,
             order_direction: OrderDirection::Descending,
-            limit: Some(LATEST),
+            limit: Some(MAX_LATEST),
             ..ListQuery::default()
         };
         let latest = self.inventory.discovery_jobs().list(&self.caller, &query).await?.records;

@@ -7,7 +7,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
-use super::health::{Check, Report};
+use super::health::{Check, HealthReport};
 use crate::service::input::{Fields, read_health_query, read_id, read_login, read_no_query, read_referral};
 use crate::service::response::Outcome;
 use crate::service::response::error::{ApiError, STORE_RETRY_AFTER};
@@ -61,7 +61,7 @@ pub(in crate::service) fn live(call: Call<'_>) -> Pending<'_> {
 
 fn report(state: &ApiState, failure: Option<&'static str>) -> Result<Outcome, ApiError> {
     let is_healthy = failure.is_none();
-    let report = Report {
+    let report = HealthReport {
         success: is_healthy,
         data: is_healthy.then(|| format!("Toposcope {}", state.responder.server_version())),
         error: failure,

@@ -10,16 +10,16 @@ use tokio::time::timeout;
 use crate::inventory::Inventory;
 
 /// How long the store may take to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a result is shared.
-const SHARED_FOR: Duration = Duration::from_secs(1);
+const RESULT_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Whether the store answers.
 #[derive(Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "Health"))]
-pub(in crate::service) struct Report {
+pub(in crate::service) struct HealthReport {
     pub(in crate::service) success: bool,
     pub(in crate::service) data: Option<String>,
     pub(in crate::service) error: Option<&'static str>,
@@ -51,7 +51,7 @@ impl Health {
         let latest = if check == Check::Write { &self.write } else { &self.read };
         let mut latest = latest.lock().await;
         if let Some(Checked { at, is_healthy }) = *latest
-            && inventory.monotonic().saturating_sub(at) < SHARED_FOR
+            && inventory.monotonic().saturating_sub(at) < RESULT_LIFETIME
         {
             return is_healthy;
         }
@@ -63,7 +63,7 @@ impl Health {
         };
         // Without a runtime there are no timers.
         let is_healthy = match Handle::try_current() {
-            Ok(_) => timeout(PATIENCE, asking).await.unwrap_or(false),
+            Ok(_) => timeout(ANSWER_TIMEOUT, asking).await.unwrap_or(false),
             Err(_) => asking.await,
         };
         *latest = Some(Checked { at: inventory.monotonic(), is_healthy });

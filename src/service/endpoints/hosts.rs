@@ -22,7 +22,7 @@ use crate::service::input::{
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
-use crate::service::response::shape::{Representation, Shape, Shaped};
+use crate::service::response::shape::{ListShape, Representation, Shaped};
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
@@ -161,7 +161,7 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
         let fields = read_fields(request.uri.query(), &call.route.query)?;
         let representation = Representation::of_parts(request);
-        let shape = Shape::new(fields, representation);
+        let shape = ListShape::new(fields, representation);
         #[cfg(feature = "csv")]
         let shape = shape
             .or_columns(|| fields_of(&call.route.query).iter().map(|field| (*field).to_owned()).collect());

@@ -10,17 +10,17 @@ use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
 use crate::model::OrganizationId;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
-use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
+use crate::service::response::body::{FirstChunk, Holds, ListChunk, NextChunk, ResponseBody};
 #[cfg(feature = "csv")]
 use crate::service::response::csv::host_columns;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
-use crate::service::response::shape::{Representation, Shape, Shaped};
+use crate::service::response::shape::{ListShape, Representation, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::revocations::{Moment, Revocable};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
-use crate::service::shutdown::{Shutdown, Stage};
+use crate::service::shutdown::{Shutdown, ShutdownStage};
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -30,7 +30,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let (state, request, began) = (call.state, call.input.request, call.input.began);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
         let representation = Representation::of_hosts(request, paging.limit == 0);
-        let shape = Shape::new(fields, representation);
+        let shape = ListShape::new(fields, representation);
         #[cfg(feature = "csv")]
         let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
@@ -85,7 +85,7 @@ pub(in crate::service) async fn shaped_page(
     state: &ApiState,
     organization: OrganizationId,
     documents: Documents,
-    shape: &Shape,
+    shape: &ListShape,
     paging: Paging,
 ) -> Result<ResponseBody, ApiError> {
     let documents = shape.apply(documents, &state.inventory, organization).await?;
@@ -104,7 +104,7 @@ pub(in crate::service) fn page(
     state.responder.page(documents.bodies, &pagination)
 }
 
-/// Returns the pagination of a page whose first part has these documents.
+/// Returns the pagination of a page whose first chunk has these documents.
 fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unread: usize) -> Pagination {
     if paging.is_by_cursor {
         Pagination::by_cursor(*total, paging.limit, next.as_ref().map(ToString::to_string))
@@ -179,38 +179,40 @@ pub(super) async fn begin_list(
         representation,
     };
     let first = match representation {
-        Representation::Envelope => FirstPart::Documents(first.bodies),
-        _ => FirstPart::Lines(first.bodies),
+        Representation::Envelope => FirstChunk::Documents(first.bodies),
+        _ => FirstChunk::Lines(first.bodies),
     };
-    ResponseBody::list(first, next_part(list), reserve, &state.sweeper)
+    ResponseBody::list(first, next_chunk(list), reserve, &state.sweeper)
 }
 
-fn next_part(list: SentList) -> NextPart {
+fn next_chunk(list: SentList) -> NextChunk {
     Box::pin(async move {
         let revocable = Arc::clone(&list.revocable);
-        let part = revocable.unless_revoked(catch_panic(pin!(list.read_next()))).await;
-        part.unwrap_or(Ok(Part::Revoked)).inspect_err(|error| {
+        let chunk = revocable.unless_revoked(catch_panic(pin!(list.read_next()))).await;
+        chunk.unwrap_or(Ok(ListChunk::Revoked)).inspect_err(|error| {
             tracing::warn!("a list was aborted: {}", error.with_causes());
         })
     })
 }
 
 impl SentList {
-    async fn read_next(mut self) -> Result<Part, Error> {
+    async fn read_next(mut self) -> Result<ListChunk, Error> {
         if self.pages.is_finished() && self.representation != Representation::Envelope {
-            return Ok(Part::Tail(Bytes::new()));
+            return Ok(ListChunk::Tail(Bytes::new()));
         }
         if self.pages.is_finished() {
             let tail = self.responder.tail(&self.pagination());
-            return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
+            return tail
+                .map(ListChunk::Tail)
+                .map_err(|_| Error::internal("the end of a list cannot be encoded"));
         }
-        if self.shutdown.has_reached(Stage::Stopping) {
-            return Ok(Part::Stopped);
+        if self.shutdown.has_reached(ShutdownStage::Stopping) {
+            return Ok(ListChunk::Stopped);
         }
         self.require_caller().await?;
         let page = self.pages.next().await?;
         self.sent += page.bodies.len() as u64;
-        Ok(Part::Documents(page.bodies, next_part(self)))
+        Ok(ListChunk::Documents(page.bodies, next_chunk(self)))
     }
 
     /// Checks the credential again.

@@ -20,10 +20,10 @@ use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
 
 /// The maximum number of concurrent bulk requests, per user and in total. Each holds its body and its hosts in memory.
-pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
+pub(in crate::service) const MAX_BULK_REQUESTS: (usize, usize) = (8, 32);
 
 /// The maximum number of concurrent imports, per user and in total. Each holds a few groups of lines in memory.
-pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+pub(in crate::service) const MAX_IMPORTS: (usize, usize) = (2, 8);
 
 /// Size in bytes of the result for one host of a bulk request. Few are longer.
 const ITEM_RESULT: usize = 256;
@@ -77,7 +77,7 @@ fn split_hosts(body: &Bytes, content: RequestContent) -> Result<(Vec<BulkHost>, 
 pub(in crate::service) struct ItemResult {
     pub(in crate::service) index: usize,
     pub(in crate::service) id: Option<HostId>,
-    pub(in crate::service) outcome: Outcome,
+    pub(in crate::service) outcome: ItemOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schemars(with = "ItemError"))]
     pub(in crate::service) error: Option<ItemError>,
@@ -87,7 +87,7 @@ pub(in crate::service) struct ItemResult {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkOutcome"))]
 #[serde(untagged)]
-pub(in crate::service) enum Outcome {
+pub(in crate::service) enum ItemOutcome {
     Changed(BulkChange),
     Failed(&'static str),
 }
@@ -106,8 +106,8 @@ impl From<BulkResult> for ItemResult {
     fn from(result: BulkResult) -> Self {
         let BulkResult { index, id, outcome, .. } = result;
         let (outcome, error) = match outcome {
-            Ok(change) => (Outcome::Changed(change), None),
-            Err(error) => (Outcome::Failed("failed"), Some(ApiError::from(error))),
+            Ok(change) => (ItemOutcome::Changed(change), None),
+            Err(error) => (ItemOutcome::Failed("failed"), Some(ApiError::from(error))),
         };
         let error = error.map(|error| ItemError {
             code: error.code_text().to_owned(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::inventory::{Answer, Begun, Error, ErrorKind, Inventory, KeyedRequest, Problem};
+use crate::inventory::{Begun, Error, ErrorKind, Inventory, KeyedRequest, Problem, RequestAnswer};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -106,7 +106,7 @@ impl<'r> Repeatable<'r> {
         }
     }
 
-    fn replay(self, answer: &Answer) -> Result<Outcome, ApiError> {
+    fn replay(self, answer: &RequestAnswer) -> Result<Outcome, ApiError> {
         let data = answer.data.get().as_bytes();
         let tag = match self.route.is_tagged && answer.is_whole {
             true => Some(EntityTag::of_document(data)?),

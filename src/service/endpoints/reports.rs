@@ -19,7 +19,7 @@ use crate::wire::ErrorCode;
 
 /// The maximum number of concurrent imports of reports, per user or daemon key and in total. Each holds its body in
 /// memory.
-pub(in crate::service) const REPORTS_AT_ONCE: (usize, usize) = (2, 8);
+pub(in crate::service) const MAX_REPORTS: (usize, usize) = (2, 8);
 
 /// The maximum number of bytes of reports that are imported at the same time, per user or daemon key and in total, if one
 /// report has at most `largest` bytes. Small reports are imported side by side, and the largest one by one.
@@ -32,7 +32,7 @@ pub(in crate::service) const fn report_bytes(largest: usize) -> (usize, usize) {
 pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 200_000);
 
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
-const LONG_REPORT: usize = 1024 * 1024;
+const LONG_REPORT_BYTES: usize = 1024 * 1024;
 
 /// The media types of reports. The query determines the format, whatever the type.
 pub(in crate::service) const MEDIA_TYPES: &[&str] =
@@ -77,11 +77,11 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         };
         let size = body.len();
         let parsed = move || parse(format, body.as_slice(), &options);
-        let report = if size > LONG_REPORT {
+        let report = if size > LONG_REPORT_BYTES {
             state.inventory.offload_long(organization, parsed).await?
         } else {
             // Never in place: parsing takes longer than other work on as many bytes.
-            state.inventory.offload(organization, LONG_REPORT, parsed).await?
+            state.inventory.offload(organization, LONG_REPORT_BYTES, parsed).await?
         };
         let report = report.map_err(|error| unparsable(format, &error))?;
         let _rows = state.report_rows.reserve(holder, report.rows_of_largest_device().max(1))?;

@@ -39,11 +39,11 @@ impl<'r> Accept<'r> {
         if others.is_empty() {
             return usual;
         }
-        let (mut chosen, mut most) = (usual, self.preference(usual));
+        let (mut chosen, mut max) = (usual, self.preference(usual));
         for other in others.iter().copied() {
             let preference = self.preference(other);
-            if preference.0 > 0 && preference > most {
-                (chosen, most) = (other, preference);
+            if preference.0 > 0 && preference > max {
+                (chosen, max) = (other, preference);
             }
         }
         chosen

@@ -4,9 +4,9 @@ mod accept;
 mod bodies;
 mod json_text;
 mod parameters;
-mod patient;
 #[cfg(feature = "discovery")]
 mod reports;
+mod timeout_body;
 #[cfg(feature = "topology")]
 mod topology;
 
@@ -24,7 +24,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
-use self::patient::PatientBody;
+use self::timeout_body::TimeoutBody;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
 use super::revocations::Moment;
@@ -53,7 +53,7 @@ use crate::invariant::Invariant;
 const FREE_BYTES: usize = 64 * 1024;
 
 /// Number of request bodies of the largest size that a holder may send at once, and all together.
-const LARGEST_AT_ONCE: (usize, usize) = (2, 8);
+const MAX_LARGE_BODIES: (usize, usize) = (2, 8);
 
 /// Maximum number of bytes of all request bodies, unless the largest body needs more: 128 MiB.
 const MAX_BODIES: usize = 128 * 1024 * 1024;
@@ -63,10 +63,10 @@ const MAX_BODIES: usize = 128 * 1024 * 1024;
 ///
 /// Without a limit, clients that send many bodies slowly could make the server hold all of them.
 pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
-    let (of_holder, in_total) = LARGEST_AT_ONCE;
+    let (of_holder, in_total) = MAX_LARGE_BODIES;
     // An organization gets three quarters, which must suffice for a body of the largest size.
-    let most = MAX_BODIES.max(largest.saturating_add(largest / 2));
-    (largest.saturating_mul(of_holder), largest.saturating_mul(in_total).min(most))
+    let max = MAX_BODIES.max(largest.saturating_add(largest / 2));
+    (largest.saturating_mul(of_holder), largest.saturating_mul(in_total).min(max))
 }
 
 /// The fraction of the bytes of all bodies that those of an organization may have before they have arrived to their end.
@@ -88,19 +88,19 @@ pub(super) type RequestBody = Option<BoxedBody>;
 
 /// A type-erased request body.
 pub(super) struct BoxedBody {
-    shared: Arc<Mutex<SharedBody>>,
+    shared: Arc<Mutex<UnreadBody>>,
     /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
     min_size: u64,
 }
 
 /// The body, which its reader may leave before the end.
-struct SharedBody {
-    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
+struct UnreadBody {
+    body: TimeoutBody<UnsyncBoxBody<Bytes, BodyReadError>>,
     is_over: bool,
 }
 
 /// Tells whether a body was read to its end.
-pub(super) struct BodyEnd(Option<Arc<Mutex<SharedBody>>>);
+pub(super) struct BodyEnd(Option<Arc<Mutex<UnreadBody>>>);
 
 impl BodyEnd {
     pub(super) fn of(body: Option<&BoxedBody>) -> Self {
@@ -112,7 +112,7 @@ impl BodyEnd {
     }
 }
 
-fn lock(shared: &Mutex<SharedBody>) -> MutexGuard<'_, SharedBody> {
+fn lock(shared: &Mutex<UnreadBody>) -> MutexGuard<'_, UnreadBody> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -173,15 +173,15 @@ where
     let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
-    let shared = SharedBody { body: PatientBody::new(body, size), is_over: false };
+    let shared = UnreadBody { body: TimeoutBody::new(body, size), is_over: false };
     Some(BoxedBody { shared: Arc::new(Mutex::new(shared)), min_size })
 }
 
 impl BoxedBody {
     /// Lets the body fail if its client sends nothing for this long, or too little (`None`: never), and when the
     /// service stops.
-    pub(super) fn limited(self, patience: Option<Duration>, shutdown: &Shutdown) -> Self {
-        lock(&self.shared).body.limit(patience, shutdown);
+    pub(super) fn limited(self, stall_timeout: Option<Duration>, shutdown: &Shutdown) -> Self {
+        lock(&self.shared).body.limit(stall_timeout, shutdown);
         self
     }
 

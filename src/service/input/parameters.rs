@@ -27,7 +27,7 @@ pub(in crate::service) const MAX_TERMS: usize = 100;
 const CURSOR: &str = "cursor";
 
 /// The groups of parameters that an endpoint has.
-pub(super) type Known<'k> = &'k [&'static [Parameter]];
+pub(super) type KnownParameters<'k> = &'k [&'static [Parameter]];
 
 /// The page of a list that a request asks for, as its response states it.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,10 @@ pub(in crate::service) fn read_no_query(input: &Input<'_>) -> Result<(), ApiErro
 }
 
 /// Parses the query of `GET /api/health`. Returns whether a write is asked for.
-pub(in crate::service) fn read_health_query(query: Option<&str>, known: Known<'_>) -> Result<bool, ApiError> {
+pub(in crate::service) fn read_health_query(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<bool, ApiError> {
     QueryValues::read(query, known)?.flag("write")
 }
 
@@ -59,7 +62,7 @@ const PAGING: &[&str] = &["limit", "offset", CURSOR, "fields"];
 /// Parses the query of `GET /api/v1/hosts`.
 pub(in crate::service) fn read_hosts_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<(HostQuery, Paging, Option<FieldNames>), ApiError> {
     let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
@@ -118,7 +121,7 @@ impl FromStr for AddressOrCidr {
 /// Parses the query of a list of other records. Filters that the list does not have are refused as unknown.
 pub(in crate::service) fn read_list_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<(ListQuery, Paging), ApiError> {
     let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
@@ -139,7 +142,7 @@ pub(in crate::service) fn read_list_query(
 /// Parses the query of an import. Returns the only network, and whether nothing is to be stored.
 pub(in crate::service) fn read_import_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<(Option<NetworkId>, bool), ApiError> {
     let values = QueryValues::read(query, known)?;
     Ok((values.value("network_id")?, values.flag("dry_run")?))
@@ -149,7 +152,7 @@ pub(in crate::service) fn read_import_query(
 #[cfg(feature = "discovery")]
 pub(in crate::service) fn read_claims_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<Option<TableKind>, ApiError> {
     QueryValues::read(query, known)?.value("kind")
 }
@@ -158,7 +161,7 @@ pub(in crate::service) fn read_claims_query(
 #[cfg(feature = "discovery")]
 pub(in crate::service) fn read_stream_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<Option<NetworkId>, ApiError> {
     QueryValues::read(query, known)?.value("network_id")
 }
@@ -166,7 +169,7 @@ pub(in crate::service) fn read_stream_query(
 /// Parses the query of a list of the parts of one host or of all. Also returns the host.
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<(Option<HostId>, ListQuery, Paging), ApiError> {
     let host = QueryValues::read(query, known)?.value("host_id")?;
     let (query, paging) = read_list_query(query, known)?;
@@ -176,7 +179,7 @@ pub(in crate::service) fn read_parts_query(
 /// Parses the selection of fields in the query of a list.
 pub(in crate::service) fn read_fields(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<Option<FieldNames>, ApiError> {
     QueryValues::read(query, known)?.fields()
 }
@@ -193,7 +196,7 @@ impl Paging {
 #[derive(Debug)]
 pub(super) struct QueryValues<'q> {
     values: Vec<(Cow<'q, str>, Cow<'q, str>)>,
-    known: Known<'q>,
+    known: KnownParameters<'q>,
 }
 
 impl<'q> QueryValues<'q> {
@@ -202,7 +205,7 @@ impl<'q> QueryValues<'q> {
     /// # Errors
     /// `validation_unknown_parameter` for the first parameter that is not in `known`; `validation_invalid_format` for a value
     /// that is none of the choices.
-    pub(super) fn read(query: Option<&'q str>, known: Known<'q>) -> Result<Self, ApiError> {
+    pub(super) fn read(query: Option<&'q str>, known: KnownParameters<'q>) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         let mut wrong = None;
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
@@ -365,7 +368,7 @@ impl<'q> QueryValues<'q> {
 }
 
 /// Returns the fields that a list lets clients select.
-pub(in crate::service) fn fields_of(known: Known<'_>) -> &'static [&'static str] {
+pub(in crate::service) fn fields_of(known: KnownParameters<'_>) -> &'static [&'static str] {
     match find(known, "fields").map(|parameter| parameter.kind) {
         Some(Kind::Choices { of, .. }) => of,
         _ => &[],
@@ -376,7 +379,7 @@ pub(in crate::service) fn fields_of(known: Known<'_>) -> &'static [&'static str]
 const CUSTOM_PREFIX: &str = "custom.";
 
 /// Finds a parameter. Those of custom fields are one.
-fn find(known: Known<'_>, name: &str) -> Option<&'static Parameter> {
+fn find(known: KnownParameters<'_>, name: &str) -> Option<&'static Parameter> {
     let name = if name.starts_with(CUSTOM_PREFIX) { "custom" } else { name };
     known.iter().copied().flatten().find(|parameter| parameter.name == name)
 }

@@ -1,6 +1,6 @@
 //! The query of an import of a report.
 
-use super::parameters::{Known, QueryValues};
+use super::parameters::{KnownParameters, QueryValues};
 use crate::discovery::Format;
 use crate::inventory::{Error, Problem};
 use crate::model::NetworkId;
@@ -22,7 +22,7 @@ pub(in crate::service) struct ReportQuery {
 /// Parses the query of an import of a report.
 pub(in crate::service) fn read_report_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<ReportQuery, ApiError> {
     let values = QueryValues::read(query, known)?;
     let reporter = values.text("reporter")?;

@@ -1,6 +1,6 @@
 //! The query of a topology.
 
-use super::parameters::{Known, MAX_IDS, QueryValues, invalid_format};
+use super::parameters::{KnownParameters, MAX_IDS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
 use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
@@ -24,7 +24,7 @@ pub(in crate::service) struct TopologyQuery {
 /// Parses the query of a topology.
 pub(in crate::service) fn read_topology_query(
     query: Option<&str>,
-    known: Known<'_>,
+    known: KnownParameters<'_>,
 ) -> Result<TopologyQuery, ApiError> {
     let values = QueryValues::read(query, known)?;
     let network_id =

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::figures::{CacheFigures, Counter, Histogram, Kind, Latencies, OpenMetrics, write_caches};
+use crate::figures::{CacheFigures, Counter, Histogram, Latencies, MetricKind, OpenMetrics, write_caches};
 use crate::inventory::InventoryFigures;
 use crate::service::routes::RouteTable;
 use crate::service::routes::route::Route;
@@ -141,13 +141,13 @@ impl ApiFigures {
         self.write_requests(&mut text);
         text.family(
             "toposcope_requests_dropped",
-            Kind::Counter,
+            MetricKind::Counter,
             "Requests dropped before they were answered.",
         )
         .value(&[], self.dropped);
         text.family(
             "toposcope_store_outages",
-            Kind::Counter,
+            MetricKind::Counter,
             "Requests that failed because the store was unavailable.",
         )
         .value(&[], self.store_outages);
@@ -159,8 +159,11 @@ impl ApiFigures {
     }
 
     fn write_requests(&self, text: &mut OpenMetrics) {
-        let mut family =
-            text.family("toposcope_requests", Kind::Counter, "Requests by route and status of the answer.");
+        let mut family = text.family(
+            "toposcope_requests",
+            MetricKind::Counter,
+            "Requests by route and status of the answer.",
+        );
         for requests in &self.requests {
             for (status, count) in &requests.by_status {
                 let status = status.to_string();
@@ -171,7 +174,7 @@ impl ApiFigures {
         }
         let mut family = text.family(
             "toposcope_request_duration_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             "Time from a request to the head of its answer.",
         );
         for requests in &self.requests {
@@ -184,10 +187,10 @@ impl ApiFigures {
 type Value = fn(&LimitFigures) -> u64;
 
 fn write_slots(text: &mut OpenMetrics, slots: &[LimitFigures]) {
-    let families: [(&str, Kind, &str, Value); 3] = [
-        ("toposcope_slots_used", Kind::Gauge, "Slots of costly requests in use.", |slots| slots.used),
-        ("toposcope_slots_limit", Kind::Gauge, "Slots of costly requests.", |slots| slots.limit),
-        ("toposcope_slots_refused", Kind::Counter, "Requests refused for want of a slot.", |slots| {
+    let families: [(&str, MetricKind, &str, Value); 3] = [
+        ("toposcope_slots_used", MetricKind::Gauge, "Slots of costly requests in use.", |slots| slots.used),
+        ("toposcope_slots_limit", MetricKind::Gauge, "Slots of costly requests.", |slots| slots.limit),
+        ("toposcope_slots_refused", MetricKind::Counter, "Requests refused for want of a slot.", |slots| {
             slots.refused
         }),
     ];
@@ -200,10 +203,10 @@ fn write_slots(text: &mut OpenMetrics, slots: &[LimitFigures]) {
 }
 
 fn write_memory(text: &mut OpenMetrics, memory: &[LimitFigures]) {
-    let families: [(&str, Kind, &str, Value); 3] = [
-        ("toposcope_memory_used_bytes", Kind::Gauge, "Limited memory in use.", |memory| memory.used),
-        ("toposcope_memory_limit_bytes", Kind::Gauge, "The limit of memory.", |memory| memory.limit),
-        ("toposcope_memory_refused", Kind::Counter, "Requests refused for want of memory.", |memory| {
+    let families: [(&str, MetricKind, &str, Value); 3] = [
+        ("toposcope_memory_used_bytes", MetricKind::Gauge, "Limited memory in use.", |memory| memory.used),
+        ("toposcope_memory_limit_bytes", MetricKind::Gauge, "The limit of memory.", |memory| memory.limit),
+        ("toposcope_memory_refused", MetricKind::Counter, "Requests refused for want of memory.", |memory| {
             memory.refused
         }),
     ];

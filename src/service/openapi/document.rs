@@ -1,13 +1,22 @@
-//! The document as a whole.
+//! The document as a whole, and the endpoints that serve it.
 
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::envelopes::Envelopes;
 use super::excerpt::keep_used;
 use super::inputs::Inputs;
-use super::operation::{Shared, operation};
+use super::operation::{OperationContext, operation};
 use super::schemas::{self, TypeSchemas};
-use crate::service::routes::route::Route;
+use crate::service::input::read_no_query;
+use crate::service::response::Outcome;
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::RouteTable;
+use crate::service::routes::route::{Call, Pending, Route};
 
 /// Builds the document of these endpoints. The server URL is the way from the document to the root of the API, and
 /// `cookie` the name of the session cookie.
@@ -20,7 +29,7 @@ pub(in crate::service) fn build(
     let TypeSchemas { records, inputs: forms } = schemas::of_types(&routes);
     let inputs = Inputs::new(&routes, &records, &forms);
     let envelopes = Envelopes::new(&records);
-    let mut shared = Shared { records: &records, inputs: &inputs, envelopes, errors: Map::new() };
+    let mut shared = OperationContext { records: &records, inputs: &inputs, envelopes, errors: Map::new() };
     let mut paths = Map::new();
     let mut tags: Vec<&str> = Vec::new();
     for route in &routes {
@@ -33,7 +42,7 @@ pub(in crate::service) fn build(
             tags.push(route.tag());
         }
     }
-    let Shared { envelopes, errors, .. } = shared;
+    let OperationContext { envelopes, errors, .. } = shared;
     let envelopes = envelopes.into_schemas();
     let schemas: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
     let paths = Value::from(paths);
@@ -83,4 +92,47 @@ fn security_schemes(cookie: &str) -> Value {
         ),
     ];
     schemes.into_iter().map(|(name, scheme)| (name.to_owned(), scheme)).collect::<Map<_, _>>().into()
+}
+
+/// The document as each of its two endpoints sends it, built at the first request.
+#[derive(Default)]
+pub(in crate::service) struct Descriptions {
+    at_root: OnceLock<Encoded>,
+    under_api: OnceLock<Encoded>,
+}
+
+struct Encoded {
+    bytes: Bytes,
+    tag: Result<EntityTag, ApiError>,
+}
+
+/// `GET /openapi.json`.
+pub(in crate::service) fn at_root(call: Call<'_>) -> Pending<'_> {
+    let document = &call.state.descriptions.at_root;
+    send(call, document, ".")
+}
+
+/// `GET /api/openapi.json`: the same document, seen from one level below.
+pub(in crate::service) fn under_api(call: Call<'_>) -> Pending<'_> {
+    let document = &call.state.descriptions.under_api;
+    send(call, document, "..")
+}
+
+/// Sends the document. `server` is the way from it to the root of the API.
+fn send<'r>(call: Call<'r>, document: &'r OnceLock<Encoded>, server: &'static str) -> Pending<'r> {
+    Box::pin(async move {
+        read_no_query(&call.input)?;
+        let document = document.get_or_init(|| {
+            let cookie = call.state.credentials.cookie.name();
+            let routes = RouteTable::without(call.state.removed);
+            let bytes = Bytes::from(build(routes, server, &cookie).to_string());
+            Encoded { tag: EntityTag::of_document(&bytes), bytes }
+        });
+        let tag = document.tag.as_ref().map_err(|_| ApiError::internal())?;
+        if tag.matches(call.input.request) {
+            return Ok(Outcome::not_modified(tag));
+        }
+        let outcome = Outcome::document(StatusCode::OK, document.bytes.clone());
+        Ok(outcome.with_tag(Some(tag.clone())))
+    })
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::parameters::{reference, set};
 use crate::invariant::Invariant;
-use crate::service::routes::route::Answer;
+use crate::service::routes::route::ResponseContent;
 
 /// The schema of the metadata of a page.
 const PAGE_META: &str = "PageMeta";
@@ -30,13 +30,13 @@ impl<'a> Envelopes<'a> {
     ///
     /// A long answer is repeated as its ids alone. One schema with optional fields says so, because generators make
     /// types of alternatives that hide the fields of all of them.
-    pub(super) fn repeatable_schema(&mut self, answer: Answer) -> Value {
+    pub(super) fn repeatable_schema(&mut self, answer: ResponseContent) -> Value {
         match answer {
-            Answer::Value(schema) => {
+            ResponseContent::Value(schema) => {
                 let data = self.or_id(schema);
                 self.add(&data, &reference(&data), &self.example(schema), "Meta")
             }
-            Answer::List(schema) => {
+            ResponseContent::List(schema) => {
                 let item = self.or_id(schema);
                 self.add(&format!("{item}List"), &list(&item), &json!([self.example(schema)]), "Meta")
             }
@@ -59,27 +59,33 @@ impl<'a> Envelopes<'a> {
     }
 
     /// Returns the schema of an answer, which is the reference to its envelope, unless it has none.
-    pub(super) fn schema(&mut self, answer: Answer) -> Value {
+    pub(super) fn schema(&mut self, answer: ResponseContent) -> Value {
         let (name, data, example) = match answer {
-            Answer::Document(schema) => return reference(schema),
-            Answer::Empty => ("Empty".to_owned(), json!({"type": "object", "maxProperties": 0}), json!({})),
-            Answer::Value(schema) => (schema.to_owned(), reference(schema), self.example(schema)),
-            Answer::List(schema) => (format!("{schema}List"), list(schema), json!([self.example(schema)])),
-            Answer::Page(schema) => (format!("{schema}Page"), list(schema), json!([self.example(schema)])),
+            ResponseContent::Document(schema) => return reference(schema),
+            ResponseContent::Empty => {
+                ("Empty".to_owned(), json!({"type": "object", "maxProperties": 0}), json!({}))
+            }
+            ResponseContent::Value(schema) => (schema.to_owned(), reference(schema), self.example(schema)),
+            ResponseContent::List(schema) => {
+                (format!("{schema}List"), list(schema), json!([self.example(schema)]))
+            }
+            ResponseContent::Page(schema) => {
+                (format!("{schema}Page"), list(schema), json!([self.example(schema)]))
+            }
             // Generators have no type for a value that is always null.
             #[cfg(feature = "discovery")]
-            Answer::Null => ("Null".to_owned(), json!({"type": ["object", "null"]}), Value::Null),
+            ResponseContent::Null => ("Null".to_owned(), json!({"type": ["object", "null"]}), Value::Null),
             #[cfg(feature = "topology")]
-            Answer::TopologyFile => {
+            ResponseContent::TopologyFile => {
                 let schema = "TopologyFile";
                 (schema.to_owned(), reference(schema), self.example(schema))
             }
             #[cfg(feature = "discovery")]
-            Answer::Events => return json!({"type": "string"}),
+            ResponseContent::Events => return json!({"type": "string"}),
             #[cfg(feature = "topology")]
-            Answer::Picture | Answer::Html => return json!({"type": "string"}),
+            ResponseContent::Picture | ResponseContent::Html => return json!({"type": "string"}),
         };
-        let meta = if matches!(answer, Answer::Page(_)) { PAGE_META } else { "Meta" };
+        let meta = if matches!(answer, ResponseContent::Page(_)) { PAGE_META } else { "Meta" };
         self.add(&name, &data, &example, meta)
     }
 

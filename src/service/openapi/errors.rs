@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::model::Permission;
 use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
-use crate::service::routes::route::{Answer, Route};
-use crate::service::sender::Access;
+use crate::service::routes::route::{ResponseContent, Route};
+use crate::service::sender::AllowedSenders;
 use crate::wire::ErrorCode;
 
 /// Returns the codes of an endpoint's errors by status. `records` are the schemas of responses.
 pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16, Vec<&'static str>> {
     #[cfg(feature = "topology")]
-    if matches!(route.answer, Answer::Html) {
+    if matches!(route.answer, ResponseContent::Html) {
         // They are pages, without codes.
         return BTreeMap::new();
     }
@@ -38,18 +38,19 @@ pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16
 
 fn of_access(route: &Route) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
-    if !matches!(route.access, Access::Unlimited) {
+    if !matches!(route.access, AllowedSenders::Unlimited) {
         codes.push(ErrorCode::RateLimitExceeded);
     }
-    if !matches!(route.answer, Answer::Document(_)) {
+    if !matches!(route.answer, ResponseContent::Document(_)) {
         codes.push(ErrorCode::StoreUnavailable);
     }
-    let is_for_users = route.access.requirement().is_some() || matches!(route.access, Access::Session);
+    let is_for_users =
+        route.access.requirement().is_some() || matches!(route.access, AllowedSenders::Session);
     if is_for_users && route.method != Method::GET {
         codes.extend([ErrorCode::AuthCrossSiteRequest, ErrorCode::PolicyRefused]);
     }
     #[cfg(feature = "discovery")]
-    if matches!(route.access, Access::Daemon) {
+    if matches!(route.access, AllowedSenders::Daemon) {
         let of_key = [ErrorCode::AuthNotAuthenticated, ErrorCode::EntityDisabled, ErrorCode::EntityExpired];
         codes.extend(of_key);
     }
@@ -83,7 +84,7 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
     }
     let mut codes = vec![ErrorCode::ValidationInvalidFormat, ErrorCode::EntityNotFound];
     let record = route.subject().or(match route.answer {
-        Answer::Value(schema) | Answer::Page(schema) => Some(schema.to_owned()),
+        ResponseContent::Value(schema) | ResponseContent::Page(schema) => Some(schema.to_owned()),
         _ => None,
     });
     let is_restricted = record.as_deref().is_some_and(|name| RESTRICTED.contains(&name));

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::collector::Schemas;
+use super::schemas::Schemas;
 use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
@@ -27,8 +27,8 @@ use crate::model::{
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
 use crate::service::endpoints::general::Versions;
-use crate::service::endpoints::health::Report;
-use crate::service::endpoints::many::{ItemError, ItemResult, Outcome};
+use crate::service::endpoints::health::HealthReport;
+use crate::service::endpoints::many::{ItemError, ItemOutcome, ItemResult};
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -79,12 +79,12 @@ fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
     schemas.add(&Failure::of(&ErrorKind::NotAuthenticated.into(), meta()));
     schemas.add(&Versions { api_version: API_VERSION, server_version: VERSION });
-    schemas.add(&Report { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });
+    schemas.add(&HealthReport { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });
     schemas.add(&BulkDeletion { deleted_count: 2, requested_count: 3 });
 }
 
 fn add_bulk(schemas: &mut Schemas) {
-    let outcome = Outcome::Changed(BulkChange::Created);
+    let outcome = ItemOutcome::Changed(BulkChange::Created);
     schemas.add(&ItemResult { index: 0, id: Some(id(9)), outcome, error: None });
     schemas.add(&ItemError {
         code: ErrorCode::EntityReferenceInvalid.as_str().to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::service::routes::route::{Repetition, Route};
-use crate::service::sender::Access;
+use crate::service::sender::AllowedSenders;
 
 /// Describes the headers of a response with this status.
 pub(super) fn headers(route: &Route, status: u16) -> Value {
@@ -28,7 +28,7 @@ pub(super) fn headers(route: &Route, status: u16) -> Value {
     if status == 429 || status == 503 {
         add("Retry-After", number(true, "Seconds after which the client may retry."));
     }
-    if !matches!(route.access, Access::Unlimited) {
+    if !matches!(route.access, AllowedSenders::Unlimited) {
         add("X-RateLimit-Limit", number(false, "Requests a minute."));
         add("X-RateLimit-Remaining", number(false, "Requests that are left."));
         add("X-RateLimit-Reset", number(false, "Seconds until the client has its whole burst again."));

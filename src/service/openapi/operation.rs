@@ -16,8 +16,8 @@ use crate::service::endpoints::reports::MEDIA_TYPES;
 use crate::service::input::fields_of;
 use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
-use crate::service::routes::route::{Answer, Repetition, Route};
-use crate::service::sender::Access;
+use crate::service::routes::route::{Repetition, ResponseContent, Route};
+use crate::service::sender::AllowedSenders;
 #[cfg(feature = "topology")]
 use crate::topology::render::Format;
 use crate::wire::ErrorCode;
@@ -39,7 +39,7 @@ impl Route {
 }
 
 /// What operations share.
-pub(super) struct Shared<'a> {
+pub(super) struct OperationContext<'a> {
     /// The schemas of responses.
     pub(super) records: &'a Map<String, Value>,
     pub(super) inputs: &'a Inputs,
@@ -49,7 +49,7 @@ pub(super) struct Shared<'a> {
 }
 
 /// Describes an endpoint.
-pub(super) fn operation(route: &Route, shared: &mut Shared<'_>) -> Value {
+pub(super) fn operation(route: &Route, shared: &mut OperationContext<'_>) -> Value {
     let mut operation = json!({
         "operationId": route.operation_id,
         "summary": route.summary,
@@ -71,7 +71,7 @@ pub(super) fn operation(route: &Route, shared: &mut Shared<'_>) -> Value {
 ///
 /// They are not in the list of media types, because they would make every generated list a text or a list.
 fn other_representations(route: &Route) -> Option<String> {
-    let Answer::Page(schema) = route.answer else { return None };
+    let ResponseContent::Page(schema) = route.answer else { return None };
     let mut sentences = Vec::new();
     if schema == "Host" {
         sentences.push(
@@ -87,18 +87,18 @@ fn other_representations(route: &Route) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn security(access: Access) -> Value {
+fn security(access: AllowedSenders) -> Value {
     match access {
-        Access::Public | Access::Unlimited => json!([]),
+        AllowedSenders::Public | AllowedSenders::Unlimited => json!([]),
         #[cfg(feature = "topology")]
-        Access::Share => json!([{}, {"share_token": []}]),
-        Access::Session => json!([{}, {"session": []}]),
-        Access::Caller(requirement) if requirement.needs_session() => json!([{"session": []}]),
-        Access::Caller(_) => json!([{"api_key": []}, {"session": []}]),
+        AllowedSenders::Share => json!([{}, {"share_token": []}]),
+        AllowedSenders::Session => json!([{}, {"session": []}]),
+        AllowedSenders::Caller(requirement) if requirement.needs_session() => json!([{"session": []}]),
+        AllowedSenders::Caller(_) => json!([{"api_key": []}, {"session": []}]),
         #[cfg(feature = "discovery")]
-        Access::Daemon => json!([{"daemon_key": []}]),
+        AllowedSenders::Daemon => json!([{"daemon_key": []}]),
         #[cfg(feature = "discovery")]
-        Access::CallerOrDaemon(_) => json!([{"api_key": []}, {"session": []}, {"daemon_key": []}]),
+        AllowedSenders::CallerOrDaemon(_) => json!([{"api_key": []}, {"session": []}, {"daemon_key": []}]),
     }
 }
 
@@ -167,7 +167,7 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
     }
 }
 
-fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
+fn responses(route: &Route, shared: &mut OperationContext<'_>) -> Value {
     let mut responses = Map::new();
     let schema = match route.repetition {
         Repetition::Answered => shared.envelopes.repeatable_schema(route.answer),
@@ -179,7 +179,7 @@ fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
     #[cfg(feature = "topology")]
     let success = with_files(route, success);
     #[cfg(feature = "topology")]
-    if matches!(route.answer, Answer::Html) {
+    if matches!(route.answer, ResponseContent::Html) {
         for status in [404, 429, 500, 503] {
             let page = with_files(route, response(route, status, Some(&schema)));
             responses.insert(status.to_string(), page);
@@ -192,7 +192,7 @@ fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
     for (status, codes) in errors::codes(route, shared.records) {
         let failure = match route.answer {
             // A server that is not healthy says so in the same document.
-            Answer::Document(_) if status == 503 => response(route, status, Some(&schema)),
+            ResponseContent::Document(_) if status == 503 => response(route, status, Some(&schema)),
             _ => {
                 let name = share(error(route, status, &codes), reason(status), &mut shared.errors);
                 json!({"$ref": format!("#/components/responses/{name}")})
@@ -230,7 +230,7 @@ fn share(response: Value, reason: &str, errors: &mut Map<String, Value>) -> Stri
 /// Describes an answer that is a stream of events, in place of JSON.
 #[cfg(feature = "discovery")]
 fn with_events(route: &Route, mut response: Value) -> Value {
-    if matches!(route.answer, Answer::Events) {
+    if matches!(route.answer, ResponseContent::Events) {
         let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
         // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
         let events = json!({"schema": {"description": events}});
@@ -244,12 +244,12 @@ fn with_events(route: &Route, mut response: Value) -> Value {
 fn with_files(route: &Route, mut response: Value) -> Value {
     let text = json!({"schema": {"type": "string"}});
     let types: Vec<&str> = match route.answer {
-        Answer::TopologyFile => Format::ALL.iter().map(|format| format.media_type()).collect(),
-        Answer::Picture => vec![Format::Svg.media_type()],
-        Answer::Html => vec!["text/html"],
+        ResponseContent::TopologyFile => Format::ALL.iter().map(|format| format.media_type()).collect(),
+        ResponseContent::Picture => vec![Format::Svg.media_type()],
+        ResponseContent::Html => vec!["text/html"],
         _ => return response,
     };
-    let is_also_json = matches!(route.answer, Answer::TopologyFile);
+    let is_also_json = matches!(route.answer, ResponseContent::TopologyFile);
     let Some(Value::Object(content)) = response.get_mut("content") else { return response };
     if !is_also_json {
         content.clear();

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::collector::Schemas;
 use super::examples;
 use super::parameters::{SCHEMAS, set};
+use crate::invariant::Invariant;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::Route;
 
@@ -204,4 +206,23 @@ fn simplify(text: &str) -> String {
         rest = after;
     }
     simple + rest
+}
+
+/// Collects the schemas of types, each with an example.
+pub(super) struct Schemas {
+    /// Makes the forms that responses have.
+    pub(super) generator: SchemaGenerator,
+    /// Makes the forms that requests may have, in which optional fields may be missing.
+    pub(super) inputs: SchemaGenerator,
+    pub(super) examples: Map<String, Value>,
+}
+
+impl Schemas {
+    /// Adds the schema of a type.
+    pub(super) fn add<T: JsonSchema + Serialize>(&mut self, example: &T) {
+        self.generator.subschema_for::<T>();
+        self.inputs.subschema_for::<T>();
+        let example = serde_json::to_value(example).ok().asserted_or_default();
+        self.examples.insert(T::schema_name().into_owned(), example);
+    }
 }

@@ -18,19 +18,19 @@ const MAX_ENTRIES: usize = 64;
 pub(in crate::service) struct PageCache {
     /// Maximum size of all bodies together, in bytes.
     capacity: usize,
-    entries: Mutex<Entries>,
+    entries: Mutex<CachedPages>,
     counters: CacheCounters,
 }
 
 #[derive(Default)]
-struct Entries {
+struct CachedPages {
     /// The least recently used entry comes first.
-    queue: VecDeque<Entry>,
+    queue: VecDeque<CachedPage>,
     /// Size of all bodies together, in bytes.
     size: usize,
 }
 
-struct Entry {
+struct CachedPage {
     tag: EntityTag,
     /// `None` if the page has been requested only once.
     body: Option<Bytes>,
@@ -73,7 +73,7 @@ impl PageCache {
         }
         let mut entries = self.lock();
         if entries.remove(tag).is_none() {
-            let evicted = entries.push(Entry { tag: tag.clone(), body: None }, self.capacity);
+            let evicted = entries.push(CachedPage { tag: tag.clone(), body: None }, self.capacity);
             drop(entries);
             // The memory is freed outside of the lock.
             drop(evicted);
@@ -87,7 +87,7 @@ impl PageCache {
         let mut entries = self.lock();
         // A concurrent request may have inserted the page in the meantime.
         let replaced = entries.remove(tag);
-        let evicted = entries.push(Entry { tag: tag.clone(), body: Some(body.clone()) }, self.capacity);
+        let evicted = entries.push(CachedPage { tag: tag.clone(), body: Some(body.clone()) }, self.capacity);
         drop(entries);
         drop((replaced, evicted));
         ResponseBody::full(body)
@@ -98,18 +98,18 @@ impl PageCache {
     pub(in crate::service) fn keep(&self, tag: &EntityTag, text: Bytes) {
         let mut entries = self.lock();
         let replaced = entries.remove(tag);
-        let evicted = entries.push(Entry { tag: tag.clone(), body: Some(text) }, self.capacity);
+        let evicted = entries.push(CachedPage { tag: tag.clone(), body: Some(text) }, self.capacity);
         drop(entries);
         drop((replaced, evicted));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Entries> {
+    fn lock(&self) -> MutexGuard<'_, CachedPages> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entries {
-    fn remove(&mut self, tag: &EntityTag) -> Option<Entry> {
+impl CachedPages {
+    fn remove(&mut self, tag: &EntityTag) -> Option<CachedPage> {
         let index = self.queue.iter().rposition(|entry| entry.tag == *tag)?;
         let entry = self.queue.remove(index)?;
         self.size -= entry.size();
@@ -117,7 +117,7 @@ impl Entries {
     }
 
     /// Adds an entry whose tag is not in the queue, and returns the evicted ones.
-    fn push(&mut self, entry: Entry, capacity: usize) -> Vec<Entry> {
+    fn push(&mut self, entry: CachedPage, capacity: usize) -> Vec<CachedPage> {
         self.size += entry.size();
         self.queue.push_back(entry);
         let mut evicted = Vec::new();
@@ -130,7 +130,7 @@ impl Entries {
     }
 }
 
-impl Entry {
+impl CachedPage {
     fn size(&self) -> usize {
         self.body.as_ref().map_or(0, Bytes::len)
     }

@@ -43,13 +43,13 @@ pub(in crate::service) enum Representation {
 }
 
 /// The media types of a list beside JSON.
-const OTHERS: &[&str] = &[
+const MEDIA_TYPES_BESIDE_JSON: &[&str] = &[
     #[cfg(feature = "csv")]
     MEDIA_TYPE,
 ];
 
 /// The media types of a whole list of hosts beside JSON.
-const OTHERS_OF_HOSTS: &[&str] = &[
+const HOST_MEDIA_TYPES_BESIDE_JSON: &[&str] = &[
     LINES,
     #[cfg(feature = "csv")]
     MEDIA_TYPE,
@@ -58,12 +58,12 @@ const OTHERS_OF_HOSTS: &[&str] = &[
 impl Representation {
     /// Returns the representation that the sender of a request for hosts prefers. Only whole lists are sent as lines.
     pub(in crate::service) fn of_hosts(request: &Parts, is_whole: bool) -> Self {
-        Self::chosen(request, if is_whole { OTHERS_OF_HOSTS } else { OTHERS })
+        Self::chosen(request, if is_whole { HOST_MEDIA_TYPES_BESIDE_JSON } else { MEDIA_TYPES_BESIDE_JSON })
     }
 
     /// Returns the representation that the sender of a request for parts prefers.
     pub(in crate::service) fn of_parts(request: &Parts) -> Self {
-        Self::chosen(request, OTHERS)
+        Self::chosen(request, MEDIA_TYPES_BESIDE_JSON)
     }
 
     fn chosen(request: &Parts, others: &[&'static str]) -> Self {
@@ -110,7 +110,7 @@ pub(in crate::service) type FieldNames = Vec<String>;
 
 /// The shape of a list.
 #[derive(Clone, Debug)]
-pub(in crate::service) struct Shape {
+pub(in crate::service) struct ListShape {
     /// The fields to keep; `None`: all.
     fields: Option<Arc<FieldNames>>,
     representation: Representation,
@@ -119,7 +119,7 @@ pub(in crate::service) struct Shape {
 /// Pages of documents in a shape.
 pub(in crate::service) struct Shaped {
     pub(in crate::service) pages: Box<dyn DocumentPages>,
-    pub(in crate::service) shape: Shape,
+    pub(in crate::service) shape: ListShape,
     pub(in crate::service) inventory: Inventory,
     pub(in crate::service) organization: OrganizationId,
     /// Whether the first documents have been read.
@@ -147,7 +147,7 @@ impl DocumentPages for Shaped {
     }
 }
 
-impl Shape {
+impl ListShape {
     pub(in crate::service) fn new(fields: Option<FieldNames>, representation: Representation) -> Self {
         Self { fields: fields.map(Arc::new), representation }
     }

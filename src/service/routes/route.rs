@@ -9,7 +9,7 @@ use crate::access::Caller;
 use crate::service::input::{Input, PathParameters};
 use crate::service::response::Outcome;
 use crate::service::response::error::ApiError;
-use crate::service::sender::{Access, Sender};
+use crate::service::sender::{AllowedSenders, Sender};
 use crate::service::state::ApiState;
 use crate::wire::ErrorCode;
 
@@ -24,11 +24,11 @@ pub(in crate::service) struct Route {
     /// The name of the operation in the OpenAPI document. `None` for another path of a documented endpoint.
     pub(in crate::service) operation_id: Option<String>,
     pub(in crate::service) summary: String,
-    pub(in crate::service) access: Access,
+    pub(in crate::service) access: AllowedSenders,
     /// Groups of query parameters.
     pub(in crate::service) query: Vec<&'static [Parameter]>,
     pub(in crate::service) body: RequestContent,
-    pub(in crate::service) answer: Answer,
+    pub(in crate::service) answer: ResponseContent,
     pub(in crate::service) body_limit: BodyLimit,
     /// The path of the collection in which the endpoint creates a record, if the record can be got by its id there.
     pub(in crate::service) creates_in: Option<&'static str>,
@@ -67,7 +67,7 @@ pub(in crate::service) enum BodyLimit {
 /// The content of the body of a success.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
-pub(in crate::service) enum Answer {
+pub(in crate::service) enum ResponseContent {
     /// An envelope with `{}`.
     Empty,
     /// An envelope with a value of this schema.

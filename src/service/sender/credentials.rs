@@ -6,7 +6,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 
 use super::session_cookie::SessionCookie;
-use super::{Access, Sender};
+use super::{AllowedSenders, Sender};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::service::response::error::ApiError;
@@ -26,15 +26,15 @@ impl Credentials {
     /// Identifies the sender of a request by the credentials that an endpoint looks at.
     pub(in crate::service) async fn identify(
         &self,
-        access: Access,
+        access: AllowedSenders,
         request: &Parts,
     ) -> Result<Sender, Error> {
         match access {
-            Access::Session => self.identify_by_cookie(request).await.map(Sender::Caller),
+            AllowedSenders::Session => self.identify_by_cookie(request).await.map(Sender::Caller),
             #[cfg(feature = "discovery")]
-            Access::Daemon => self.identify_daemon(request).await,
+            AllowedSenders::Daemon => self.identify_daemon(request).await,
             #[cfg(feature = "discovery")]
-            Access::CallerOrDaemon(_) => match self.identify_caller(request).await {
+            AllowedSenders::CallerOrDaemon(_) => match self.identify_caller(request).await {
                 // A valid key, but of a daemon.
                 Err(error) if *error.kind() == ErrorKind::UserContextRequired => {
                     self.identify_daemon(request).await

@@ -44,7 +44,7 @@ impl Sender {
 
 /// The senders that may use an endpoint.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Access {
+pub(super) enum AllowedSenders {
     /// Anyone. Credentials are not looked at.
     Public,
     /// Anyone, without a rate limit. Credentials are not looked at.
@@ -64,7 +64,7 @@ pub(super) enum Access {
     CallerOrDaemon(Requirement),
 }
 
-impl Access {
+impl AllowedSenders {
     /// Returns whether the endpoint has no authenticated sender.
     pub(super) const fn is_public(self) -> bool {
         match self {

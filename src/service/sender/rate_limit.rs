@@ -71,7 +71,7 @@ const MICROS_PER_SECOND: Ticks = 1_000_000;
 
 /// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::service) enum Client {
+pub(in crate::service) enum BucketOwner {
     /// All requests of an authenticated user, with any credential, or with an API key of daemons.
     ///
     /// The organization belongs to it: host applications may use one user id in several organizations.
@@ -106,7 +106,7 @@ pub(in crate::service) struct Buckets {
 
 #[derive(Debug, Default)]
 struct BucketTable {
-    full_at: HashMap<Client, Ticks>,
+    full_at: HashMap<BucketOwner, Ticks>,
     /// Time at which full buckets were last removed.
     swept_at: Ticks,
 }
@@ -119,7 +119,7 @@ impl Buckets {
     /// Takes one request from a client's bucket, if one is left.
     ///
     /// `now` is a monotonic time.
-    pub(in crate::service) fn take(&self, client: Client, now: Duration) -> Allowance {
+    pub(in crate::service) fn take(&self, client: BucketOwner, now: Duration) -> Allowance {
         let micros = Ticks::try_from(now.as_micros()).ok().asserted_or_default();
         let now = micros * Ticks::from(self.limit.per_minute.get());
         let capacity = REQUEST * Ticks::from(self.limit.burst.get());
@@ -147,10 +147,10 @@ impl Buckets {
 }
 
 impl BucketTable {
-    /// Returns the client's own bucket, or [`Client::Other`] if the table is full.
+    /// Returns the client's own bucket, or [`BucketOwner::Other`] if the table is full.
     ///
     /// A user or key always has a bucket: the store bounds their number, and many addresses must not limit them.
-    fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
+    fn bucket_of(&mut self, client: BucketOwner, now: Ticks) -> BucketOwner {
         if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
             return client;
         }
@@ -159,8 +159,8 @@ impl BucketTable {
             self.full_at.retain(|_, full_at| *full_at > now);
             self.swept_at = now;
         }
-        let is_known = !matches!(client, Client::Prefix(_) | Client::Other);
+        let is_known = !matches!(client, BucketOwner::Prefix(_) | BucketOwner::Other);
         let has_own = is_known || self.full_at.len() < MAX_BUCKETS;
-        if has_own { client } else { Client::Other }
+        if has_own { client } else { BucketOwner::Other }
     }
 }

@@ -44,7 +44,7 @@
 //!
 //! A *step* is a look at one row, which is a cache miss in a large index (50 to 100 ns). The planner counts
 //! steps, not time, so a query takes the same way on every machine. Way 4 also adds up what a list has cost
-//! so far: once that is a fair share of its price, [`Answer::Page`] names the list, and the store
+//! so far: once that is a fair share of its price, [`ListResult::Page`] names the list, and the store
 //! materializes it in the background.
 //!
 //! # Locks
@@ -84,16 +84,16 @@ use uuid::Uuid;
 pub(crate) use self::index_snapshot::IndexSnapshot;
 use self::interner::{Interner, NameId};
 pub(crate) use self::list::ListKey;
-use self::lookup::{Ids, Links, UniqueKeys};
-pub(crate) use self::query::{Answer, Built, Finished, Selection};
+use self::lookup::{Ids, LinkIndex, UniqueKeys};
+pub(crate) use self::query::{Built, Finished, ListResult, PageRows};
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
-use self::table::Table;
+use self::table::KindTable;
 #[cfg(any(feature = "sled", feature = "postgres"))]
 pub(crate) use self::write::Loader;
 #[cfg(feature = "sled")]
 pub(crate) use self::write::Packer;
-pub(crate) use self::write::{Packs, Replaced, is_large};
+pub(crate) use self::write::{Packs, ReplacedRows, is_large};
 use super::{Key, Name, Revision, UniqueKey, Version};
 use crate::model::Timestamp;
 
@@ -104,11 +104,11 @@ pub(crate) struct Index {
     version: u64,
     names: Interner,
     /// Few enough that comparing their numbers takes less time than hashing one.
-    tables: BTreeMap<NameId, Table>,
+    tables: BTreeMap<NameId, KindTable>,
     rows: Rows,
     ids: Ids,
     unique_keys: UniqueKeys,
-    links: Links,
+    links: LinkIndex,
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
 

@@ -25,7 +25,7 @@ pub(super) enum RunSet {
 /// The sorted runs and the postings of one kind of record. There is one set of runs for each organization and one for
 /// each of its networks. Postings belong to an organization.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct KindTable {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
     /// The number of changes of each organization without records. It is kept so that the revisions of the
@@ -46,7 +46,7 @@ struct Organization {
     orderings: OrderingCache,
 }
 
-impl Table {
+impl KindTable {
     pub(super) fn sort_names(&self) -> &[Name] {
         &self.sort_names
     }

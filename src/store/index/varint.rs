@@ -6,11 +6,11 @@
 pub(super) const BITS: u32 = 7;
 
 /// The bit that is set in each byte but the last.
-pub(super) const FOLLOWED: u8 = 1 << BITS;
+pub(super) const CONTINUATION_BIT: u8 = 1 << BITS;
 
 pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {
-    while number >= u32::from(FOLLOWED) {
-        bytes.push(number as u8 | FOLLOWED);
+    while number >= u32::from(CONTINUATION_BIT) {
+        bytes.push(number as u8 | CONTINUATION_BIT);
         number >>= BITS;
     }
     bytes.push(number as u8);
@@ -20,8 +20,8 @@ pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {
 pub(super) fn read(bytes: &[u8]) -> Option<(u32, usize)> {
     let mut number = 0;
     for (place, byte) in bytes.iter().enumerate().take(5) {
-        number |= u32::from(byte & !FOLLOWED) << (BITS * place as u32);
-        if *byte < FOLLOWED {
+        number |= u32::from(byte & !CONTINUATION_BIT) << (BITS * place as u32);
+        if *byte < CONTINUATION_BIT {
             return Some((number, place + 1));
         }
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::body::BodyRef;
 use super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
-use crate::store::index::{Index, Packs, Replaced, RowId};
+use crate::store::index::{Index, Packs, ReplacedRows, RowId};
 use crate::store::{Key, Precondition, Version, Write};
 
 /// A batch that passed its preconditions, with its version and body numbers assigned.
@@ -32,7 +32,7 @@ impl AcceptedBatch {
         packs: Packs,
         index: &mut Index,
         mut set_body: impl FnMut(RowId, Option<(BodyRef, Bytes)>),
-    ) -> Replaced {
+    ) -> ReplacedRows {
         // `Index::apply` calls back for every put, in the order of the writes.
         let mut body_refs = self.body_refs();
         index.apply(self.version, writes, packs, |row, body| {

@@ -45,7 +45,7 @@ mod compressed {
     use super::{BodyRef, IS_COMPRESSED};
 
     /// Length of the shortest body that is compressed, in bytes. Shorter ones rarely become smaller.
-    const SHORTEST: usize = 256;
+    const MIN_COMPRESSED: usize = 256;
 
     /// Maximum ratio between a body and its compressed form. One compressed byte stands for at most 255 bytes.
     const MAX_RATIO: usize = 255;
@@ -53,7 +53,7 @@ mod compressed {
     impl BodyRef {
         /// Compresses a body, unless that makes it no smaller. Returns its stored form with the reference to it.
         pub(crate) fn compressed(id: u64, body: &Bytes) -> (Self, Bytes) {
-            if body.len() >= SHORTEST {
+            if body.len() >= MIN_COMPRESSED {
                 let stored = compress_prepend_size(body);
                 if stored.len() < body.len() {
                     // The capacity is that of the longest possible form.

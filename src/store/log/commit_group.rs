@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::batch::AcceptedBatch;
 use super::body::{BodyRef, MAX_BODY};
 use super::codec::{RecordChange, RecordHeader};
-use super::queue::Responder;
+use super::queue::JobResponder;
 use crate::store::index::{Index, Packs};
 use crate::store::{Batch, Guard, Key, Precondition, StoreError, UniqueKey, Version, Write};
 
@@ -17,7 +17,7 @@ use crate::store::{Batch, Guard, Key, Precondition, StoreError, UniqueKey, Versi
 #[derive(Debug)]
 pub(crate) struct CommitGroup {
     /// The accepted batches as they were submitted, with their callers.
-    pub(crate) requests: Vec<(Batch, Responder)>,
+    pub(crate) requests: Vec<(Batch, JobResponder)>,
     keys: HashSet<Key>,
     unique_keys: HashSet<UniqueKey>,
     /// The version of the first batch. Each further batch has the next one.
@@ -33,9 +33,9 @@ pub(crate) enum Admission {
     /// The batch is part of the group.
     Accepted,
     /// The batch depends on another one of the group, and must wait for the next.
-    Deferred(Batch, Responder),
+    Deferred(Batch, JobResponder),
     /// The batch is not written. A condition is not met, or the batch has no writes.
-    Decided(Batch, Responder, Result<(), StoreError>),
+    Decided(Batch, JobResponder, Result<(), StoreError>),
 }
 
 impl CommitGroup {
@@ -45,7 +45,7 @@ impl CommitGroup {
     }
 
     /// Adds a batch unless it depends on the group or a condition is not met.
-    pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: Responder) -> Admission {
+    pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: JobResponder) -> Admission {
         if self.depends_on_group(index, &batch) {
             return Admission::Deferred(batch, responder);
         }
@@ -70,7 +70,7 @@ impl CommitGroup {
     /// This takes long for many large bodies, so that readers must not have to wait for it.
     pub(crate) fn encode(&self, last_body_id: &mut u64, store_body: StoreBody) -> Vec<AcceptedBatch> {
         let versions = (self.first_version.0..).map(Version);
-        let mut encode = |(version, (batch, _)): (Version, &(Batch, Responder))| {
+        let mut encode = |(version, (batch, _)): (Version, &(Batch, JobResponder))| {
             let writes = batch.writes().iter();
             let changes = writes.map(|write| (write.key(), change(write, version, last_body_id, store_body)));
             AcceptedBatch { version, changes: changes.collect() }

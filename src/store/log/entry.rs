@@ -9,11 +9,11 @@ use super::codec::Decoder;
 use crate::store::index::Index;
 use crate::store::{Key, Name, Version, Write};
 
-const RENEWED: u8 = 1;
+const RENEWED_FLAG: u8 = 1;
 
 /// A decoded entry.
 #[derive(Debug, Default)]
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
     pub(crate) batches: Vec<ReplayedBatch>,
     /// Contents of the store after the entry.
     pub(crate) contents: Contents,
@@ -21,9 +21,9 @@ pub(crate) struct Entry {
     pub(crate) is_renewal: bool,
 }
 
-impl Entry {
+impl LogEntry {
     pub(crate) fn encode(batches: &[AcceptedBatch], contents: Contents, is_renewal: bool) -> Vec<u8> {
-        let mut bytes = vec![if is_renewal { RENEWED } else { 0 }];
+        let mut bytes = vec![if is_renewal { RENEWED_FLAG } else { 0 }];
         bytes.extend_from_slice(&contents.records.to_le_bytes());
         bytes.extend_from_slice(&contents.digest.to_le_bytes());
         put_batches(&mut bytes, batches, Bodies::Apart);
@@ -37,7 +37,7 @@ impl Entry {
         }
         let (flags, contents, batches) = Self::split(bytes)?;
         let batches = decode_batches(batches, Bodies::Apart)?;
-        Some(Self { batches, contents, is_renewal: flags & RENEWED != 0 })
+        Some(Self { batches, contents, is_renewal: flags & RENEWED_FLAG != 0 })
     }
 
     /// Decodes only the contents of the store after an entry.

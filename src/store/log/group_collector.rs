@@ -170,13 +170,13 @@ mod tests {
 
     use uuid::Uuid;
 
-    use super::super::queue::{Queue, Responder};
+    use super::super::queue::{JobResponder, Queue};
     use super::*;
     use crate::model::Timestamp;
     use crate::store::{Batch, Facets, Key, Name, Precondition};
 
     /// Longer than any test runs: a test that waited for it would not end.
-    const LONG: Duration = Duration::from_secs(3_600);
+    const LONGER_THAN_A_TEST: Duration = Duration::from_secs(3_600);
 
     /// Submits numbered jobs, and discards their answers.
     #[derive(Debug)]
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn send(queue: &Queue, job: impl FnOnce(Responder) -> Job) {
+    fn send(queue: &Queue, job: impl FnOnce(JobResponder) -> Job) {
         let mut asked = pin!(queue.submit(job));
         assert!(asked.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
@@ -218,7 +218,7 @@ mod tests {
         for number in 0..3 {
             fixture.ask(number);
             assert_eq!(fixture.next(), [number]);
-            fixture.collector.record_group(LONG, 1);
+            fixture.collector.record_group(LONGER_THAN_A_TEST, 1);
         }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         fixture.ask(0);
         assert_eq!(fixture.next(), [0]);
         fixture.ask(1);
-        fixture.collector.record_group(LONG, 1);
+        fixture.collector.record_group(LONGER_THAN_A_TEST, 1);
         let Fixture { queue, mut collector } = fixture;
         let group = thread::scope(|scope| {
             let group = scope.spawn(|| collector.next().iter().map(number).collect::<Vec<_>>());
@@ -243,7 +243,7 @@ mod tests {
         let mut fixture = Fixture::new();
         fixture.ask(0);
         fixture.next();
-        fixture.collector.record_group(LONG, 2);
+        fixture.collector.record_group(LONGER_THAN_A_TEST, 2);
         fixture.ask(1);
         fixture.ask(2);
         assert_eq!(fixture.next(), [1, 2]);
@@ -278,7 +278,7 @@ mod tests {
         fixture.ask(0);
         send(&fixture.queue, Job::Close);
         fixture.ask(1);
-        fixture.collector.record_group(LONG, 64);
+        fixture.collector.record_group(LONGER_THAN_A_TEST, 64);
         assert_eq!(fixture.next(), [0, -1]);
         assert_eq!(fixture.next(), [1]);
     }
@@ -292,7 +292,7 @@ mod tests {
             batch.put(key, Precondition::Any, Facets::default(), vec![0; GROUP_BYTES / 2]);
             send(&fixture.queue, |responder| Job::Commit(batch, responder));
         }
-        fixture.collector.record_group(LONG, 3);
+        fixture.collector.record_group(LONGER_THAN_A_TEST, 3);
         assert_eq!(fixture.next().len(), 2);
     }
 

@@ -20,13 +20,13 @@ pub(crate) const GROUP_BYTES: usize = 4 << 20;
 /// A request to the committer.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Commit(Batch, Responder),
-    Purge(Timestamp, Responder),
+    Commit(Batch, JobResponder),
+    Purge(Timestamp, JobResponder),
     /// Runs the maintenance that is specific to the backend. The folder store starts a checkpoint; the answer is the
     /// LSN that follows the last one to be applied, or 0 if everything is applied.
-    Maintain(Responder),
+    Maintain(JobResponder),
     /// Completes the jobs that were submitted before, and closes the store.
-    Close(Responder),
+    Close(JobResponder),
 }
 
 impl Job {
@@ -54,7 +54,7 @@ impl Job {
 
 /// Sends the result of a job to its caller.
 #[derive(Debug)]
-pub(crate) struct Responder {
+pub(crate) struct JobResponder {
     sender: oneshot::Sender<Result<u64, StoreError>>,
     /// The answer of a successful job. It is the number of records that a purge deletes, or the LSN of a checkpoint
     /// request.
@@ -62,7 +62,7 @@ pub(crate) struct Responder {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Responder {
+impl JobResponder {
     pub(crate) fn with_count(self, count: u64) -> Self {
         Self { count, ..self }
     }
@@ -91,10 +91,10 @@ impl Queue {
 
     /// Submits a job and returns its result. Dropping the future either submits nothing or leaves the job to
     /// complete.
-    pub(crate) async fn submit(&self, job: impl FnOnce(Responder) -> Job) -> Result<u64, StoreError> {
+    pub(crate) async fn submit(&self, job: impl FnOnce(JobResponder) -> Job) -> Result<u64, StoreError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
         let (sender, answer) = oneshot::channel();
-        self.channel.put(job(Responder { sender, count: 0, _permit: permit }))?;
+        self.channel.put(job(JobResponder { sender, count: 0, _permit: permit }))?;
         answer.await.map_err(|_| closed())?
     }
 }

@@ -9,21 +9,21 @@ use uuid::Uuid;
 use super::batch::AcceptedBatch;
 use super::body::BodyRef;
 use super::body_cache::BodyCache;
-use super::entry::{Contents, Effect, Entry};
-use crate::store::index::{Index, Packs, Replaced, RowId, is_large};
+use super::entry::{Contents, Effect, LogEntry};
+use crate::store::index::{Index, Packs, ReplacedRows, RowId, is_large};
 use crate::store::lock::StateLock;
 use crate::store::{Cursor, Key, Name, Revision, StoreError, Version, Write};
 
 /// A position in the log, with the nonce of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct LogPosition {
     /// Number of loads before: positions of different loads may belong to different logs.
     pub(crate) load: u64,
     pub(crate) number: i64,
     pub(crate) nonce: Uuid,
 }
 
-impl Position {
+impl LogPosition {
     /// Returns whether a state at this position contains everything up to another one.
     pub(crate) const fn covers(self, other: Self) -> bool {
         self.load == other.load && self.number >= other.number
@@ -44,7 +44,7 @@ pub(crate) const fn first_version(position: i64, random: u16) -> Version {
 pub(crate) struct Replica {
     pub(crate) index: Index,
     pub(crate) bodies: BodyCache,
-    pub(crate) position: Position,
+    pub(crate) position: LogPosition,
     pub(crate) contents: Contents,
     pub(crate) revisions: Revisions,
 }
@@ -68,7 +68,7 @@ impl Replica {
     /// Applies the entry after the present position. `packs` holds the facets of each batch, as far as they are packed.
     pub(crate) fn apply<'b>(
         &mut self,
-        position: Position,
+        position: LogPosition,
         effect: Effect,
         is_renewal: bool,
         batches: impl Iterator<Item = (&'b AcceptedBatch, &'b [Write])>,
@@ -100,9 +100,9 @@ impl Replica {
     }
 
     /// Returns the record of a row, with its body if that is in memory.
-    pub(crate) fn locate(&self, row: RowId) -> Option<Located> {
+    pub(crate) fn locate(&self, row: RowId) -> Option<LocatedRecord> {
         let (key, version) = self.index.key(row)?;
-        Some(Located { row, key, version, body: self.bodies.read(row).cloned() })
+        Some(LocatedRecord { row, key, version, body: self.bodies.read(row).cloned() })
     }
 
     pub(crate) fn revision(&self, kind: Name, organization: Uuid) -> Revision {
@@ -110,7 +110,7 @@ impl Replica {
     }
 
     /// Returns the reference to the body of a record. `None` if the record has another version by now.
-    fn body_ref(&self, located: &Located) -> Option<BodyRef> {
+    fn body_ref(&self, located: &LocatedRecord) -> Option<BodyRef> {
         let is_present = self.index.key(located.row) == Some((located.key, located.version));
         self.bodies.body_ref(located.row).filter(|_| is_present)
     }
@@ -120,12 +120,12 @@ impl Replica {
 #[derive(Debug, Default)]
 pub(crate) struct Discarded {
     bodies: Vec<Bytes>,
-    rows: Vec<Replaced>,
+    rows: Vec<ReplacedRows>,
 }
 
 /// A record in the index, and its body if that is in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Located {
+pub(crate) struct LocatedRecord {
     pub(crate) row: RowId,
     pub(crate) key: Key,
     pub(crate) version: Version,
@@ -134,9 +134,9 @@ pub(crate) struct Located {
 
 /// Records of one state. `total` and `next` are those of a list.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) position: Position,
-    pub(crate) records: Vec<Option<Located>>,
+pub(crate) struct FoundRecords {
+    pub(crate) position: LogPosition,
+    pub(crate) records: Vec<Option<LocatedRecord>>,
     pub(crate) total: u64,
     pub(crate) next: Option<Cursor>,
 }
@@ -145,7 +145,7 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) enum Followed {
     /// The replica has all of the entries, and the log ended here.
-    Current(Position),
+    Current(LogPosition),
     /// The replica has all of the entries, but the log may have more.
     Partly,
     /// The entries do not continue the replica's log, or its contents are unexpected.
@@ -165,7 +165,7 @@ impl StateLock<Replica> {
     ///
     /// # Errors
     /// `Corrupt` when a body is damaged.
-    pub(crate) fn cache(&self, read: &[(&Located, &Bytes)]) -> Result<(), StoreError> {
+    pub(crate) fn cache(&self, read: &[(&LocatedRecord, &Bytes)]) -> Result<(), StoreError> {
         let replica = self.read()?;
         let body_refs: Vec<Option<BodyRef>> =
             read.iter().map(|(located, _)| replica.body_ref(located)).collect();
@@ -211,7 +211,7 @@ impl StateLock<Replica> {
     /// Fewer rows than the limit show that the log ends with them.
     pub(crate) fn follow(
         &self,
-        from: Position,
+        from: LogPosition,
         rows: &[LogRow],
         limit: usize,
     ) -> Result<Followed, StoreError> {
@@ -221,13 +221,13 @@ impl StateLock<Replica> {
         }
         let mut position = from;
         for row in rest {
-            position = Position { number: row.number, nonce: row.nonce, ..from };
+            position = LogPosition { number: row.number, nonce: row.nonce, ..from };
             if self.read()?.position.covers(position) {
                 continue;
             }
             let undecodable = || StoreError::corrupt(format!("entry {} of the log is damaged", row.number));
-            let Entry { batches, contents, is_renewal } =
-                Entry::decode(&row.changes).ok_or_else(undecodable)?;
+            let LogEntry { batches, contents, is_renewal } =
+                LogEntry::decode(&row.changes).ok_or_else(undecodable)?;
             let batches = || batches.iter().map(|batch| (&batch.accepted, batch.writes.as_slice()));
             let packs = self.pack(batches().map(|(_, writes)| writes))?;
             let mut replica = self.write()?;
@@ -271,7 +271,7 @@ mod tests {
 
     const KIND: Name = Name::new("host");
 
-    const START: Position = Position { load: 0, number: 4, nonce: Uuid::from_u128(4) };
+    const START: LogPosition = LogPosition { load: 0, number: 4, nonce: Uuid::from_u128(4) };
 
     fn empty() -> StateLock<Replica> {
         StateLock::new(Replica {
@@ -299,7 +299,7 @@ mod tests {
             changes.iter().for_each(|(key, _)| contents.add(*key, *version));
         }
         let first = LogRow { number: START.number, nonce: START.nonce, changes: Vec::new() };
-        let changes = Entry::encode(batches, contents, false);
+        let changes = LogEntry::encode(batches, contents, false);
         let rows = [first, LogRow { number: START.number + 1, nonce: Uuid::from_u128(5), changes }];
         replica.follow(START, &rows, 256)
     }
@@ -328,6 +328,6 @@ mod tests {
             assert!(replica.read().unwrap().index.find(Key::new(KIND, Uuid::from_u128(1))).is_none());
         }
         let followed = follow(&empty(), &[put(1, &fitting), put(2, &Facets::default())]).unwrap();
-        assert!(matches!(followed, Followed::Current(Position { number: 5, .. })), "{followed:?}");
+        assert!(matches!(followed, Followed::Current(LogPosition { number: 5, .. })), "{followed:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use super::hosts::Address;
+use super::hosts::ServerAddress;
 
 /// Maximum number of addresses. A name that leads to one of many after the other must not have all of them watched.
 const MAX_ADDRESSES: usize = 16;
@@ -14,7 +14,7 @@ pub(super) struct Addresses(Vec<UsedAddress>);
 
 #[derive(Clone, Copy, Debug)]
 struct UsedAddress {
-    address: Address,
+    address: ServerAddress,
     /// When the last connection to it was made.
     connected: Instant,
     /// When the last question was put that it has answered.
@@ -22,25 +22,25 @@ struct UsedAddress {
 }
 
 impl Addresses {
-    pub(super) fn iter(&self) -> impl Iterator<Item = Address> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = ServerAddress> {
         self.0.iter().map(|used| used.address)
     }
 
     /// Returns whether an address has answered a question that was put at a time or later.
-    pub(super) fn has_answered(&self, address: Address, since: Instant) -> bool {
+    pub(super) fn has_answered(&self, address: ServerAddress, since: Instant) -> bool {
         let used = self.0.iter().find(|used| used.address == address);
         used.and_then(|used| used.answered).is_some_and(|answered| answered >= since)
     }
 
     /// Notes that an address has answered a question that was put at a time.
-    pub(super) fn note_answer(&mut self, address: Address, asked: Instant) {
+    pub(super) fn note_answer(&mut self, address: ServerAddress, asked: Instant) {
         if let Some(used) = self.0.iter_mut().find(|used| used.address == address) {
             used.answered = used.answered.max(Some(asked));
         }
     }
 
     /// Notes a new connection. If there are too many addresses, the one whose last connection is the oldest is forgotten.
-    pub(super) fn note_connection(&mut self, address: Address) {
+    pub(super) fn note_connection(&mut self, address: ServerAddress) {
         let connected = Instant::now();
         if let Some(used) = self.0.iter_mut().find(|used| used.address == address) {
             used.connected = connected;
@@ -52,7 +52,7 @@ impl Addresses {
     }
 
     /// Forgets the addresses to which no connection was made for a time, but not the current one.
-    pub(super) fn forget(&mut self, current: Option<Address>, age: Duration) {
+    pub(super) fn forget(&mut self, current: Option<ServerAddress>, age: Duration) {
         self.0.retain(|used| Some(used.address) == current || used.connected.elapsed() <= age);
     }
 }
@@ -63,8 +63,8 @@ mod tests {
 
     use super::*;
 
-    fn address(number: u8) -> Address {
-        Address { host: 0, ip: Some(IpAddr::from([127, 0, 0, number])) }
+    fn address(number: u8) -> ServerAddress {
+        ServerAddress { host: 0, ip: Some(IpAddr::from([127, 0, 0, number])) }
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             // One of them is used all the time.
             addresses.note_connection(address(0));
         }
-        let left: Vec<Address> = addresses.iter().collect();
+        let left: Vec<ServerAddress> = addresses.iter().collect();
         assert_eq!(left.len(), MAX_ADDRESSES);
         assert!(left.contains(&address(0)) && left.contains(&address(255)));
     }

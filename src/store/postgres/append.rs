@@ -3,31 +3,31 @@
 use tokio_postgres::{Error, Row};
 use uuid::Uuid;
 
-use super::connection::{Connection, Step};
+use super::connection::{ServerConnection, Step};
 use super::error::{is_conflict, is_read_only, store_error, undecodable};
 use super::sql;
-use super::value::{Value, log_row, split};
+use super::value::{SqlValue, log_row, split};
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::codec::RecordChange;
-use crate::store::log::entry::{Effect, Entry};
-use crate::store::log::queue::Responder;
-use crate::store::log::replica::{LogRow, Position};
+use crate::store::log::entry::{Effect, LogEntry};
+use crate::store::log::queue::JobResponder;
+use crate::store::log::replica::{LogPosition, LogRow};
 use crate::store::{Batch, Key, StoreError};
 
 /// An entry that was checked against the state at a position, to be appended there.
 #[derive(Debug)]
-pub(super) struct Proposal {
-    pub(super) from: Position,
+pub(super) struct ProposedEntry {
+    pub(super) from: LogPosition,
     pub(super) accepted: Vec<AcceptedBatch>,
     /// The batches as they were submitted, with their callers.
-    pub(super) requests: Vec<(Batch, Responder)>,
+    pub(super) requests: Vec<(Batch, JobResponder)>,
     pub(super) effect: Effect,
     pub(super) is_renewal: bool,
 }
 
 /// The outcome of appending an entry.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum AppendOutcome {
     Committed,
     /// The log has another entry at this place. Holds the tail of the log if it was asked for.
     Overtaken(Option<Vec<LogRow>>),
@@ -43,18 +43,18 @@ pub(super) enum Outcome {
 
 /// Appends an entry to the log. `with_tail` asks for the entries that others have appended, in case they were faster.
 pub(super) async fn append(
-    connection: &mut Connection,
-    proposal: &Proposal,
+    connection: &mut ServerConnection,
+    proposal: &ProposedEntry,
     nonce: Uuid,
     with_tail: bool,
-) -> Outcome {
-    let Proposal { from, accepted, effect, is_renewal, .. } = proposal;
-    let entry = Entry::encode(accepted, effect.contents, *is_renewal);
-    let (place, before) = (Value::Number(from.number + 1), Value::Id(from.nonce));
-    let appended = [place.clone(), Value::Id(nonce)];
+) -> AppendOutcome {
+    let ProposedEntry { from, accepted, effect, is_renewal, .. } = proposal;
+    let entry = LogEntry::encode(accepted, effect.contents, *is_renewal);
+    let (place, before) = (SqlValue::Number(from.number + 1), SqlValue::Id(from.nonce));
+    let appended = [place.clone(), SqlValue::Id(nonce)];
     let mut steps: Vec<Step<'_>> = vec![
         (sql::BEGIN, Vec::new()),
-        (sql::APPEND, vec![place, before, Value::Id(nonce), Value::Bytes(&entry)]),
+        (sql::APPEND, vec![place, before, SqlValue::Id(nonce), SqlValue::Bytes(&entry)]),
     ];
     push_changes(&mut steps, accepted, &appended);
     let (mut organizations, mut kinds): (Vec<Uuid>, Vec<&[u8]>) =
@@ -64,24 +64,24 @@ pub(super) async fn append(
         kinds.push(sql::NO_KIND);
     }
     if !organizations.is_empty() {
-        let mut values = vec![Value::Ids(organizations), Value::ByteStrings(kinds)];
+        let mut values = vec![SqlValue::Ids(organizations), SqlValue::ByteStrings(kinds)];
         values.extend(appended);
         steps.push((sql::PUT_REVISIONS, values));
     }
     steps.push((sql::COMMIT, Vec::new()));
     if with_tail {
-        steps.push((sql::TAIL, vec![Value::Number(from.number)]));
+        steps.push((sql::TAIL, vec![SqlValue::Number(from.number)]));
     }
     let mut results = match connection.run(steps).await {
         Ok(results) => results,
-        Err(error) => return Outcome::Unknown(error),
+        Err(error) => return AppendOutcome::Unknown(error),
     };
     let tail = if with_tail { results.pop() } else { None };
     outcome(&results, tail)
 }
 
 /// Adds the statements that change records. `appended` are the parameters that make them depend on the entry.
-fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], appended: &[Value<'b>; 2]) {
+fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], appended: &[SqlValue<'b>; 2]) {
     let (mut deleted, mut put): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
     let (mut versions, mut bodies, mut facets): (Vec<i64>, Vec<&[u8]>, Vec<&[u8]>) = Default::default();
     for AcceptedBatch { version, changes } in accepted {
@@ -99,9 +99,9 @@ fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], ap
     }
     let keys = |keys: &[&'b Key]| {
         let (ids, kinds) = split(keys.iter().copied());
-        vec![Value::Ids(ids), Value::ByteStrings(kinds)]
+        vec![SqlValue::Ids(ids), SqlValue::ByteStrings(kinds)]
     };
-    let mut push = |sql, mut values: Vec<Value<'b>>| {
+    let mut push = |sql, mut values: Vec<SqlValue<'b>>| {
         values.extend(appended.iter().cloned());
         steps.push((sql, values));
     };
@@ -111,10 +111,10 @@ fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], ap
     }
     if !put.is_empty() {
         let mut values = keys(&put);
-        values.extend([Value::Numbers(versions), Value::ByteStrings(bodies)]);
+        values.extend([SqlValue::Numbers(versions), SqlValue::ByteStrings(bodies)]);
         push(sql::PUT_BODIES, values);
         let mut values = keys(&put);
-        values.push(Value::ByteStrings(facets));
+        values.push(SqlValue::ByteStrings(facets));
         push(sql::PUT_FACETS, values);
     }
 }
@@ -122,11 +122,11 @@ fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], ap
 /// Judges the results of the transaction: beginning, entry, changes, commit.
 ///
 /// A failed transaction answers a commit without an error, so every result counts.
-fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Error>>) -> Outcome {
+fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Error>>) -> AppendOutcome {
     let overtaken =
         || match tail.and_then(Result::ok).map(|rows| rows.iter().map(log_row).collect()).transpose() {
-            Ok(tail) => Outcome::Overtaken(tail),
-            Err(_) => Outcome::Failed(undecodable()),
+            Ok(tail) => AppendOutcome::Overtaken(tail),
+            Err(_) => AppendOutcome::Failed(undecodable()),
         };
     // Without its entry, the transaction changes nothing, whatever becomes of it. If it has not begun, there is no
     // result of the entry.
@@ -134,17 +134,17 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
         return overtaken();
     }
     let failed = results.iter().enumerate().find_map(|(step, result)| Some((step, result.as_ref().err()?)));
-    let Some((step, error)) = failed else { return Outcome::Committed };
+    let Some((step, error)) = failed else { return AppendOutcome::Committed };
     if is_conflict(error) {
         return overtaken();
     }
     let code = error.code().map_or("", |code| code.code());
     let is_before_commit = step + 1 < results.len();
     match code.get(..3).unwrap_or("") {
-        "57P" if is_before_commit => Outcome::Interrupted(store_error(error)),
-        "" | "57P" => Outcome::Unknown(store_error(error)),
-        _ if is_before_commit && is_read_only(error) => Outcome::ReadOnly(store_error(error)),
-        _ if is_before_commit && !code.starts_with("08") => Outcome::Failed(store_error(error)),
-        _ => Outcome::Unknown(store_error(error)),
+        "57P" if is_before_commit => AppendOutcome::Interrupted(store_error(error)),
+        "" | "57P" => AppendOutcome::Unknown(store_error(error)),
+        _ if is_before_commit && is_read_only(error) => AppendOutcome::ReadOnly(store_error(error)),
+        _ if is_before_commit && !code.starts_with("08") => AppendOutcome::Failed(store_error(error)),
+        _ => AppendOutcome::Unknown(store_error(error)),
     }
 }

@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout_at};
 use uuid::Uuid;
 
-use super::append::{Outcome, Proposal, append};
-use super::connection::{Connection, Purpose};
+use super::append::{AppendOutcome, ProposedEntry, append};
+use super::connection::{Purpose, ServerConnection};
 use super::error::{Fault, held, store_error, timed_out, undecodable};
 use super::load::{random, random_id};
-use super::occasional::Occasional;
 use super::shared::Shared;
+use super::single_flight::Occasional;
 use super::sql;
-use super::value::Value;
+use super::value::SqlValue;
 use crate::model::Timestamp;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body::BodyRef;
 use crate::store::log::commit_group::{Admission, CommitGroup, deletions};
 use crate::store::log::entry::Effect;
 use crate::store::log::group_collector::GroupCollector;
-use crate::store::log::queue::{Job, Responder};
-use crate::store::log::replica::{LogRow, Position, first_version};
+use crate::store::log::queue::{Job, JobResponder};
+use crate::store::log::replica::{LogPosition, LogRow, first_version};
 use crate::store::{Batch, StoreError, Write};
 
 /// Pause before the database is asked again for the outcome of a commit.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Number of groups that ask for the tail of the log, after one was overtaken.
 const CONTENDED_GROUPS: u32 = 64;
@@ -40,14 +40,14 @@ const CONTENDED_GROUPS: u32 = 64;
 const PURGED_RECORDS: usize = 10_000;
 
 /// A batch and its caller.
-type Request = (Batch, Responder);
+type Request = (Batch, JobResponder);
 
 /// State of the committer.
 #[derive(Debug)]
 pub(super) struct Committer {
     shared: Arc<Shared>,
     jobs: GroupCollector,
-    connection: Option<Connection>,
+    connection: Option<ServerConnection>,
     /// Number of groups for which other instances are expected to commit at the same time.
     contended: u32,
     /// Error of the last attempt to append an entry, while other attempts follow.
@@ -153,7 +153,7 @@ impl Committer {
         &mut self,
         requests: Vec<Request>,
         is_current: bool,
-    ) -> Result<(Proposal, Vec<Request>), StoreError> {
+    ) -> Result<(ProposedEntry, Vec<Request>), StoreError> {
         let random = match random() {
             Ok(bytes) => u16::from_le_bytes(bytes),
             Err(error) => return Err(fail(requests, error)),
@@ -176,11 +176,11 @@ impl Committer {
         let effect = Effect::new(&replica.index, replica.contents, pairs(&accepted, &requests));
         drop(replica);
         deferred.into_iter().for_each(|job| self.jobs.defer(job));
-        Ok((Proposal { from, accepted, requests, effect, is_renewal: false }, undecided))
+        Ok((ProposedEntry { from, accepted, requests, effect, is_renewal: false }, undecided))
     }
 
     /// Deletes expired records, and answers the caller. Returns the same error.
-    async fn purge(&mut self, now: Timestamp, mut responder: Responder) -> Result<(), StoreError> {
+    async fn purge(&mut self, now: Timestamp, mut responder: JobResponder) -> Result<(), StoreError> {
         let mut purged = 0;
         loop {
             // Each entry of a purge has its own time.
@@ -217,7 +217,7 @@ impl Committer {
                 let replica = self.shared.replica.read()?;
                 let effect = Effect::new(&replica.index, replica.contents, std::iter::empty());
                 let (accepted, requests) = (Vec::new(), Vec::new());
-                Proposal { from: replica.position, accepted, requests, effect, is_renewal: true }
+                ProposedEntry { from: replica.position, accepted, requests, effect, is_renewal: true }
             };
             if self.propose(proposal).await.1? {
                 return Ok(());
@@ -226,13 +226,13 @@ impl Committer {
     }
 
     /// Appends an entry and applies it. Returns whether it was appended, or else another one was.
-    async fn propose(&mut self, proposal: Proposal) -> (Vec<Request>, Result<bool, StoreError>) {
+    async fn propose(&mut self, proposal: ProposedEntry) -> (Vec<Request>, Result<bool, StoreError>) {
         self.last_error = None;
         let written = match timeout_at(self.deadline.into(), self.write(&proposal)).await {
             Ok(written) => written,
             Err(_) => Err(self.last_error.take().unwrap_or_else(timed_out)),
         };
-        let Proposal { from, accepted, requests, effect, is_renewal } = proposal;
+        let ProposedEntry { from, accepted, requests, effect, is_renewal } = proposal;
         let outcome = written.and_then(|nonce| {
             let Some(nonce) = nonce else { return Ok(false) };
             self.shared.counts.note_commit();
@@ -240,7 +240,7 @@ impl Committer {
             let mut replica = self.shared.replica.write()?;
             // A probe may have found the entry before.
             if replica.position == from {
-                let position = Position { number: from.number + 1, nonce, ..from };
+                let position = LogPosition { number: from.number + 1, nonce, ..from };
                 let discarded =
                     replica.apply(position, effect, is_renewal, pairs(&accepted, &requests), packs);
                 drop(replica);
@@ -258,28 +258,32 @@ impl Committer {
     /// place, so further attempts at the same place fence the earlier ones. If a promoted server has replaced the log by
     /// one that lacks the predecessor, nothing is there, and nothing can be appended there any more: the entry is lost
     /// with its log, and the batches are checked against the new one.
-    async fn write(&mut self, proposal: &Proposal) -> Result<Option<Uuid>, StoreError> {
+    async fn write(&mut self, proposal: &ProposedEntry) -> Result<Option<Uuid>, StoreError> {
         let mut nonces: Vec<Uuid> = Vec::new();
         loop {
             let nonce = random_id()?;
             let mut is_overtaken = false;
             match self.attempt(proposal, nonce).await {
-                Outcome::Committed => return Ok(Some(nonce)),
-                Outcome::Overtaken(tail) if nonces.is_empty() => {
+                AppendOutcome::Committed => return Ok(Some(nonce)),
+                AppendOutcome::Overtaken(tail) if nonces.is_empty() => {
                     self.catch_up(proposal.from, tail).await?;
                     return Ok(None);
                 }
-                Outcome::Failed(error) | Outcome::ReadOnly(error) if nonces.is_empty() => return Err(error),
-                Outcome::Interrupted(error) if nonces.is_empty() => {
+                AppendOutcome::Failed(error) | AppendOutcome::ReadOnly(error) if nonces.is_empty() => {
+                    return Err(error);
+                }
+                AppendOutcome::Interrupted(error) if nonces.is_empty() => {
                     self.last_error = Some(error);
-                    sleep(PAUSE).await;
+                    sleep(RETRY_DELAY).await;
                     continue;
                 }
-                Outcome::Overtaken(_) => is_overtaken = true,
-                Outcome::Failed(error) | Outcome::ReadOnly(error) | Outcome::Interrupted(error) => {
+                AppendOutcome::Overtaken(_) => is_overtaken = true,
+                AppendOutcome::Failed(error)
+                | AppendOutcome::ReadOnly(error)
+                | AppendOutcome::Interrupted(error) => {
                     self.last_error = Some(error);
                 }
-                Outcome::Unknown(error) => {
+                AppendOutcome::Unknown(error) => {
                     if let Some(count) = self.unknown_outcomes.count() {
                         tracing::warn!(
                             count,
@@ -295,7 +299,7 @@ impl Committer {
                     Ok(found) => break found,
                     Err(error) => {
                         self.last_error = Some(error);
-                        sleep(PAUSE).await;
+                        sleep(RETRY_DELAY).await;
                     }
                 }
             };
@@ -315,14 +319,14 @@ impl Committer {
                             return Err(self.last_error.take().unwrap_or_else(timed_out));
                         }
                     }
-                    sleep(PAUSE).await;
+                    sleep(RETRY_DELAY).await;
                 }
             }
         }
     }
 
     /// Returns whether a position is not in the log any more. The replica then has the state of the present log.
-    async fn has_another_log(&self, from: Position) -> Result<bool, StoreError> {
+    async fn has_another_log(&self, from: LogPosition) -> Result<bool, StoreError> {
         self.shared.probe_until(self.deadline).await?;
         Ok(self.shared.replica.read()?.position.load != from.load)
     }
@@ -330,7 +334,7 @@ impl Committer {
     /// Returns whether the present log ends before the place after a position, and does not have the position. So it was not
     /// trimmed there, and no entry can be appended after the position, because nonces are random. Servers that tell their
     /// timeline are never left for one with an earlier log.
-    fn lacks(&self, from: Position) -> Result<bool, StoreError> {
+    fn lacks(&self, from: LogPosition) -> Result<bool, StoreError> {
         let tells_timeline = self.shared.pool.connector.servers.view().tells_timeline();
         let end = self.shared.replica.read()?.position;
         let is_other = end.number < from.number || (end.number == from.number && end.nonce != from.nonce);
@@ -338,7 +342,7 @@ impl Committer {
     }
 
     /// Returns the connection for commits, or another one if it does not work any more.
-    async fn connect(&mut self) -> Result<Connection, Fault> {
+    async fn connect(&mut self) -> Result<ServerConnection, Fault> {
         if let Some(mut connection) = self.connection.take()
             && connection.is_alive().await
         {
@@ -347,36 +351,39 @@ impl Committer {
         self.shared.pool.connector.connect(Purpose::Work).await
     }
 
-    async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
+    async fn attempt(&mut self, proposal: &ProposedEntry, nonce: Uuid) -> AppendOutcome {
         let mut connection = match self.connect().await {
             Ok(connection) => connection,
             Err(Fault { error, is_transient: true, .. }) if self.shared.pool.connector.may_wait() => {
-                return Outcome::Interrupted(error);
+                return AppendOutcome::Interrupted(error);
             }
-            Err(Fault { error, .. }) => return Outcome::Failed(error),
+            Err(Fault { error, .. }) => return AppendOutcome::Failed(error),
         };
         if self.shared.pool.connector.holds_commits() {
             self.connection = Some(connection);
-            return Outcome::Interrupted(held());
+            return AppendOutcome::Interrupted(held());
         }
         self.contended = self.contended.saturating_sub(1);
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
         let connector = &self.shared.pool.connector;
         match &outcome {
-            Outcome::Unknown(_) if connection.is_answered() => {
+            AppendOutcome::Unknown(_) if connection.is_answered() => {
                 connector.servers.distrust(connection.epoch, None);
             }
-            Outcome::Committed => connector.servers.note_write(connection.epoch, true),
-            Outcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
+            AppendOutcome::Committed => connector.servers.note_write(connection.epoch, true),
+            AppendOutcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
             // Without an answer, the server was asked by now.
-            Outcome::Unknown(_) | Outcome::Overtaken(_) | Outcome::Failed(_) | Outcome::Interrupted(_) => {}
+            AppendOutcome::Unknown(_)
+            | AppendOutcome::Overtaken(_)
+            | AppendOutcome::Failed(_)
+            | AppendOutcome::Interrupted(_) => {}
         }
-        self.connection = Some(connection).filter(Connection::is_usable);
+        self.connection = Some(connection).filter(ServerConnection::is_usable);
         outcome
     }
 
     /// Makes the replica follow the log to the entry that replaced a proposed one.
-    async fn catch_up(&mut self, from: Position, tail: Option<Vec<LogRow>>) -> Result<(), StoreError> {
+    async fn catch_up(&mut self, from: LogPosition, tail: Option<Vec<LogRow>>) -> Result<(), StoreError> {
         self.shared.counts.conflicts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.contended = CONTENDED_GROUPS;
         if let Some(tail) = tail
@@ -392,7 +399,7 @@ impl Committer {
     /// A commit that was interrupted while it waited for a standby is visible before the standby has it. The
     /// confirmation waits for the standby.
     async fn nonce_at(&self, place: i64) -> Result<Option<Uuid>, StoreError> {
-        let steps = vec![(sql::NONCE, vec![Value::Number(place)]), (sql::CONFIRM, Vec::new())];
+        let steps = vec![(sql::NONCE, vec![SqlValue::Number(place)]), (sql::CONFIRM, Vec::new())];
         let mut nonce = None;
         for rows in self.shared.pool.run(steps).await? {
             let rows = rows.map_err(|error| store_error(&error))?;
@@ -403,7 +410,7 @@ impl Committer {
     }
 }
 
-const fn place_after(position: Position) -> i64 {
+const fn place_after(position: LogPosition) -> i64 {
     position.number + 1
 }
 
@@ -419,7 +426,7 @@ fn fail(requests: Vec<Request>, error: StoreError) -> StoreError {
 }
 
 /// Answers a caller with an error, and returns it.
-fn refuse(responder: Responder, error: StoreError) -> StoreError {
+fn refuse(responder: JobResponder, error: StoreError) -> StoreError {
     responder.send(Err(error.copy()));
     error
 }

@@ -15,18 +15,18 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
 
+use super::builder::Options;
 use super::connector::{Connector, Driver};
 use super::doubt;
 use super::error::{Fault, is_unsupported, replaced, store_error, timed_out};
-use super::hosts::Target;
-use super::options::Options;
+use super::hosts::ConnectionTarget;
 use super::server::{Epoch, History, Server};
 use super::sql;
-use super::value::Value;
+use super::value::SqlValue;
 use crate::store::StoreError;
 
 /// A statement with its parameters.
-pub(super) type Step<'v> = (&'static str, Vec<Value<'v>>);
+pub(super) type Step<'v> = (&'static str, Vec<SqlValue<'v>>);
 
 /// Use of a connection, which decides about the timeouts of the server, and when the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +38,12 @@ pub(super) enum Purpose {
 }
 
 /// A connection that nothing is known about. Dropping it closes the connection at once, whatever the server is doing.
-pub(super) struct Link {
+pub(super) struct RawConnection {
     client: Client,
     driver: AbortHandle,
 }
 
-impl Link {
+impl RawConnection {
     /// Must be called on the runtime of the store.
     pub(super) fn new(client: Client, driver: Driver) -> Self {
         let driver = tokio::spawn(async move {
@@ -57,7 +57,7 @@ impl Link {
     /// Changes the settings of the session, and asks the server what it is, in one round trip.
     pub(super) async fn set_up(
         &self,
-        target: &Target,
+        target: &ConnectionTarget,
         purpose: Purpose,
         options: &Options,
     ) -> Result<Server, Fault> {
@@ -71,7 +71,7 @@ impl Link {
     }
 
     /// Asks the server what it is.
-    pub(super) async fn identify(&self, target: &Target) -> Result<Server, Fault> {
+    pub(super) async fn identify(&self, target: &ConnectionTarget) -> Result<Server, Fault> {
         let (read_only, history) =
             join(self.client.simple_query(sql::IS_READ_ONLY), self.client.simple_query(sql::HISTORY)).await;
         let read_only = read_only.map_err(|error| Fault::of(&error))?;
@@ -103,15 +103,15 @@ fn text(rows: &[SimpleQueryMessage], column: usize) -> Option<&str> {
     })
 }
 
-impl Drop for Link {
+impl Drop for RawConnection {
     fn drop(&mut self) {
         self.driver.abort();
     }
 }
 
 /// A connection to the server in use.
-pub(super) struct Connection {
-    link: Link,
+pub(super) struct ServerConnection {
+    link: RawConnection,
     /// Kept so that an open snapshot outlives its store.
     connector: Connector,
     statements: HashMap<&'static str, Statement>,
@@ -125,8 +125,8 @@ pub(super) struct Connection {
     opened: Instant,
 }
 
-impl Connection {
-    pub(super) fn new(link: Link, connector: &Connector, purpose: Purpose, epoch: Epoch) -> Self {
+impl ServerConnection {
+    pub(super) fn new(link: RawConnection, connector: &Connector, purpose: Purpose, epoch: Epoch) -> Self {
         Self {
             link,
             connector: connector.clone(),
@@ -155,7 +155,7 @@ impl Connection {
         let doubts = self.connector.servers.doubts();
         if self.is_usable() && self.doubts != doubts {
             let (ended, asked) = (pin!(self.replaced()), pin!(self.link.client.batch_execute("")));
-            match select(ended, pin!(timeout(doubt::PATIENCE, asked))).await {
+            match select(ended, pin!(timeout(doubt::PROBE_TIMEOUT, asked))).await {
                 Either::Right((Ok(Ok(())), _)) => self.doubts = doubts,
                 Either::Left(_) | Either::Right((Ok(Err(_)), _)) => return false,
                 // The network has lost the state of this connection, and perhaps that of others.
@@ -199,7 +199,7 @@ impl Connection {
     pub(super) async fn query(
         &mut self,
         sql: &'static str,
-        values: Vec<Value<'_>>,
+        values: Vec<SqlValue<'_>>,
     ) -> Result<Result<Vec<Row>, Error>, StoreError> {
         let mut results = self.run(vec![(sql, values)]).await?;
         results.pop().ok_or_else(timed_out)
@@ -215,10 +215,10 @@ impl Connection {
         steps: Vec<Step<'_>>,
     ) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
         self.is_idle = false;
-        let patience = self.connector.options.answer_timeout();
+        let answer_timeout = self.connector.options.answer_timeout();
         let results = {
             let (ended, doubt) = (pin!(self.replaced()), pin!(self.doubt()));
-            let answered = pin!(timeout(patience, self.pipeline(steps)));
+            let answered = pin!(timeout(answer_timeout, self.pipeline(steps)));
             let first = select(select(ended, doubt), answered).await;
             match first {
                 Either::Left(_) => return Err(replaced()),
@@ -236,7 +236,7 @@ impl Connection {
     /// Starts a statement whose rows are read one by one. The connection cannot be used for anything else.
     pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, Fault> {
         self.is_idle = false;
-        let no_values: [(Value<'_>, _); 0] = [];
+        let no_values: [(SqlValue<'_>, _); 0] = [];
         let sql = sql::qualify(sql, self.connector.options.schema.as_deref());
         let rows = timeout(
             self.connector.options.answer_timeout(),
@@ -299,11 +299,11 @@ impl Connection {
         join_all(running).await
     }
 
-    async fn prepare(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<Statement, Error> {
+    async fn prepare(&mut self, sql: &'static str, values: &[SqlValue<'_>]) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let types: Vec<_> = values.iter().map(Value::sql_type).collect();
+        let types: Vec<_> = values.iter().map(SqlValue::sql_type).collect();
         let text = sql::qualify(sql, self.connector.options.schema.as_deref());
         let statement = self.link.client.prepare_typed(&text, &types).await?;
         self.statements.insert(sql, statement.clone());
@@ -316,7 +316,7 @@ fn is_of(own: Epoch, purpose: Purpose, now: Epoch) -> bool {
     now.server == own.server && (purpose == Purpose::LongRead || now == own)
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ServerConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Connection").field("is_idle", &self.is_idle).finish_non_exhaustive()
     }

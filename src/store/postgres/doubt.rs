@@ -18,7 +18,7 @@ use super::server::{Epoch, Server};
 use super::watch::INTERVAL;
 
 /// Time that a server has to answer what takes it no time.
-pub(super) const PATIENCE: Duration = Duration::from_millis(750);
+pub(super) const PROBE_TIMEOUT: Duration = Duration::from_millis(750);
 
 impl Connector {
     /// Asks the server in use in the background whether it answers at all, because a statement is late on a connection of
@@ -33,7 +33,7 @@ impl Connector {
     /// Distrusts a server unless it answers, and is what it was.
     async fn ask(&self, server: &Server, epoch: Epoch) {
         let begin = Instant::now();
-        let end = begin + PATIENCE;
+        let end = begin + PROBE_TIMEOUT;
         let asked = async { Some(self.find(&self.hosts.target(server.address)?, Purpose::Work).await) };
         let seen = match timeout_at(end, asked).await.ok().flatten() {
             Some(Ok((_, found))) if found == *server => return,

@@ -14,9 +14,9 @@ use super::error::{Fault, is_conflict, is_disconnect, store_error, timed_out, un
 use super::load::load;
 use super::shared::Shared;
 use super::sql;
-use super::value::{Value, key_of, log_row, split};
+use super::value::{SqlValue, key_of, log_row, split};
 use crate::store::log::queue::closed;
-use crate::store::log::replica::{Followed, Located, LogRow, Position};
+use crate::store::log::replica::{Followed, LocatedRecord, LogPosition, LogRow};
 use crate::store::{Key, StoreError, Version};
 
 /// Maximum number of statements for a probe or a fetch. Several are needed if others commit all the time or the
@@ -24,22 +24,22 @@ use crate::store::{Key, StoreError, Version};
 const MAX_ROUNDS: usize = 1_000;
 
 /// Pause before an unavailable database is asked again.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Bodies by key and version.
-pub(super) type Bodies = HashMap<(Key, Version), Bytes>;
+pub(super) type BodiesByVersion = HashMap<(Key, Version), Bytes>;
 
 impl Shared {
     /// Reads the log entries that the replica lacks, and applies them. Returns the end of the log.
-    pub(super) async fn probe(self: &Arc<Self>) -> Result<Position, StoreError> {
+    pub(super) async fn probe(self: &Arc<Self>) -> Result<LogPosition, StoreError> {
         self.probe_until(self.deadline()).await
     }
 
     /// Like [`probe`](Self::probe), until the caller must be answered.
-    pub(super) async fn probe_until(self: &Arc<Self>, deadline: Instant) -> Result<Position, StoreError> {
+    pub(super) async fn probe_until(self: &Arc<Self>, deadline: Instant) -> Result<LogPosition, StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
-            let rows = self.round(sql::TAIL, vec![Value::Number(from.number)], deadline).await?;
+            let rows = self.round(sql::TAIL, vec![SqlValue::Number(from.number)], deadline).await?;
             let rows = rows.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
             if let Some(end) = self.follow_or_load_until(from, &rows, deadline).await? {
                 return Ok(end);
@@ -50,21 +50,22 @@ impl Shared {
 
     /// Returns the time at which a caller that comes now must be answered.
     pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.pool.connector.options.patience()
+        Instant::now() + self.pool.connector.options.total_timeout()
     }
 
     /// Fetches the bodies of records, and follows the log as [`probe`](Self::probe) does.
     pub(super) async fn fetch(
         self: &Arc<Self>,
-        missing: &[Located],
+        missing: &[LocatedRecord],
         deadline: Instant,
-    ) -> Result<(Position, Bodies), StoreError> {
+    ) -> Result<(LogPosition, BodiesByVersion), StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
             let (ids, kinds) = split(missing.iter().map(|located| &located.key));
-            let values = vec![Value::Number(from.number), Value::Ids(ids), Value::ByteStrings(kinds)];
+            let values =
+                vec![SqlValue::Number(from.number), SqlValue::Ids(ids), SqlValue::ByteStrings(kinds)];
             let rows = self.round(sql::TAIL_AND_BODIES, values, deadline).await?;
-            let (mut entries, mut bodies) = (Vec::new(), Bodies::new());
+            let (mut entries, mut bodies) = (Vec::new(), BodiesByVersion::new());
             for row in &rows {
                 let version: Option<i64> = row.try_get(5).map_err(|_| undecodable())?;
                 match version {
@@ -88,10 +89,10 @@ impl Shared {
     /// Follows the log, or loads the replica again. Returns the end of the log if the entries reached it.
     pub(super) async fn follow_or_load_until(
         self: &Arc<Self>,
-        from: Position,
+        from: LogPosition,
         rows: &[LogRow],
         deadline: Instant,
-    ) -> Result<Option<Position>, StoreError> {
+    ) -> Result<Option<LogPosition>, StoreError> {
         self.counts.lag.store(rows.len().saturating_sub(1) as u64, Ordering::Relaxed);
         match self.replica.follow(from, rows, sql::MAX_ENTRIES)? {
             Followed::Current(end) => return Ok(Some(end)),
@@ -111,7 +112,7 @@ impl Shared {
                 match loaded.ok_or_else(closed)? {
                     Err(fault) if !fault.is_transient => return Err(fault.error.copy()),
                     // The next round finds out whether the database answers again.
-                    Err(_) => sleep(PAUSE).await,
+                    Err(_) => sleep(RETRY_DELAY).await,
                     Ok(()) => {}
                 }
             }
@@ -122,7 +123,7 @@ impl Shared {
     /// Loads the replica again, unless that was done since a position was read.
     ///
     /// If the log contradicts the replica, another server may be the right one. So the servers are compared before.
-    async fn load_again(&self, from: Position, is_contradicted: bool) -> Result<(), Fault> {
+    async fn load_again(&self, from: LogPosition, is_contradicted: bool) -> Result<(), Fault> {
         if self.replica.read()?.position.load != from.load {
             return Ok(());
         }
@@ -142,8 +143,8 @@ impl Shared {
     }
 
     /// Returns whether the log has the entry at a position.
-    async fn has_entry(&self, from: Position) -> Result<bool, Fault> {
-        let rows = self.pool.query(sql::NONCE, vec![Value::Number(from.number)]).await?;
+    async fn has_entry(&self, from: LogPosition) -> Result<bool, Fault> {
+        let rows = self.pool.query(sql::NONCE, vec![SqlValue::Number(from.number)]).await?;
         let rows = rows.map_err(|error| Fault::of(&error))?;
         let nonce: Option<Uuid> = rows.first().and_then(|row| row.try_get(0).ok());
         Ok(nonce == Some(from.nonce))
@@ -156,7 +157,7 @@ impl Shared {
     async fn round(
         &self,
         sql: &'static str,
-        values: Vec<Value<'_>>,
+        values: Vec<SqlValue<'_>>,
         deadline: Instant,
     ) -> Result<Vec<Row>, StoreError> {
         let mut last = None;
@@ -183,13 +184,13 @@ impl Shared {
                 return Err(fault.error);
             }
             last = Some(fault.error);
-            if timeout_at(deadline.into(), sleep(PAUSE)).await.is_err() {
+            if timeout_at(deadline.into(), sleep(RETRY_DELAY)).await.is_err() {
                 return Err(last.unwrap_or_else(timed_out));
             }
         }
     }
 
-    fn cache(&self, missing: &[Located], bodies: &Bodies) -> Result<(), StoreError> {
+    fn cache(&self, missing: &[LocatedRecord], bodies: &BodiesByVersion) -> Result<(), StoreError> {
         let read = missing.iter().filter_map(|located| {
             let body = bodies.get(&(located.key, located.version))?;
             Some((located, body))

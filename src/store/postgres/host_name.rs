@@ -18,15 +18,15 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::error::Fault;
-use super::occasional::Occasional;
+use super::single_flight::Occasional;
 use super::single_flight::SingleFlight;
 
 /// Time that the resolver has to answer when other addresses of the name are known.
-const PATIENCE: Duration = Duration::from_millis(500);
+const KNOWN_NAME_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Time after which the first look-up is given up. It doubles with each one that hangs. A resolver that works takes less, even
 /// if it asks several servers in vain.
-const LONGEST_LOOK_UP: Duration = Duration::from_secs(30);
+const MAX_LOOKUP_TIME: Duration = Duration::from_secs(30);
 
 /// Asks for the addresses of a name; blocks.
 type Resolver = fn(&str) -> io::Result<Vec<IpAddr>>;
@@ -56,7 +56,7 @@ struct Known {
 
 impl HostName {
     pub(super) fn new(name: &str) -> Self {
-        Self::with(name, ask_system, LONGEST_LOOK_UP)
+        Self::with(name, ask_system, MAX_LOOKUP_TIME)
     }
 
     fn with(name: &str, resolver: Resolver, longest_look_up: Duration) -> Self {
@@ -72,7 +72,7 @@ impl HostName {
 
     /// Resolves the name, or returns its last known addresses if the resolver does not do so in time.
     pub(super) async fn resolve(self: &Arc<Self>, limit: Duration) -> Result<Vec<IpAddr>, Fault> {
-        let limit = if self.lock().addresses.is_empty() { limit } else { limit.min(PATIENCE) };
+        let limit = if self.lock().addresses.is_empty() { limit } else { limit.min(KNOWN_NAME_TIMEOUT) };
         let own = Arc::clone(self);
         let found = timeout(limit, self.look_ups.run(|| own.look_up())).await;
         let error = match found {

@@ -15,8 +15,8 @@ use crate::store::StoreError;
 
 /// The hosts of a connection string, in its order.
 #[derive(Clone)]
-pub(super) struct Hosts {
-    hosts: Vec<Target>,
+pub(super) struct ConnectionHosts {
+    hosts: Vec<ConnectionTarget>,
     /// Whether a server must accept writes, or must not; `None`: one that does is preferred, as among the addresses of
     /// one host.
     must_be_writable: Option<bool>,
@@ -24,10 +24,10 @@ pub(super) struct Hosts {
 
 /// A host to connect to, or one of its addresses.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(super) struct ConnectionTarget {
     /// The connection string with this host alone.
     pub(super) config: Config,
-    pub(super) address: Address,
+    pub(super) address: ServerAddress,
     /// Host and port, without a user or a password.
     pub(super) name: Arc<str>,
     /// The name to resolve; `None` if the address is known.
@@ -36,14 +36,14 @@ pub(super) struct Target {
 
 /// Tells the servers of a connection string apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Address {
+pub(super) struct ServerAddress {
     /// Number of the host in the connection string.
     pub(super) host: usize,
     /// `None` for a Unix socket, and for a name that is not resolved.
     pub(super) ip: Option<IpAddr>,
 }
 
-impl Hosts {
+impl ConnectionHosts {
     /// Splits a configuration into its hosts.
     ///
     /// # Errors
@@ -67,7 +67,8 @@ impl Hosts {
             ));
         }
         let port = |index: usize| ports.get(index).or_else(|| ports.first()).copied().unwrap_or(5432);
-        let target = |index| Target::new(config, index, names.get(index), addresses.get(index), port(index));
+        let target =
+            |index| ConnectionTarget::new(config, index, names.get(index), addresses.get(index), port(index));
         let must_be_writable = match config.get_target_session_attrs() {
             TargetSessionAttrs::ReadWrite => Some(true),
             TargetSessionAttrs::ReadOnly => Some(false),
@@ -84,7 +85,7 @@ impl Hosts {
 
     /// Returns whether there are several hosts, or a name that may have several addresses.
     pub(super) fn may_lead_to_several(&self) -> bool {
-        self.hosts.len() > 1 || self.hosts.iter().any(Target::is_unresolved)
+        self.hosts.len() > 1 || self.hosts.iter().any(ConnectionTarget::is_unresolved)
     }
 
     pub(super) const fn count(&self) -> usize {
@@ -92,13 +93,13 @@ impl Hosts {
     }
 
     /// Returns the host with an address that it was found to have.
-    pub(super) fn target(&self, address: Address) -> Option<Target> {
+    pub(super) fn target(&self, address: ServerAddress) -> Option<ConnectionTarget> {
         let host = self.hosts.get(address.host)?;
         Some(address.ip.map_or_else(|| host.clone(), |ip| host.at(ip)))
     }
 
     /// Returns the hosts in the order of the connection string, but one of them first.
-    pub(super) fn beginning_with(&self, first: Option<usize>) -> impl Iterator<Item = Target> {
+    pub(super) fn beginning_with(&self, first: Option<usize>) -> impl Iterator<Item = ConnectionTarget> {
         let first = first.and_then(|first| self.hosts.get(first));
         let others = self
             .hosts
@@ -108,11 +109,11 @@ impl Hosts {
     }
 }
 
-impl Target {
+impl ConnectionTarget {
     fn new(config: &Config, index: usize, name: Option<&Host>, ip: Option<&IpAddr>, port: u16) -> Self {
         let mut single = without_hosts(config);
         single.port(port);
-        let mut address = Address { host: index, ip: ip.copied() };
+        let mut address = ServerAddress { host: index, ip: ip.copied() };
         let (mut unresolved, mut shown) = (None, String::new());
         match name {
             Some(Host::Tcp(name)) => {
@@ -203,7 +204,7 @@ fn without_hosts(config: &Config) -> Config {
 }
 
 /// Omits the configurations, which may contain a password.
-impl fmt::Debug for Hosts {
+impl fmt::Debug for ConnectionHosts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.hosts.iter().map(|host| &host.name)).finish()
     }

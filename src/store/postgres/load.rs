@@ -10,21 +10,21 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::connection::{Connection, Purpose};
+use super::connection::{Purpose, ServerConnection};
 use super::connector::Connector;
 use super::error::{Fault, is_conflict, is_missing_table, replaced, timed_out, undecodable};
 use super::sql;
-use super::value::{Value, key_of, name_of};
+use super::value::{SqlValue, key_of, name_of};
 use crate::store::StoreError;
 use crate::store::index::Loader;
 use crate::store::log::body_cache::BodyCache;
 use crate::store::log::codec::decode_header;
-use crate::store::log::entry::{Contents, Entry};
+use crate::store::log::entry::{Contents, LogEntry};
 use crate::store::log::queue::closed;
-use crate::store::log::replica::{Position, Replica, Revisions, first_version};
+use crate::store::log::replica::{LogPosition, Replica, Revisions, first_version};
 
 /// Number of attempts to create the tables. Many instances may try it at the same time.
-const ATTEMPTS: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// Number of rows that are passed to the loading thread at once.
 const CHUNK: usize = 512;
@@ -33,7 +33,7 @@ const CHUNK: usize = 512;
 pub(super) async fn migrate(connector: &Connector) -> Result<(), Fault> {
     let mut connection = connector.connect(Purpose::Work).await?;
     let mut failure = None;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         match connection.query(sql::READ_FORMAT, Vec::new()).await? {
             Ok(rows) => {
                 if let Some(row) = rows.first() {
@@ -61,17 +61,17 @@ fn check_format(format: i64) -> Result<(), StoreError> {
     )))
 }
 
-async fn create_tables(connection: &mut Connection) -> Result<Result<(), Fault>, StoreError> {
+async fn create_tables(connection: &mut ServerConnection) -> Result<Result<(), Fault>, StoreError> {
     let schema = connection.schema().map(sql::create_schema);
-    let first = Value::Id(random_id()?);
+    let first = SqlValue::Id(random_id()?);
     for statement in schema.iter().map(String::as_str).chain(sql::MIGRATION.iter().copied()) {
         if let Err(error) = connection.execute(statement).await? {
             return Ok(Err(Fault::of(&error)));
         }
     }
     let steps = [
-        (sql::FIRST_ENTRY, vec![first, Value::Bytes(&[])]),
-        (sql::SET_FORMAT, vec![Value::Number(sql::FORMAT)]),
+        (sql::FIRST_ENTRY, vec![first, SqlValue::Bytes(&[])]),
+        (sql::SET_FORMAT, vec![SqlValue::Number(sql::FORMAT)]),
     ];
     for (statement, values) in steps {
         if let Err(error) = connection.query(statement, values).await? {
@@ -94,8 +94,8 @@ pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, Fa
     let last = last.first().ok_or_else(|| StoreError::unavailable("the log of the database is empty"))?;
     let get = |_| undecodable();
     let (number, nonce): (i64, Uuid) = (last.try_get(0).map_err(get)?, last.try_get(1).map_err(get)?);
-    let contents = Entry::decode_contents(last.try_get(2).map_err(get)?).ok_or_else(undecodable)?;
-    let position = Position { load, number, nonce };
+    let contents = LogEntry::decode_contents(last.try_get(2).map_err(get)?).ok_or_else(undecodable)?;
+    let position = LogPosition { load, number, nonce };
     let revisions = read_revisions(revisions)?;
 
     let (sender, receiver) = mpsc::channel(4);
@@ -132,7 +132,7 @@ fn read_revisions(rows: &[Row]) -> Result<Revisions, StoreError> {
 
 /// Passes the facets to the loading thread, which ends early if it finds damage.
 async fn read_facets(
-    connection: &mut Connection,
+    connection: &mut ServerConnection,
     connector: &Connector,
     sender: mpsc::Sender<Chunk>,
 ) -> Result<(), Fault> {
@@ -159,7 +159,7 @@ enum Chunk {
 fn build(
     mut chunks: mpsc::Receiver<Chunk>,
     mut bodies: BodyCache,
-    position: Position,
+    position: LogPosition,
     expected: Contents,
     revisions: Revisions,
 ) -> Result<Replica, StoreError> {

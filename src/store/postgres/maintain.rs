@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::error::{store_error, undecodable};
 use super::shared::Shared;
 use super::sql;
-use super::value::Value;
+use super::value::SqlValue;
 use crate::store::StoreError;
 
 /// Time between two runs.
@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const MARK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Number of entries that one statement deletes, and of statements in one run.
-const TRIMMED_AT_ONCE: (i64, usize) = (5_000, 10);
+const TRIM_LIMITS: (i64, usize) = (5_000, 10);
 
 /// State of the background task.
 #[derive(Debug, Default)]
@@ -58,12 +58,12 @@ impl Maintenance {
             Some(oldest) => oldest,
             None => oldest_position(shared).await?,
         };
-        for _ in 0..TRIMMED_AT_ONCE.1 {
+        for _ in 0..TRIM_LIMITS.1 {
             if oldest >= keep_from {
                 break;
             }
-            let until = keep_from.min(oldest + TRIMMED_AT_ONCE.0);
-            let values = vec![Value::Number(oldest), Value::Number(until)];
+            let until = keep_from.min(oldest + TRIM_LIMITS.0);
+            let values = vec![SqlValue::Number(oldest), SqlValue::Number(until)];
             shared.pool.query(sql::TRIM, values).await?.map_err(|error| store_error(&error))?;
             oldest = until;
         }

@@ -7,17 +7,17 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::{Error, Row};
 
-use super::connection::{Connection, Purpose, Step};
+use super::connection::{Purpose, ServerConnection, Step};
 use super::connector::Connector;
 use super::error::{Fault, timed_out};
-use super::value::Value;
+use super::value::SqlValue;
 use crate::store::StoreError;
 
 /// A bounded number of connections, which are opened when they are needed.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) connector: Connector,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<ServerConnection>>,
     permits: Semaphore,
     waiting: AtomicUsize,
 }
@@ -34,11 +34,11 @@ impl Pool {
     /// `Unavailable` when all connections are in use for too long, the database cannot be reached, or it does not answer
     /// in time. The connection is closed then; the statements may take effect later.
     pub(super) async fn run(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
-        let patience = self.connector.options.patience();
-        timeout(patience, self.run_patiently(steps)).await.map_err(|_| Fault::from(timed_out()))?
+        let total_timeout = self.connector.options.total_timeout();
+        timeout(total_timeout, self.run_with_retries(steps)).await.map_err(|_| Fault::from(timed_out()))?
     }
 
-    async fn run_patiently(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
+    async fn run_with_retries(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
         let _permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
             Err(_) => self.wait().await?,
@@ -61,7 +61,7 @@ impl Pool {
     pub(super) async fn query(
         &self,
         sql: &'static str,
-        values: Vec<Value<'_>>,
+        values: Vec<SqlValue<'_>>,
     ) -> Result<Result<Vec<Row>, Error>, Fault> {
         self.run(vec![(sql, values)]).await?.pop().ok_or_else(|| timed_out().into())
     }
@@ -78,7 +78,7 @@ impl Pool {
 
     /// Closes all connections that are not of the server in use. Those in use end by themselves.
     pub(super) fn close_replaced(&self) {
-        self.lock().retain(Connection::is_usable);
+        self.lock().retain(ServerConnection::is_usable);
     }
 
     async fn wait(&self) -> Result<SemaphorePermit<'_>, Fault> {
@@ -92,7 +92,7 @@ impl Pool {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ServerConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

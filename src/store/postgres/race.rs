@@ -14,43 +14,43 @@ use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::connection::{Link, Purpose};
-use super::connector::{Attempt, Connector};
+use super::connection::{Purpose, RawConnection};
+use super::connector::{ConnectResult, Connector};
 use super::error::{Fault, timed_out};
-use super::hosts::Target;
+use super::hosts::ConnectionTarget;
 use super::server::{Server, View};
 
 /// Time that a server has to answer before the next host is tried as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Time that the other servers have to answer after the first one that can be used.
-const GRACE: Duration = Duration::from_millis(250);
+const OTHER_SERVERS_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Time after which a server that cannot be used is asked again.
-const REPETITION: Duration = Duration::from_millis(250);
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 
 /// A result in a race.
-enum Step {
-    Resolved(Vec<Target>),
+enum RaceResult {
+    Resolved(Vec<ConnectionTarget>),
     Failed(Fault),
-    Found(Target, Box<(Link, Server)>),
+    Found(ConnectionTarget, Box<(RawConnection, Server)>),
     /// The answer to a repeated question, if there is one.
-    Repeated(Target, Option<Box<(Link, Server)>>),
+    Repeated(ConnectionTarget, Option<Box<(RawConnection, Server)>>),
 }
 
-type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
+type Stepping = Pin<Box<dyn Future<Output = RaceResult> + Send>>;
 
 /// A race of the hosts for one connection.
 pub(super) struct Race<'r> {
     connector: &'r Connector,
     view: &'r View,
     purpose: Purpose,
-    waiting: VecDeque<Target>,
+    waiting: VecDeque<ConnectionTarget>,
     running: FuturesUnordered<Stepping>,
     /// Number of servers in `running` that have answered, and cannot be used.
     unsuitable: usize,
     /// The best server so far.
-    best: Option<(Link, Server)>,
+    best: Option<(RawConnection, Server)>,
     fault: Option<Fault>,
     /// Set if nothing tells which of two servers is meant.
     conflict: Option<Fault>,
@@ -75,7 +75,7 @@ impl<'r> Race<'r> {
         }
     }
 
-    pub(super) async fn run(mut self) -> Attempt {
+    pub(super) async fn run(mut self) -> ConnectResult {
         loop {
             self.start();
             // Every host has answered or failed.
@@ -102,23 +102,23 @@ impl<'r> Race<'r> {
     }
 
     /// Takes a result. Returns the connection if it leads to the server in use.
-    fn take(&mut self, step: Step) -> Option<(Link, Server)> {
+    fn take(&mut self, step: RaceResult) -> Option<(RawConnection, Server)> {
         let (target, (link, server)) = match step {
-            Step::Resolved(targets) => {
+            RaceResult::Resolved(targets) => {
                 self.queue(targets);
                 return None;
             }
-            Step::Failed(fault) => {
+            RaceResult::Failed(fault) => {
                 self.note_failure(fault);
                 return None;
             }
-            Step::Found(target, found) => {
+            RaceResult::Found(target, found) => {
                 if !self.connector.hosts.can_use(&found.1) {
                     self.note_failure(Fault::unsuitable(&found.1));
                 }
                 (target, *found)
             }
-            Step::Repeated(target, found) => {
+            RaceResult::Repeated(target, found) => {
                 self.unsuitable -= 1;
                 (target, *found?)
             }
@@ -146,7 +146,7 @@ impl<'r> Race<'r> {
     }
 
     /// Tries the addresses of a host next, first the one that was used last.
-    fn queue(&mut self, mut targets: Vec<Target>) {
+    fn queue(&mut self, mut targets: Vec<ConnectionTarget>) {
         let last = self.view.server.as_ref().map(|last| last.address);
         targets.sort_by_key(|target| Some(target.address) != last);
         targets.into_iter().rev().for_each(|target| self.waiting.push_front(target));
@@ -166,18 +166,18 @@ impl<'r> Race<'r> {
     }
 
     /// Asks a server that cannot be used a little later, on the same connection.
-    fn ask_again(&mut self, target: Target, link: Link) {
+    fn ask_again(&mut self, target: ConnectionTarget, link: RawConnection) {
         self.unsuitable += 1;
         let limit = self.connector.options.connect_timeout;
         self.running.push(Box::pin(async move {
-            sleep(REPETITION).await;
+            sleep(RETRY_DELAY).await;
             let server = timeout(limit, link.identify(&target)).await.ok().and_then(Result::ok);
-            Step::Repeated(target, server.map(|server| Box::new((link, server))))
+            RaceResult::Repeated(target, server.map(|server| Box::new((link, server))))
         }));
     }
 
     /// Keeps a server if it is the best so far. The first one gives the others a little time.
-    fn consider(&mut self, link: Link, server: Server) {
+    fn consider(&mut self, link: RawConnection, server: Server) {
         if let Err(fault) = self.view.check(&server) {
             self.fault = Some(fault);
             return;
@@ -188,7 +188,7 @@ impl<'r> Race<'r> {
             self.conflict = Some(Fault::unrelated(&server, best));
         }
         if self.best.is_none() {
-            self.next = Instant::now() + GRACE;
+            self.next = Instant::now() + OTHER_SERVERS_TIMEOUT;
         }
         let rank = |server: &Server| self.view.rank(server);
         if self.best.as_ref().is_none_or(|(_, best)| rank(&server) > rank(best)) {
@@ -198,17 +198,17 @@ impl<'r> Race<'r> {
 }
 
 /// Connects to a host, or resolves its name.
-fn try_host(connector: Connector, target: Target, purpose: Purpose) -> Stepping {
+fn try_host(connector: Connector, target: ConnectionTarget, purpose: Purpose) -> Stepping {
     Box::pin(async move {
         if !target.is_unresolved() {
             return match connector.attempt(&target, purpose).await {
-                Ok(found) => Step::Found(target, Box::new(found)),
-                Err(fault) => Step::Failed(fault),
+                Ok(found) => RaceResult::Found(target, Box::new(found)),
+                Err(fault) => RaceResult::Failed(fault),
             };
         }
         match target.resolve(connector.options.connect_timeout).await {
-            Ok(targets) => Step::Resolved(targets),
-            Err(fault) => Step::Failed(fault),
+            Ok(targets) => RaceResult::Resolved(targets),
+            Err(fault) => RaceResult::Failed(fault),
         }
     })
 }

@@ -8,11 +8,11 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::error::{timed_out, undecodable};
-use super::follow::Bodies;
+use super::follow::BodiesByVersion;
 use super::shared::Shared;
 use crate::store::index::RowId;
 use crate::store::log::queue::closed;
-use crate::store::log::replica::{Found, Located, Position};
+use crate::store::log::replica::{FoundRecords, LocatedRecord, LogPosition};
 use crate::store::materializer::Materializer;
 use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey};
 
@@ -41,7 +41,7 @@ pub(super) enum Lookup<'l> {
 
 /// The records that a lookup found. `unread`, `total` and `next` are those of a list.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct ReadRecords {
     pub(super) records: Vec<Option<Record>>,
     pub(super) unread: Vec<Key>,
     pub(super) total: u64,
@@ -49,13 +49,13 @@ pub(super) struct Records {
 }
 
 /// Sender of the answer that a caller of a probe waits for.
-type Answer = oneshot::Sender<Result<Position, StoreError>>;
+type ProbeSender = oneshot::Sender<Result<LogPosition, StoreError>>;
 
 /// Callers that wait for a probe. All those that arrived before it began share it.
 #[derive(Debug, Default)]
 struct Probes {
     is_running: bool,
-    waiting: Vec<Answer>,
+    waiting: Vec<ProbeSender>,
 }
 
 impl Reader {
@@ -64,13 +64,13 @@ impl Reader {
     }
 
     /// Looks records up in a current state.
-    pub(super) async fn read(&self, lookup: Lookup<'_>) -> Result<Records, StoreError> {
+    pub(super) async fn read(&self, lookup: Lookup<'_>) -> Result<ReadRecords, StoreError> {
         let begin = Instant::now();
-        let patience = self.shared.pool.connector.options.patience();
-        let mut fetched = Bodies::new();
+        let total_timeout = self.shared.pool.connector.options.total_timeout();
+        let mut fetched = BodiesByVersion::new();
         let max_bytes = lookup.max_bytes();
         // The end of a log that contains everything that was committed before the call.
-        let mut end: Option<Position> = None;
+        let mut end: Option<LogPosition> = None;
         loop {
             let found = self.find(lookup).await?;
             let missing = found.missing(&fetched, max_bytes);
@@ -80,7 +80,7 @@ impl Reader {
             if end.is_some_and(|end| found.position.covers(end)) && missing.is_empty() {
                 return found.records(&fetched, max_bytes);
             }
-            if begin.elapsed() > patience {
+            if begin.elapsed() > total_timeout {
                 return Err(timed_out());
             }
             let confirmed = if missing.is_empty() {
@@ -95,7 +95,7 @@ impl Reader {
         }
     }
 
-    async fn find(&self, lookup: Lookup<'_>) -> Result<Found, StoreError> {
+    async fn find(&self, lookup: Lookup<'_>) -> Result<FoundRecords, StoreError> {
         let replica = match lookup {
             Lookup::List(query) => return self.materializer.list(&self.shared, query).await,
             _ => self.shared.replica.read()?,
@@ -106,11 +106,11 @@ impl Reader {
             Lookup::List(_) => Vec::new(),
         };
         let records = rows.into_iter().map(|row| row.and_then(|row| replica.locate(row))).collect();
-        Ok(Found { position: replica.position, records, total: 0, next: None })
+        Ok(FoundRecords { position: replica.position, records, total: 0, next: None })
     }
 
     /// Waits for a probe that begins after this call; returns the end of the log.
-    pub(super) async fn probe(&self) -> Result<Position, StoreError> {
+    pub(super) async fn probe(&self) -> Result<LogPosition, StoreError> {
         let (sender, answer) = oneshot::channel();
         let starts = {
             let mut probes = lock(&self.probes);
@@ -125,7 +125,11 @@ impl Reader {
     }
 
     /// Fetches bodies, and returns the end of the log that the first statement found.
-    async fn fetch(&self, missing: Vec<Located>, fetched: &mut Bodies) -> Result<Position, StoreError> {
+    async fn fetch(
+        &self,
+        missing: Vec<LocatedRecord>,
+        fetched: &mut BodiesByVersion,
+    ) -> Result<LogPosition, StoreError> {
         let mut end = None;
         for chunk in missing.chunks(MAX_BODIES) {
             let (shared, chunk) = (Arc::clone(&self.shared), chunk.to_vec());
@@ -149,10 +153,10 @@ impl Lookup<'_> {
     }
 }
 
-impl Found {
+impl FoundRecords {
     /// Returns the records whose bodies are neither in memory nor fetched. With `max_bytes`, these are the next few of
     /// them, up to the record that reaches the size.
-    fn missing(&self, fetched: &Bodies, max_bytes: Option<usize>) -> Vec<Located> {
+    fn missing(&self, fetched: &BodiesByVersion, max_bytes: Option<usize>) -> Vec<LocatedRecord> {
         let most = max_bytes.map_or(usize::MAX, |_| MAX_BODIES_OF_LIMITED);
         let (mut missing, mut size) = (Vec::new(), 0_usize);
         for located in self.records.iter().flatten() {
@@ -167,8 +171,8 @@ impl Found {
         missing
     }
 
-    fn records(self, fetched: &Bodies, max_bytes: Option<usize>) -> Result<Records, StoreError> {
-        let mut found = Records {
+    fn records(self, fetched: &BodiesByVersion, max_bytes: Option<usize>) -> Result<ReadRecords, StoreError> {
+        let mut found = ReadRecords {
             records: Vec::with_capacity(self.records.len()),
             unread: Vec::new(),
             total: self.total,
@@ -176,7 +180,7 @@ impl Found {
         };
         let mut size = 0_usize;
         for located in self.records {
-            let Some(Located { key, version, body, .. }) = located else {
+            let Some(LocatedRecord { key, version, body, .. }) = located else {
                 found.records.push(None);
                 continue;
             };

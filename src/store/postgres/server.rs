@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::addresses::Addresses;
 use super::error::Fault;
-use super::hosts::Address;
-use super::occasional::Occasional;
+use super::hosts::ServerAddress;
+use super::single_flight::Occasional;
 use crate::store::StoreError;
 
 /// Time after the end of its lifetime within which a connection is closed.
@@ -45,7 +45,7 @@ impl History {
 /// A server as a connection has found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Server {
-    pub(super) address: Address,
+    pub(super) address: ServerAddress,
     pub(super) name: Arc<str>,
     /// `None` if the server does not tell it: another database with the protocol of PostgreSQL, or one whose user may not
     /// ask.
@@ -291,7 +291,7 @@ impl Servers {
     }
 
     /// Notes that an address has answered a question that was put at a time.
-    pub(super) fn note_answer(&self, address: Address, asked: Instant) {
+    pub(super) fn note_answer(&self, address: ServerAddress, asked: Instant) {
         self.lock().addresses.note_answer(address, asked);
     }
 

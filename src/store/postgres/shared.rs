@@ -5,9 +5,9 @@ use std::time::Instant;
 use super::error::Fault;
 use super::pool::Pool;
 use super::single_flight::SingleFlight;
-use crate::store::index::{Index, Selection};
+use crate::store::index::{Index, PageRows};
 use crate::store::lock::StateLock;
-use crate::store::log::replica::{Found, Replica};
+use crate::store::log::replica::{FoundRecords, Replica};
 use crate::store::materializer::Indexed;
 
 /// The data that the parts of an open store share.
@@ -41,7 +41,7 @@ impl Counts {
 
 impl Indexed for Shared {
     type State = Replica;
-    type Page = Found;
+    type Page = FoundRecords;
 
     fn state(&self) -> &StateLock<Replica> {
         &self.replica
@@ -51,8 +51,8 @@ impl Indexed for Shared {
         &replica.index
     }
 
-    fn page(replica: &Replica, Selection { rows, total, next }: Selection) -> Found {
+    fn page(replica: &Replica, PageRows { rows, total, next }: PageRows) -> FoundRecords {
         let records = rows.into_iter().map(|row| replica.locate(row)).collect();
-        Found { position: replica.position, records, total, next }
+        FoundRecords { position: replica.position, records, total, next }
     }
 }

@@ -1,6 +1,7 @@
 //! An operation that runs once at a time. Callers that come while it runs share its outcome.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -43,6 +44,28 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
             *last = receiver;
         }
         last.clone()
+    }
+}
+
+/// Minimum time between two log lines about the same thing.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// Counts events of which a line is logged at most once a minute.
+#[derive(Debug, Default)]
+pub(super) struct Occasional {
+    last: Option<Instant>,
+    count: u64,
+}
+
+impl Occasional {
+    /// Counts an event. Returns the number of events since the last line if it is time for the next one.
+    pub(super) fn count(&mut self) -> Option<u64> {
+        self.count += 1;
+        if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
+            return None;
+        }
+        self.last = Some(Instant::now());
+        Some(std::mem::take(&mut self.count))
     }
 }
 

@@ -12,11 +12,11 @@ use tokio::time::sleep;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::connection::{Connection, Purpose};
+use super::connection::{Purpose, ServerConnection};
 use super::connector::Connector;
 use super::error::{Fault, store_error, undecodable};
 use super::sql;
-use super::value::{Value, key_of};
+use super::value::{SqlValue, key_of};
 use crate::store::log::codec::decode_header;
 use crate::store::log::queue::closed;
 use crate::store::{Entry, Key, Record, Snapshot, StoreError};
@@ -28,7 +28,7 @@ const PIECE_BYTES: i64 = 4 << 20;
 const PIECE_RECORDS: usize = 1_024;
 
 /// Pause before an unavailable database is tried again.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// The contents of the store when the transaction began.
 pub(super) struct PostgresSnapshot {
@@ -40,7 +40,7 @@ pub(super) struct PostgresSnapshot {
 
 #[derive(Debug)]
 struct Transaction {
-    connection: Connection,
+    connection: ServerConnection,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -53,7 +53,7 @@ impl PostgresSnapshot {
         let mut connection = loop {
             match connector.connect(Purpose::LongRead).await {
                 Ok(connection) => break connection,
-                Err(Fault { is_transient: true, .. }) if connector.may_wait() => sleep(PAUSE).await,
+                Err(Fault { is_transient: true, .. }) if connector.may_wait() => sleep(RETRY_DELAY).await,
                 Err(fault) => return Err(fault.error),
             }
         };
@@ -95,9 +95,10 @@ impl Transaction {
         let kind = after.map(|key| key.kind);
         let kind = kind.as_ref().map_or(sql::NO_KIND, |kind| kind.as_str().as_bytes());
         let id = after.map_or(Uuid::nil(), |key| key.id);
-        let limits = [Value::Number(limit as i64), Value::Number(PIECE_BYTES)];
-        let values = [Value::Id(id), Value::Bytes(kind)].into_iter().chain(limits).collect();
-        let rows = self.connection.query(sql::PIECE, values).await?.map_err(|error| store_error(&error))?;
+        let limits = [SqlValue::Number(limit as i64), SqlValue::Number(PIECE_BYTES)];
+        let values = [SqlValue::Id(id), SqlValue::Bytes(kind)].into_iter().chain(limits).collect();
+        let rows =
+            self.connection.query(sql::SNAPSHOT_PIECE, values).await?.map_err(|error| store_error(&error))?;
         rows.iter().map(entry).collect()
     }
 }

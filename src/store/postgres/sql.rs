@@ -112,7 +112,7 @@ pub(super) const REVISIONS: &str = "SELECT organization, kind, token FROM topo_r
 
 /// The records after a key, limited in number and in the size of their bodies. No further records follow once the
 /// bodies exceed the given number of bytes.
-pub(super) const PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELECT id, kind, \
+pub(super) const SNAPSHOT_PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELECT id, kind, \
     (sum(size) OVER (ORDER BY id, kind))::bigint - size AS before FROM (SELECT id, kind, \
     octet_length(body)::bigint AS size FROM topo_body WHERE (id, kind) > ($1::uuid, $2::bytea) ORDER BY id, kind \
     LIMIT $3::bigint) AS sizes) AS piece JOIN topo_facet AS f ON f.id = piece.id AND f.kind = piece.kind \

@@ -13,13 +13,13 @@ use uuid::Uuid;
 
 use super::commit::Committer;
 use super::connector::Connector;
+use super::connector::require_sessions;
 use super::error::{Fault, timed_out};
 use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
-use super::read::{Lookup, Reader, Records};
+use super::read::{Lookup, ReadRecords, Reader};
 use super::server::Server;
-use super::sessions::require_sessions;
 use super::shared::{Counts, Shared};
 use super::single_flight::SingleFlight;
 use super::snapshot::PostgresSnapshot;
@@ -231,7 +231,7 @@ pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreErr
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Pause before the database is tried again while it is awaited.
-const OPEN_PAUSE: Duration = Duration::from_millis(250);
+const OPEN_RETRY_DELAY: Duration = Duration::from_millis(250);
 
 /// Creates the tables and loads the replica. Waits for the database as long as the options allow.
 async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
@@ -255,7 +255,7 @@ async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
             tracing::warn!("waiting for the database: {error}{cause}");
             last_line = Some(Instant::now());
         }
-        sleep(OPEN_PAUSE).await;
+        sleep(OPEN_RETRY_DELAY).await;
     }
 }
 
@@ -273,7 +273,7 @@ impl Store for PostgresStore {
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.require_open()?;
-        let Records { records, unread, total, next } = self.reader.read(Lookup::List(query)).await?;
+        let ReadRecords { records, unread, total, next } = self.reader.read(Lookup::List(query)).await?;
         Ok(Page { unread, ..Page::new(records.into_iter().flatten().collect(), total, next) })
     }
 

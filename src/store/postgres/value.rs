@@ -16,7 +16,7 @@ use crate::store::{Key, Name, StoreError};
 ///
 /// The driver logs the parameters of prepared statements, so their `Debug` shows nothing.
 #[derive(Clone)]
-pub(super) enum Value<'v> {
+pub(super) enum SqlValue<'v> {
     Number(i64),
     Numbers(Vec<i64>),
     Id(Uuid),
@@ -25,7 +25,7 @@ pub(super) enum Value<'v> {
     ByteStrings(Vec<&'v [u8]>),
 }
 
-impl Value<'_> {
+impl SqlValue<'_> {
     pub(super) const fn sql_type(&self) -> Type {
         match self {
             Self::Number(_) => Type::INT8,
@@ -38,7 +38,7 @@ impl Value<'_> {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self, sql_type: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
             Self::Number(number) => number.to_sql(sql_type, out),
@@ -61,7 +61,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-impl fmt::Debug for Value<'_> {
+impl fmt::Debug for SqlValue<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("_")
     }

@@ -18,11 +18,11 @@ use futures_util::future::{Either, join_all, select};
 use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::connection::{Link, Purpose};
-use super::connector::{Attempt, Connector};
-use super::doubt::PATIENCE;
+use super::connection::{Purpose, RawConnection};
+use super::connector::{ConnectResult, Connector};
+use super::doubt::PROBE_TIMEOUT;
 use super::error::timed_out;
-use super::hosts::{Address, Target};
+use super::hosts::{ConnectionTarget, ServerAddress};
 use super::server::Server;
 use super::shared::Shared;
 
@@ -37,13 +37,13 @@ const HEAD_START: Duration = Duration::from_millis(500);
 
 /// Time for which an address in use answers nothing, on the connection that is kept and on another one, before another server
 /// is used that does answer.
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An address that is watched.
 struct Watched {
-    target: Target,
+    target: ConnectionTarget,
     /// The connection that is kept, unless it is being asked.
-    link: Option<Link>,
+    link: Option<RawConnection>,
     /// Number of connections that were kept so far. An answer on an earlier one is out of date.
     links: u64,
     /// When the question was put that the connection has not answered yet.
@@ -61,17 +61,17 @@ struct Watched {
 
 enum Event {
     /// All hosts, with the addresses of their names.
-    Resolved(Vec<Target>),
-    Answered(Answer),
+    Resolved(Vec<ConnectionTarget>),
+    Answered(ServerState),
 }
 
-struct Answer {
-    address: Address,
+struct ServerState {
+    address: ServerAddress,
     /// When the question was put.
     asked: Instant,
     /// Number of the connection that is kept; `None` if another one was made.
     link: Option<u64>,
-    outcome: Box<Attempt>,
+    outcome: Box<ConnectResult>,
 }
 
 type Asking = Pin<Box<dyn Future<Output = Event> + Send>>;
@@ -79,7 +79,7 @@ type Asking = Pin<Box<dyn Future<Output = Event> + Send>>;
 /// What earlier answers have left.
 struct Watch {
     connector: Connector,
-    watched: HashMap<Address, Watched>,
+    watched: HashMap<ServerAddress, Watched>,
     asking: FuturesUnordered<Asking>,
     is_resolving: bool,
     /// Number of intervals.
@@ -134,11 +134,11 @@ impl Watch {
 
     /// Watches these hosts, and addresses in use to which their names do not lead any more: a name that leads to one of
     /// several servers after the other does not make the others silent.
-    fn set_targets(&mut self, targets: Vec<Target>) {
+    fn set_targets(&mut self, targets: Vec<ConnectionTarget>) {
         self.is_resolving = false;
         let view = self.connector.servers.view();
         let in_use = view.addresses.iter().filter_map(|address| self.connector.hosts.target(address));
-        let targets: HashMap<Address, Target> =
+        let targets: HashMap<ServerAddress, ConnectionTarget> =
             targets.into_iter().chain(in_use).map(|target| (target.address, target)).collect();
         self.watched.retain(|address, _| targets.contains_key(address));
         for (address, target) in targets {
@@ -169,7 +169,7 @@ impl Watch {
         next
     }
 
-    fn note(&mut self, Answer { address, asked, link, outcome }: Answer) {
+    fn note(&mut self, ServerState { address, asked, link, outcome }: ServerState) {
         let Some(watched) = self.watched.get_mut(&address) else { return };
         match link {
             Some(number) if number != watched.links => return,
@@ -205,7 +205,7 @@ impl Watch {
             return;
         };
         let hosts: HashSet<usize> = self.watched.keys().map(|address| address.host).collect();
-        let is_used = |address: &Address| view.addresses.iter().any(|used| used == *address);
+        let is_used = |address: &ServerAddress| view.addresses.iter().any(|used| used == *address);
         let mut others = self.watched.iter().filter(|(address, _)| !is_used(address));
         let is_later = |asked: Instant| asked.into_std() > since;
         let has_no_other = others.all(|(_, watched)| {
@@ -228,7 +228,7 @@ impl Watch {
         let now = Instant::now();
         let silences = view.addresses.iter().filter_map(|address| self.watched.get(&address)?.silent_since);
         let (over, coming): (Vec<Instant>, Vec<Instant>) =
-            silences.map(|since| since + SILENCE).partition(|end| *end <= now);
+            silences.map(|since| since + SILENCE_LIMIT).partition(|end| *end <= now);
         let is_silent = !over.is_empty();
         let is_better = |server: &&Server| {
             let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
@@ -249,7 +249,7 @@ impl Watch {
 }
 
 impl Watched {
-    const fn new(target: Target) -> Self {
+    const fn new(target: ConnectionTarget) -> Self {
         Self {
             target,
             link: None,
@@ -274,7 +274,7 @@ impl Watched {
             let answer = timeout(limit, link.identify(&target)).await;
             let outcome = answer.unwrap_or_else(|_| Err(timed_out().into())).map(|server| (link, server));
             let (address, outcome) = (target.address, Box::new(outcome));
-            Event::Answered(Answer { address, asked, link: Some(number), outcome })
+            Event::Answered(ServerState { address, asked, link: Some(number), outcome })
         }))
     }
 
@@ -289,7 +289,7 @@ impl Watched {
         let (target, connector) = (self.target.clone(), connector.clone());
         Some(Box::pin(async move {
             let outcome = Box::new(connector.attempt(&target, Purpose::LongRead).await);
-            Event::Answered(Answer { address: target.address, asked, link: None, outcome })
+            Event::Answered(ServerState { address: target.address, asked, link: None, outcome })
         }))
     }
 
@@ -297,15 +297,15 @@ impl Watched {
     fn answering(&self, now: Instant, chosen: Option<std::time::Instant>) -> Option<&Server> {
         let (server, asked) = self.found.as_ref()?;
         let is_later = chosen.is_none_or(|chosen| asked.into_std() > chosen);
-        (is_later && now.duration_since(*asked) < SILENCE).then_some(server)
+        (is_later && now.duration_since(*asked) < SILENCE_LIMIT).then_some(server)
     }
 }
 
 /// Returns all addresses of all hosts.
-async fn resolve(connector: &Connector) -> Vec<Target> {
+async fn resolve(connector: &Connector) -> Vec<ConnectionTarget> {
     let resolving = connector
         .hosts
         .beginning_with(None)
-        .map(|host| async move { host.resolve(PATIENCE).await.unwrap_or_default() });
+        .map(|host| async move { host.resolve(PROBE_TIMEOUT).await.unwrap_or_default() });
     join_all(resolving).await.into_iter().flatten().collect()
 }

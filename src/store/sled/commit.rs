@@ -15,7 +15,7 @@ use crate::store::log::body::BodyRef;
 use crate::store::log::commit_group::{Admission, CommitGroup, deletions};
 use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::closed;
-use crate::store::log::queue::{Job, Responder};
+use crate::store::log::queue::{Job, JobResponder};
 use crate::store::{Batch, StoreError, Write};
 
 /// Size of the bodies in memory, in bytes, with which a log file is full. The file itself holds them compressed, and
@@ -74,7 +74,7 @@ impl Committer {
     }
 
     /// Writes one group. Returns the responder of a job that closes the store.
-    fn run_group(&mut self, jobs: Vec<Job>) -> Option<Responder> {
+    fn run_group(&mut self, jobs: Vec<Job>) -> Option<JobResponder> {
         let shared = Arc::clone(&self.shared);
         let Ok(state) = shared.state.read() else { return None };
         let mut group = CommitGroup::new(state.index.next_version());
@@ -257,7 +257,7 @@ impl<'scope> PackingThread<'scope> {
     fn spawn<'env>(
         scope: &'scope Scope<'scope, 'env>,
         packer: Option<&'env Packer>,
-        requests: &'env [(Batch, Responder)],
+        requests: &'env [(Batch, JobResponder)],
     ) -> Self {
         let spawn = |packer: &'env Packer| {
             let pack = || requests.iter().map(|(batch, _)| packer.pack(batch.writes())).collect();
@@ -284,7 +284,7 @@ fn body_size(write: &Write) -> usize {
 }
 
 /// Adds a batch to the group, or answers its caller. Returns a batch that has to wait for the next group.
-fn admit(group: &mut CommitGroup, index: &Index, batch: Batch, responder: Responder) -> Option<Job> {
+fn admit(group: &mut CommitGroup, index: &Index, batch: Batch, responder: JobResponder) -> Option<Job> {
     match group.admit(index, batch, responder) {
         Admission::Accepted => None,
         Admission::Deferred(batch, responder) => Some(Job::Commit(batch, responder)),

@@ -22,7 +22,7 @@ const FOLDER: u32 = 0o700;
 
 /// Mode bits for users other than the owner.
 #[cfg(unix)]
-const OTHERS: u32 = 0o077;
+const GROUP_AND_OTHERS: u32 = 0o077;
 
 /// Returns options to open a file, with mode 0600 if it is created.
 pub(super) fn private_options() -> OpenOptions {
@@ -59,7 +59,7 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
 /// Restricts the modes of everything in a private folder. Does nothing if other users can access the folder itself.
 #[cfg(unix)]
 pub(super) fn restrict_permissions(folder: &Path) -> io::Result<()> {
-    if fs::metadata(folder)?.permissions().mode() & OTHERS != 0 {
+    if fs::metadata(folder)?.permissions().mode() & GROUP_AND_OTHERS != 0 {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
@@ -78,7 +78,7 @@ fn restrict_entry(entry: &fs::DirEntry) -> io::Result<()> {
     if kind.is_symlink() {
         return Ok(());
     }
-    if entry.metadata()?.permissions().mode() & OTHERS != 0 {
+    if entry.metadata()?.permissions().mode() & GROUP_AND_OTHERS != 0 {
         let mode = if kind.is_dir() { FOLDER } else { FILE };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
     }
@@ -96,7 +96,7 @@ pub(super) fn copy_mode(from: &File, to: &File) -> io::Result<()> {
 pub(super) fn warn_if_readable_by_others(folder: &Path) {
     let Ok(metadata) = fs::metadata(folder) else { return };
     let mode = metadata.permissions().mode() & 0o777;
-    if mode & OTHERS != 0 {
+    if mode & GROUP_AND_OTHERS != 0 {
         tracing::warn!(
             folder = %folder.display(),
             mode = %format_args!("{mode:03o}"),
@@ -129,12 +129,12 @@ pub(super) fn size_of(folder: &Path) -> io::Result<u64> {
 }
 
 /// Bytes that sled writes to disk for each byte of a change to one copy.
-const GROWTH: u64 = 4;
-const MARGIN: u64 = 2 << 20;
+const WRITE_AMPLIFICATION: u64 = 4;
+const SPACE_MARGIN: u64 = 2 << 20;
 
 /// Size of the changes for which space is checked at once, in bytes. Larger pieces would demand space that sled has freed
 /// again by the time it needs it.
-const PIECE: usize = 4 << 20;
+const BYTES_PER_WRITE: usize = 4 << 20;
 
 /// Written to reserve space where the file system cannot allocate it.
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
@@ -155,8 +155,8 @@ impl<'f> SpaceCheck<'f> {
     /// # Errors
     /// `Unavailable` when there is not enough space.
     pub(super) fn begin(folder: &'f Path) -> Result<Self, StoreError> {
-        preallocate(folder, PIECE)?;
-        Ok(Self { folder, left: PIECE })
+        preallocate(folder, BYTES_PER_WRITE)?;
+        Ok(Self { folder, left: BYTES_PER_WRITE })
     }
 
     /// Counts a change of this size, and checks the space for further ones if necessary.
@@ -165,7 +165,7 @@ impl<'f> SpaceCheck<'f> {
     /// `Unavailable` when there is not enough space.
     pub(super) fn take(&mut self, size: usize) -> Result<(), StoreError> {
         if size > self.left {
-            self.left = size.max(PIECE);
+            self.left = size.max(BYTES_PER_WRITE);
             preallocate(self.folder, self.left)?;
         }
         self.left -= size;
@@ -175,7 +175,7 @@ impl<'f> SpaceCheck<'f> {
 
 fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> {
     let path = folder.join("room");
-    let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
+    let needed = (size as u64).saturating_mul(WRITE_AMPLIFICATION).saturating_add(SPACE_MARGIN);
     let taken = create_private(&path).and_then(|file| allocate(file, needed));
     // Removed before it is written back, so that the file system reserves the space without writing to disk.
     let removed = fs::remove_file(&path);

@@ -19,8 +19,8 @@ const MIRROR: &str = "records.second";
 const DAMAGED: &str = "records.damaged";
 
 /// How long to wait for another store to release the folder.
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The locked folder of a store, and the paths in it.
 #[derive(Debug)]
@@ -271,7 +271,7 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < LOCK_TIMEOUT => sleep(RETRY_DELAY),
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::unavailable(format!(
                     "{} is in use by another store, in this process or in another one",

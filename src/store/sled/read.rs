@@ -4,7 +4,7 @@ use tokio::sync::Semaphore;
 
 use super::blocking::blocking;
 use super::state::{EpochGuard, Located, Shared, State};
-use crate::store::index::{Index, RowId, Selection};
+use crate::store::index::{Index, PageRows, RowId};
 use crate::store::lock::StateLock;
 use crate::store::log::body_cache::BodyLocation;
 use crate::store::log::queue::closed;
@@ -53,7 +53,7 @@ impl Indexed for Shared {
         &state.index
     }
 
-    fn page(state: &State, Selection { rows, total, next }: Selection) -> PendingPage {
+    fn page(state: &State, PageRows { rows, total, next }: PageRows) -> PendingPage {
         PendingPage { pending: PendingRead::of_page(state, &rows), total, next }
     }
 }

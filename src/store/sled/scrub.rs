@@ -18,7 +18,7 @@ use crate::store::{Facets, Key, StoreError};
 const MAX_PROBLEMS: usize = 100;
 
 /// Number of unindexed records looked up again in one slice.
-const LOOKUPS: usize = 256;
+const LOOKUPS_PER_SLICE: usize = 256;
 
 /// Result of [`SledStore::verify`](super::SledStore::verify).
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreErr
     if !unindexed.is_empty() {
         handle.wait_for_checkpoint().await?;
     }
-    for unindexed in unindexed.chunks(LOOKUPS) {
+    for unindexed in unindexed.chunks(LOOKUPS_PER_SLICE) {
         handle.require_open().map_err(|_| closed_during_scrub())?;
         let (shared, unindexed) = (Arc::clone(shared), unindexed.to_vec());
         let problems = blocking(move || recheck_unindexed(&shared, &unindexed)).await??;
@@ -84,13 +84,13 @@ pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreErr
 }
 
 /// Time after which a step ends at the next record. A checkpoint waits for at most one slice.
-const SLICE: Duration = Duration::from_millis(20);
+const SLICE_TIME: Duration = Duration::from_millis(20);
 
 /// Duration of a slice that had to wait for a checkpoint.
 ///
 /// Under back-to-back checkpoints the pass gets one slice between two of them; slices of one step would take very
 /// long.
-const LONG_SLICE: Duration = Duration::from_millis(50);
+const MAX_SLICE_TIME: Duration = Duration::from_millis(50);
 
 /// Number of index rows compared in one slice. Commits wait for the state lock meanwhile.
 const ROWS_PER_STEP: usize = 4096;
@@ -156,16 +156,16 @@ impl ScrubPass {
 
     /// Does a bounded part of the work, while the trees stay unchanged.
     ///
-    /// That is one step, or as many steps as fit into [`LONG_SLICE`] if the pass had to wait for the lock.
+    /// That is one step, or as many steps as fit into [`MAX_SLICE_TIME`] if the pass had to wait for the lock.
     fn slice(mut self) -> Result<Self, StoreError> {
         let shared = Arc::clone(&self.shared);
         let requested_at = Instant::now();
         let mut progress = shared.trees_lock.blocking_lock();
         let begin = Instant::now();
-        let waited = begin.duration_since(requested_at) > SLICE;
+        let waited = begin.duration_since(requested_at) > SLICE_TIME;
         loop {
             self.step(&mut progress)?;
-            if self.is_done() || !waited || begin.elapsed() > LONG_SLICE {
+            if self.is_done() || !waited || begin.elapsed() > MAX_SLICE_TIME {
                 return Ok(self);
             }
         }
@@ -216,7 +216,7 @@ impl ScrubPass {
                 Side::Mirror => self.mirror_header(key, &bytes),
             }
             progress.advance(key, RecordHeader::checksum(&bytes));
-            if begin.elapsed() > SLICE {
+            if begin.elapsed() > SLICE_TIME {
                 return Ok(Stage::Headers(side));
             }
         }

@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
-use crate::store::index::{Index, Packs, Replaced, RowId};
+use crate::store::index::{Index, Packs, ReplacedRows, RowId};
 use crate::store::lock::StateLock;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body_cache::{BodyCache, BodyLocation};
@@ -70,7 +70,7 @@ impl State {
         writes: &[Write],
         packs: Packs,
         dropped: &mut Vec<Bytes>,
-    ) -> Replaced {
+    ) -> ReplacedRows {
         let bodies = &mut self.bodies;
         accepted.apply(writes, packs, &mut self.index, |row, body| match body {
             None => dropped.extend(bodies.remove(row)),

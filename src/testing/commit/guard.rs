@@ -4,7 +4,7 @@ use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::{Conflict, Linked, UniqueKeyTaken};
 use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, Version};
 use crate::testing::{
-    Fixture, OWNER, Outcome, PARENT, delete, expect_equal, guard_only, put, with_links, with_unique_keys,
+    CaseOutcome, Fixture, OWNER, PARENT, delete, expect_equal, guard_only, put, with_links, with_unique_keys,
 };
 
 crate::testing::table! {
@@ -35,7 +35,7 @@ crate::testing::table! {
         link_guard_error_names_the_failed_link;
 }
 
-async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outcome {
+async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> CaseOutcome {
     let [there, missing, written] = fixture.keys();
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let guards = [
@@ -58,7 +58,7 @@ async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outc
     expect_equal("the record written under the guards", &fixture.read(written).await?, &None)
 }
 
-async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> Outcome {
+async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> CaseOutcome {
     let [there, missing, new] = fixture.keys();
     let old = fixture.put(there, Facets::default(), "old").await?.version;
     let version = fixture.put(there, Facets::default(), "there").await?.version;
@@ -79,7 +79,7 @@ async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> O
     Ok(())
 }
 
-async fn unique_key_guard_passes_if_holder_is_expected(mut fixture: Fixture) -> Outcome {
+async fn unique_key_guard_passes_if_holder_is_expected(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, written], held, free) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&held]), "has it").await?;
     let mut batch = put(written, Absent, Facets::default());
@@ -90,7 +90,7 @@ async fn unique_key_guard_passes_if_holder_is_expected(mut fixture: Fixture) -> 
     expect_equal("the record written under the guards", &body, &Some("put".into()))
 }
 
-async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> Outcome {
+async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, other, new], held, free) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&held]), "has it").await?;
     fixture.put(other, Facets::default(), "has none").await?;
@@ -105,7 +105,7 @@ async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> Outco
     Ok(())
 }
 
-async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> Outcome {
+async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> CaseOutcome {
     let ([created, replaced, deleted], unique_key) = (fixture.keys(), fixture.unique_key());
     let version = fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?.version;
     fixture.put(deleted, Facets::default(), "before").await?;
@@ -131,7 +131,7 @@ async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> Outcome {
     expect_equal("the holder afterwards", &fixture.holder(&unique_key).await?, &Some(created))
 }
 
-async fn one_failed_guard_rejects_the_whole_batch(mut fixture: Fixture) -> Outcome {
+async fn one_failed_guard_rejects_the_whole_batch(mut fixture: Fixture) -> CaseOutcome {
     let ([created, replaced, deleted, missing], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?;
     fixture.put(deleted, Facets::default(), "before").await?;
@@ -144,7 +144,7 @@ async fn one_failed_guard_rejects_the_whole_batch(mut fixture: Fixture) -> Outco
     expect_equal("the holder of the unique key", &fixture.holder(&unique_key).await?, &Some(replaced))
 }
 
-async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
+async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> CaseOutcome {
     let ([there, missing], unique_key) = (fixture.keys(), fixture.unique_key());
     let record = fixture.put(there, with_unique_keys(&[&unique_key]), "there").await?;
     let mut passing = Batch::new();
@@ -164,7 +164,7 @@ async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
         .await
 }
 
-async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> Outcome {
+async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> CaseOutcome {
     let (link, key) = (fixture.link(), fixture.key());
     fixture.store.commit(within(Batch::new(), link)).await?;
     fixture.store.commit(within(put(key, Absent, Facets::default()), link)).await?;
@@ -173,7 +173,7 @@ async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> Ou
 }
 
 /// A record that is put may keep the link: it only has to be written.
-async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixture) -> Outcome {
+async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixture) -> CaseOutcome {
     let (link, [dropping, keeping, deleted]) = (fixture.link(), fixture.keys());
     for key in [dropping, keeping, deleted] {
         fixture.put(key, with_links(&[link]), "has the link").await?;
@@ -187,7 +187,7 @@ async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixt
     expect_equal("the records that were deleted", &answers, &[None, None])
 }
 
-async fn link_guard_fails_if_a_linked_record_is_not_written(mut fixture: Fixture) -> Outcome {
+async fn link_guard_fails_if_a_linked_record_is_not_written(mut fixture: Fixture) -> CaseOutcome {
     let (link, [inside, outside, new]) = (fixture.link(), fixture.keys());
     fixture.put(inside, with_links(&[link]), "has the link").await?;
     let other = fixture.link();
@@ -207,7 +207,7 @@ async fn link_guard_fails_if_a_linked_record_is_not_written(mut fixture: Fixture
     fixture.expect_rejected(what, within(checked, link), Linked(link)).await
 }
 
-async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Outcome {
+async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> CaseOutcome {
     let (link, key) = (fixture.link(), fixture.key());
     let namesake = Key::new(fixture.other_kind, key.id);
     fixture.put(key, with_links(&[link]), "has the link").await?;
@@ -220,7 +220,7 @@ async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Out
     fixture.store.commit(guard_only(Guard::linked_within(None, link))).await.map_err(Into::into)
 }
 
-async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) -> Outcome {
+async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) -> CaseOutcome {
     let ([target, other], key) = (fixture.ids(), fixture.key());
     let others = [Link::new(PARENT, target), Link::new(OWNER, other)];
     fixture.put(key, with_links(&others), "has other links").await?;
@@ -233,7 +233,7 @@ async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) ->
     Ok(())
 }
 
-async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> Outcome {
+async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> CaseOutcome {
     let ([put_without, deleted, purged], time) = (fixture.keys(), fixture.ancient_time());
     let link = fixture.link();
     fixture.put(put_without, with_links(&[link]), "has the link").await?;
@@ -249,7 +249,7 @@ async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> Outcome {
     fixture.store.commit(batch).await.map_err(Into::into)
 }
 
-async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> Outcome {
+async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> CaseOutcome {
     let (link, [one, two]) = (fixture.link(), fixture.keys());
     let mut batch = put(one, Absent, with_links(&[link]));
     batch.put(two, Absent, with_links(&[link]), "has the link");
@@ -258,7 +258,7 @@ async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> Ou
     fixture.expect_rejected("the other record has it now", batch, Linked(link)).await
 }
 
-async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
+async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> CaseOutcome {
     let ([red, blue], [reds, unowned], link) = (fixture.ids(), fixture.keys(), fixture.link());
     let of = |organization| Facets { organization, ..with_links(&[link]) };
     let among = |organization| guard_only(Guard::linked_within(organization, link));
@@ -278,7 +278,7 @@ async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome
         .await
 }
 
-async fn link_guard_error_names_the_failed_link(mut fixture: Fixture) -> Outcome {
+async fn link_guard_error_names_the_failed_link(mut fixture: Fixture) -> CaseOutcome {
     let ([free, inside, outside], [one, two]) = (fixture.ids(), fixture.keys());
     let [free, inside, outside] = [free, inside, outside].map(|target| Link::new(OWNER, target));
     fixture.put(one, with_links(&[inside]), "inside").await?;

@@ -3,7 +3,7 @@ use uuid::Uuid;
 use crate::store::Precondition::{Absent, Present};
 use crate::store::StoreErrorKind::NetworkInUse;
 use crate::store::{Batch, Facets, Guard, Key, Link};
-use crate::testing::{Fixture, OWNER, Outcome, delete, expect_equal, guard_only, of, put, with_links};
+use crate::testing::{CaseOutcome, Fixture, OWNER, delete, expect_equal, guard_only, of, put, with_links};
 
 crate::testing::table! { of "commit":
     "The batch writes every record that is on this network before the batch" =>
@@ -22,7 +22,7 @@ crate::testing::table! { of "commit":
         network_guard_error_names_the_network_in_use;
 }
 
-async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> Outcome {
+async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> CaseOutcome {
     let ([organization, network], key) = (fixture.ids(), fixture.key());
     let empty = |mut batch: Batch| {
         batch.guard(Guard::network_empty(Some(organization), network));
@@ -35,7 +35,7 @@ async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> Out
 }
 
 /// A record that is put may stay on the network. It only has to be written.
-async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fixture) -> Outcome {
+async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fixture) -> CaseOutcome {
     let ([network, elsewhere], [leaving, moving, staying, deleted]) = (fixture.ids(), fixture.keys());
     for key in [leaving, moving, staying, deleted] {
         fixture.put(key, on(network), "on the network").await?;
@@ -50,7 +50,7 @@ async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fi
     expect_equal("the records that were deleted", &answers, &[None, None])
 }
 
-async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixture) -> Outcome {
+async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixture) -> CaseOutcome {
     let (network, [least, middle, new]) = (fixture.uuid(), fixture.keys());
     fixture.put(least, on(network), "on the network").await?;
     fixture.put(middle, on(network), "there too").await?;
@@ -74,7 +74,7 @@ async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixtu
     Ok(())
 }
 
-async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixture) -> Outcome {
+async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixture) -> CaseOutcome {
     const RECORDS: usize = 2000;
     let network = fixture.uuid();
     let mut keys: Vec<Key> = (0..RECORDS).map(|_| fixture.key()).collect();
@@ -99,7 +99,7 @@ async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixtur
     fixture.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
 }
 
-async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Outcome {
+async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> CaseOutcome {
     let (network, key) = (fixture.uuid(), fixture.key());
     let namesake = Key::new(fixture.other_kind, key.id);
     fixture.put(key, on(network), "on the network").await?;
@@ -116,7 +116,7 @@ async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> 
 }
 
 /// Covers records whose own id, organization or link target equals the network's id.
-async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -> Outcome {
+async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -> CaseOutcome {
     let ([network, organization], [of_that_id, referring]) = (fixture.ids(), fixture.keys());
     let [before, behind] = [u128::MAX, 1].map(|step| Uuid::from_u128(network.as_u128().wrapping_add(step)));
     for other in [before, behind] {
@@ -138,7 +138,7 @@ async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -
     Ok(())
 }
 
-async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixture) -> Outcome {
+async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixture) -> CaseOutcome {
     let ([network, elsewhere], time) = (fixture.ids(), fixture.ancient_time());
     let [moved, released, deleted, purged] = fixture.keys();
     for key in [moved, released, deleted] {
@@ -157,7 +157,7 @@ async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixtur
     fixture.expect_rejected("a record that returned to the network", batch, in_use).await
 }
 
-async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) -> Outcome {
+async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) -> CaseOutcome {
     let (network, [new, moving]) = (fixture.uuid(), fixture.keys());
     fixture.put(moving, Facets::default(), "on no network").await?;
     let mut batch = put(new, Absent, on(network));
@@ -170,7 +170,7 @@ async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) 
     Ok(())
 }
 
-async fn network_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
+async fn network_guard_ignores_other_organizations(mut fixture: Fixture) -> CaseOutcome {
     let ([red, blue, network], [reds, unowned]) = (fixture.ids(), fixture.keys());
     let of = |organization| of(organization, Some(network));
     let among = |organization| guard_only(Guard::network_empty(organization, network));
@@ -192,7 +192,7 @@ async fn network_guard_ignores_other_organizations(mut fixture: Fixture) -> Outc
     fixture.expect_rejected("all records, one of them without an organization", among(None), in_use).await
 }
 
-async fn network_guard_without_organization_considers_all_records(mut fixture: Fixture) -> Outcome {
+async fn network_guard_without_organization_considers_all_records(mut fixture: Fixture) -> CaseOutcome {
     let [organization, network] = fixture.ids();
     for owner in [None, Some(Uuid::nil()), Some(organization), Some(Uuid::max())] {
         let key = fixture.key();
@@ -205,7 +205,7 @@ async fn network_guard_without_organization_considers_all_records(mut fixture: F
     Ok(())
 }
 
-async fn network_guard_error_names_the_network_in_use(mut fixture: Fixture) -> Outcome {
+async fn network_guard_error_names_the_network_in_use(mut fixture: Fixture) -> CaseOutcome {
     let ([free, cleared, in_use], [one, two]) = (fixture.ids(), fixture.keys());
     fixture.put(one, on(cleared), "to be deleted").await?;
     fixture.put(two, on(in_use), "not to be deleted").await?;

@@ -3,7 +3,7 @@
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::Conflict;
 use crate::store::{Batch, Facets, Key, Precondition, Version};
-use crate::testing::{Fixture, Outcome, delete, expect, expect_equal, put};
+use crate::testing::{CaseOutcome, Fixture, delete, expect, expect_equal, put};
 
 crate::testing::table! {
     of "commit":
@@ -36,15 +36,15 @@ impl Change {
     }
 }
 
-async fn put_is_applied_if_precondition_holds(fixture: Fixture) -> Outcome {
+async fn put_is_applied_if_precondition_holds(fixture: Fixture) -> CaseOutcome {
     expect_all_applied(fixture, Change::Put).await
 }
 
-async fn delete_is_applied_if_precondition_holds(fixture: Fixture) -> Outcome {
+async fn delete_is_applied_if_precondition_holds(fixture: Fixture) -> CaseOutcome {
     expect_all_applied(fixture, Change::Delete).await
 }
 
-async fn expect_all_applied(mut fixture: Fixture, change: Change) -> Outcome {
+async fn expect_all_applied(mut fixture: Fixture, change: Change) -> CaseOutcome {
     for precondition in [Absent, Any] {
         let key = fixture.key();
         expect_applied(&fixture, change, key, precondition).await?;
@@ -59,7 +59,12 @@ async fn expect_all_applied(mut fixture: Fixture, change: Change) -> Outcome {
     expect_applied(&fixture, change, key, Precondition::Version(version)).await
 }
 
-async fn expect_applied(fixture: &Fixture, change: Change, key: Key, precondition: Precondition) -> Outcome {
+async fn expect_applied(
+    fixture: &Fixture,
+    change: Change,
+    key: Key,
+    precondition: Precondition,
+) -> CaseOutcome {
     let before = fixture.read(key).await?;
     fixture.store.commit(change.batch(key, precondition)).await?;
     let after = fixture.read(key).await?;
@@ -72,7 +77,7 @@ async fn expect_applied(fixture: &Fixture, change: Change, key: Key, preconditio
     }
 }
 
-async fn delete_of_missing_record_succeeds(mut fixture: Fixture) -> Outcome {
+async fn delete_of_missing_record_succeeds(mut fixture: Fixture) -> CaseOutcome {
     let [never, deleted] = fixture.keys();
     fixture.put(deleted, Facets::default(), "deleted").await?;
     fixture.delete(deleted).await?;
@@ -82,15 +87,15 @@ async fn delete_of_missing_record_succeeds(mut fixture: Fixture) -> Outcome {
     expect_equal("the records", &fixture.store.get(&[never, deleted]).await?, &[None, None])
 }
 
-async fn put_conflicts_if_precondition_fails(fixture: Fixture) -> Outcome {
+async fn put_conflicts_if_precondition_fails(fixture: Fixture) -> CaseOutcome {
     expect_all_conflict(fixture, Change::Put).await
 }
 
-async fn delete_conflicts_if_precondition_fails(fixture: Fixture) -> Outcome {
+async fn delete_conflicts_if_precondition_fails(fixture: Fixture) -> CaseOutcome {
     expect_all_conflict(fixture, Change::Delete).await
 }
 
-async fn expect_all_conflict(mut fixture: Fixture, change: Change) -> Outcome {
+async fn expect_all_conflict(mut fixture: Fixture, change: Change) -> CaseOutcome {
     let [missing, there, other] = fixture.keys();
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let others = fixture.put(other, Facets::default(), "another").await?.version;
@@ -112,7 +117,7 @@ async fn expect_all_conflict(mut fixture: Fixture, change: Change) -> Outcome {
     Ok(())
 }
 
-async fn outdated_version_conflicts_after_put_or_delete(mut fixture: Fixture) -> Outcome {
+async fn outdated_version_conflicts_after_put_or_delete(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let first = Precondition::Version(fixture.put(key, Facets::default(), "first").await?.version);
     let second = Precondition::Version(fixture.put(key, Facets::default(), "second").await?.version);
@@ -132,7 +137,7 @@ async fn expect_conflict(
     change: Change,
     key: Key,
     precondition: Precondition,
-) -> Outcome {
+) -> CaseOutcome {
     let change_text = match change {
         Change::Put => "a put",
         Change::Delete => "a delete",
@@ -141,7 +146,7 @@ async fn expect_conflict(
     fixture.expect_rejected(&what, change.batch(key, precondition), Conflict(key)).await
 }
 
-async fn conflict_names_the_record_whose_precondition_failed(mut fixture: Fixture) -> Outcome {
+async fn conflict_names_the_record_whose_precondition_failed(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     let namesake = Key::new(fixture.other_kind, b.id);
     fixture.put(a, Facets::default(), "there").await?;
@@ -152,7 +157,7 @@ async fn conflict_names_the_record_whose_precondition_failed(mut fixture: Fixtur
     fixture.expect_rejected("one of four writes", batch, Conflict(b)).await
 }
 
-async fn recreated_record_does_not_match_old_version(mut fixture: Fixture) -> Outcome {
+async fn recreated_record_does_not_match_old_version(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let old = fixture.put(key, Facets::default(), "the same").await?.version;
     fixture.delete(key).await?;

@@ -1,7 +1,7 @@
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::{Invalid, UniqueKeyTaken};
 use crate::store::{Batch, Facets, Key, UniqueKey};
-use crate::testing::{Fixture, MAIL, Outcome, delete, expect_equal, put, with_unique_keys};
+use crate::testing::{CaseOutcome, Fixture, MAIL, delete, expect_equal, put, with_unique_keys};
 
 crate::testing::table! { of "commit":
     "Unique keys are evaluated against the state after the batch, so a batch may move a unique key from \
@@ -23,7 +23,7 @@ crate::testing::table! { of "commit":
         error_names_the_taken_unique_key;
 }
 
-async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fixture) -> Outcome {
+async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fixture) -> CaseOutcome {
     for giver_first in [true, false] {
         let ([giver, taker], unique_key) = (fixture.keys(), fixture.unique_key());
         fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
@@ -48,7 +48,7 @@ async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fix
     Ok(())
 }
 
-async fn unique_key_moves_from_record_deleted_in_the_batch(mut fixture: Fixture) -> Outcome {
+async fn unique_key_moves_from_record_deleted_in_the_batch(mut fixture: Fixture) -> CaseOutcome {
     for delete_first in [true, false] {
         let ([giver, taker], unique_key) = (fixture.keys(), fixture.unique_key());
         fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
@@ -66,7 +66,7 @@ async fn unique_key_moves_from_record_deleted_in_the_batch(mut fixture: Fixture)
     Ok(())
 }
 
-async fn unique_keys_are_swapped_between_two_records(mut fixture: Fixture) -> Outcome {
+async fn unique_keys_are_swapped_between_two_records(mut fixture: Fixture) -> CaseOutcome {
     let ([one, two], a, b) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(one, with_unique_keys(&[&a]), "before").await?;
     fixture.put(two, with_unique_keys(&[&b]), "before").await?;
@@ -77,7 +77,7 @@ async fn unique_keys_are_swapped_between_two_records(mut fixture: Fixture) -> Ou
     expect_equal("the holder of the second", &fixture.holder(&b).await?, &Some(one))
 }
 
-async fn unique_keys_are_rotated_among_five_records(mut fixture: Fixture) -> Outcome {
+async fn unique_keys_are_rotated_among_five_records(mut fixture: Fixture) -> CaseOutcome {
     let keys: [Key; 5] = fixture.keys();
     let unique_keys: Vec<UniqueKey> = keys.iter().map(|_| fixture.unique_key()).collect();
     for turn in 0..3 {
@@ -99,7 +99,7 @@ async fn unique_keys_are_rotated_among_five_records(mut fixture: Fixture) -> Out
     Ok(())
 }
 
-async fn unique_key_stays_with_record_when_put_again(mut fixture: Fixture) -> Outcome {
+async fn unique_key_stays_with_record_when_put_again(mut fixture: Fixture) -> CaseOutcome {
     let (key, kept, added) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
     fixture.put(key, with_unique_keys(&[&kept]), "before").await?;
     let record = fixture.put(key, with_unique_keys(&[&added, &kept]), "after").await?;
@@ -107,7 +107,7 @@ async fn unique_key_stays_with_record_when_put_again(mut fixture: Fixture) -> Ou
     expect_equal("by the unique key it got", &fixture.record_of(&added).await?, &Some(record))
 }
 
-async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> Outcome {
+async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, new, there], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
     fixture.put(there, Facets::default(), "wants it").await?;
@@ -121,7 +121,7 @@ async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> Outcome 
     Ok(())
 }
 
-async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
+async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> CaseOutcome {
     let (holder, unique_key) = (fixture.key(), fixture.unique_key());
     let namesake = Key::new(fixture.other_kind, holder.id);
     fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
@@ -137,7 +137,7 @@ async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
     )
 }
 
-async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> Outcome {
+async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, one, two], unique_key) = (fixture.keys(), fixture.unique_key());
     let mut batch = put(one, Any, with_unique_keys(&[&unique_key]));
     batch.put(two, Any, with_unique_keys(&[&unique_key]), "claims it too");
@@ -150,7 +150,7 @@ async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> Outco
     expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(holder))
 }
 
-async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixture: Fixture) -> Outcome {
+async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixture: Fixture) -> CaseOutcome {
     let ([one, two], stem) = (fixture.keys(), fixture.bytes(UniqueKey::MAX_LENGTH - 1));
     let [a, b] = [b"a", b"b"].map(|end| UniqueKey::new(MAIL, [&stem[..], end].concat()));
     fixture.put(one, with_unique_keys(&[&a]), "one").await?;
@@ -159,7 +159,7 @@ async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixt
     expect_equal("the holder of the second", &fixture.holder(&b).await?, &Some(two))
 }
 
-async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Outcome {
+async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> CaseOutcome {
     let ([good, bad], free) = (fixture.keys(), fixture.unique_key());
     let long = UniqueKey::new(MAIL, fixture.bytes(UniqueKey::MAX_LENGTH + 1));
     let mut batch = put(good, Absent, with_unique_keys(&[&free]));
@@ -169,7 +169,7 @@ async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Out
     expect_equal("the holder of the long one", &fixture.holder(&long).await?, &None)
 }
 
-async fn failed_batch_releases_no_unique_key(mut fixture: Fixture) -> Outcome {
+async fn failed_batch_releases_no_unique_key(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, giver, taker], taken, given) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;
     fixture.put(giver, with_unique_keys(&[&given]), "gives").await?;
@@ -182,7 +182,7 @@ async fn failed_batch_releases_no_unique_key(mut fixture: Fixture) -> Outcome {
     expect_equal("the holder of the one to be given", &fixture.holder(&given).await?, &Some(giver))
 }
 
-async fn error_names_the_taken_unique_key(mut fixture: Fixture) -> Outcome {
+async fn error_names_the_taken_unique_key(mut fixture: Fixture) -> CaseOutcome {
     let ([holder, one, two], taken) = (fixture.keys(), fixture.unique_key());
     let (free, other) = (fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;

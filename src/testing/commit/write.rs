@@ -8,7 +8,7 @@ use crate::store::{
     UniqueKey,
 };
 use crate::testing::{
-    Fixture, OWNER, Outcome, RANK, WORD, delete, expect, expect_equal, expect_list, of, put, with_expiry,
+    CaseOutcome, Fixture, OWNER, RANK, WORD, delete, expect, expect_equal, expect_list, of, put, with_expiry,
     with_rank, with_terms, with_unique_keys,
 };
 
@@ -37,7 +37,7 @@ crate::testing::table! {
         failed_batch_changes_nothing;
 }
 
-async fn batch_with_create_replace_and_delete_is_applied(mut fixture: Fixture) -> Outcome {
+async fn batch_with_create_replace_and_delete_is_applied(mut fixture: Fixture) -> CaseOutcome {
     let [created, replaced, deleted, bystander] = fixture.keys();
     for key in [replaced, deleted, bystander] {
         fixture.put(key, Facets::default(), "before").await?;
@@ -57,7 +57,7 @@ async fn batch_with_create_replace_and_delete_is_applied(mut fixture: Fixture) -
     expect_list("the list", &page, &[created, replaced, bystander])
 }
 
-async fn batch_of_hundreds_of_writes_is_applied(mut fixture: Fixture) -> Outcome {
+async fn batch_of_hundreds_of_writes_is_applied(mut fixture: Fixture) -> CaseOutcome {
     let keys: [Key; 600] = fixture.keys();
     let batch_of = |precondition| {
         let mut batch = Batch::new();
@@ -77,14 +77,14 @@ async fn batch_of_hundreds_of_writes_is_applied(mut fixture: Fixture) -> Outcome
     expect_list("the list after 600 deletes", &fixture.store.list(&fixture.query()).await?, &[])
 }
 
-async fn empty_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
+async fn empty_batch_changes_nothing(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let record = fixture.put(key, Facets::default(), "there").await?;
     fixture.store.commit(Batch::new()).await?;
     expect_equal("a record after an empty batch", &fixture.read(key).await?, &Some(record))
 }
 
-async fn put_replaces_organization_and_network(mut fixture: Fixture) -> Outcome {
+async fn put_replaces_organization_and_network(mut fixture: Fixture) -> CaseOutcome {
     let [red, blue, home, office] = fixture.ids();
     let key = fixture.key();
     let in_organization = |organization| Query { organization: Some(organization), ..fixture.query() };
@@ -101,7 +101,7 @@ async fn put_replaces_organization_and_network(mut fixture: Fixture) -> Outcome 
     expect_list("the whole kind", &fixture.store.list(&fixture.query()).await?, &[key])
 }
 
-async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
+async fn put_replaces_links(mut fixture: Fixture) -> CaseOutcome {
     let ([dropped, kept, added], key) = (fixture.ids(), fixture.key());
     let link = |target| Link::new(OWNER, target);
     let facets = |links: [Link; 2]| Facets { links: links.to_vec(), ..Facets::default() };
@@ -119,7 +119,7 @@ async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
 
 /// Replaces the terms of the only record of an organization. It also does so while the record moves to another
 /// network or organization.
-async fn put_replaces_terms(mut fixture: Fixture) -> Outcome {
+async fn put_replaces_terms(mut fixture: Fixture) -> CaseOutcome {
     let ([red, blue, home, office], key) = (fixture.ids(), fixture.key());
     let places = [(red, home), (red, home), (red, office), (blue, office), (blue, office)];
     let choices: [&[&[u8]]; 5] = [&[b"a", b"b"], &[b"b", b"c"], &[b"b", b"c"], &[b"c", b"d"], &[]];
@@ -138,7 +138,7 @@ async fn put_replaces_terms(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-async fn put_replaces_sort_keys(mut fixture: Fixture) -> Outcome {
+async fn put_replaces_sort_keys(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     let order = vec![Order::new(RANK, Direction::Ascending)];
     let query = Query { order, ..fixture.query() };
@@ -152,7 +152,7 @@ async fn put_replaces_sort_keys(mut fixture: Fixture) -> Outcome {
     expect_list("after one has lost its key", &fixture.store.list(&query).await?, &[c, b, a])
 }
 
-async fn put_replaces_expiry(mut fixture: Fixture) -> Outcome {
+async fn put_replaces_expiry(mut fixture: Fixture) -> CaseOutcome {
     let ([freed, put_off, bound], time) = (fixture.keys(), fixture.ancient_time());
     fixture.put(freed, with_expiry(time), "before").await?;
     fixture.put(freed, Facets::default(), "never expires").await?;
@@ -164,7 +164,7 @@ async fn put_replaces_expiry(mut fixture: Fixture) -> Outcome {
     expect_list("the list after a purge", &fixture.store.list(&fixture.query()).await?, &[freed, put_off])
 }
 
-async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
+async fn versions_increase_with_every_commit(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     let mut both = put(b, Any, Facets::default());
     both.put(c, Any, Facets::default(), "c");
@@ -181,7 +181,7 @@ async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
 }
 
 /// Versions increase even if the record with the greatest version was deleted.
-async fn versions_increase_after_delete_and_purge(mut fixture: Fixture) -> Outcome {
+async fn versions_increase_after_delete_and_purge(mut fixture: Fixture) -> CaseOutcome {
     let [gone, purged, next] = fixture.keys();
     let time = fixture.ancient_time();
     let deleted = fixture.put(gone, Facets::default(), "deleted").await?.version;
@@ -193,7 +193,7 @@ async fn versions_increase_after_delete_and_purge(mut fixture: Fixture) -> Outco
     expect(last > expired, &format!("after {expired:?} was purged, a put was assigned {last:?}"))
 }
 
-async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> Outcome {
+async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> CaseOutcome {
     let [bystander, written] = fixture.keys();
     let record = fixture.put(bystander, Facets::default(), "bystander").await?;
     fixture.put(written, Facets::default(), "written").await?;
@@ -202,7 +202,7 @@ async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> Outcome {
     expect_equal("the bystander", &fixture.read(bystander).await?, &Some(record))
 }
 
-async fn two_writes_of_one_key_are_invalid(mut fixture: Fixture) -> Outcome {
+async fn two_writes_of_one_key_are_invalid(mut fixture: Fixture) -> CaseOutcome {
     let [there, missing, other] = fixture.keys();
     fixture.put(there, Facets::default(), "there").await?;
     for key in [there, missing] {
@@ -221,7 +221,7 @@ async fn two_writes_of_one_key_are_invalid(mut fixture: Fixture) -> Outcome {
     Ok(fixture.store.commit(namesakes).await?)
 }
 
-async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome {
+async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> CaseOutcome {
     let [good, bad] = fixture.keys();
     for second in [b"1", b"2"] {
         let sort_keys = vec![SortKey::new(RANK, *b"1"), SortKey::new(RANK, *second)];
@@ -232,7 +232,7 @@ async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome
     Ok(())
 }
 
-async fn term_of_greatest_length_is_accepted_and_longer_is_invalid(mut fixture: Fixture) -> Outcome {
+async fn term_of_greatest_length_is_accepted_and_longer_is_invalid(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     let long = fixture.bytes(Term::MAX_LENGTH + 1);
     let greatest = long.get(..Term::MAX_LENGTH).asserted_or_default();
@@ -243,7 +243,7 @@ async fn term_of_greatest_length_is_accepted_and_longer_is_invalid(mut fixture: 
     fixture.expect_rejected("a long term", put(key, Any, with_terms(WORD, &[b"a", &long])), Invalid).await
 }
 
-async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
+async fn failed_batch_changes_nothing(mut fixture: Fixture) -> CaseOutcome {
     let [created, replaced, deleted, unmet] = fixture.keys();
     let (kept, claimed) = (fixture.unique_key(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&kept]), "before").await?;
@@ -265,7 +265,7 @@ async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-async fn expect_holders(fixture: &Fixture, expected: &[(&UniqueKey, Option<Key>)]) -> Outcome {
+async fn expect_holders(fixture: &Fixture, expected: &[(&UniqueKey, Option<Key>)]) -> CaseOutcome {
     for (unique_key, holder) in expected {
         expect_equal(
             "the holder of a unique key after a failed batch",

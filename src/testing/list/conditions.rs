@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
 use crate::store::{Facets, Key, KeyFilter, Link, LinkFilter, Query, SortKey, TermRange};
-use crate::testing::{Fixture, OWNER, Outcome, PARENT, RANK, expect, expect_list, of, with_links};
+use crate::testing::{CaseOutcome, Fixture, OWNER, PARENT, RANK, expect, expect_list, of, with_links};
 
 crate::testing::table! { of "list":
     "A link filter with [`LinkCondition::None`] matches the records that have none of its links" =>
@@ -16,7 +16,7 @@ crate::testing::table! { of "list":
         key_filter_matches_missing_key_as_empty;
 }
 
-async fn link_filter_of_none_matches_records_without_the_links(mut fixture: Fixture) -> Outcome {
+async fn link_filter_of_none_matches_records_without_the_links(mut fixture: Fixture) -> CaseOutcome {
     let [one, two, never] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
@@ -35,7 +35,7 @@ async fn link_filter_of_none_matches_records_without_the_links(mut fixture: Fixt
     expect_list("after a put with the link", &fixture.store.list(&none(&[two])).await?, &[a, c])
 }
 
-async fn link_filter_of_none_without_targets_matches_every_record(mut fixture: Fixture) -> Outcome {
+async fn link_filter_of_none_without_targets_matches_every_record(mut fixture: Fixture) -> CaseOutcome {
     let ([target], [a, b]) = (fixture.ids(), fixture.keys());
     fixture.put(a, with_links(&[Link::new(OWNER, target)]), "record").await?;
     fixture.put(b, with_links(&[]), "record").await?;
@@ -43,7 +43,7 @@ async fn link_filter_of_none_without_targets_matches_every_record(mut fixture: F
     expect_list("no targets", &fixture.store.list(&query).await?, &[a, b])
 }
 
-async fn filters_of_any_and_none_are_combined(mut fixture: Fixture) -> Outcome {
+async fn filters_of_any_and_none_are_combined(mut fixture: Fixture) -> CaseOutcome {
     let [organization, network, one, two] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     let facets = |links: &[Link]| Facets { links: links.to_vec(), ..of(Some(organization), Some(network)) };
@@ -64,7 +64,7 @@ async fn filters_of_any_and_none_are_combined(mut fixture: Fixture) -> Outcome {
     expect(page.total == 1, "the total of a page of none is wrong")
 }
 
-async fn key_filter_matches_ranges_of_sort_keys(mut fixture: Fixture) -> Outcome {
+async fn key_filter_matches_ranges_of_sort_keys(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     let values: [(Key, &[u8]); 4] = [(a, b"core"), (b, b"core-1"), (c, b"edge"), (d, b"\xff")];
     for (key, value) in values {
@@ -85,7 +85,7 @@ async fn key_filter_matches_ranges_of_sort_keys(mut fixture: Fixture) -> Outcome
     expect_list("an exact value after a put without it", &fixture.store.list(&exact).await?, &[])
 }
 
-async fn key_filter_matches_missing_key_as_empty(mut fixture: Fixture) -> Outcome {
+async fn key_filter_matches_missing_key_as_empty(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     fixture.put(a, Facets::default(), "record").await?;
     let query = |range| Query { keys: vec![KeyFilter::new(RANK, range)], ..fixture.query() };
@@ -98,7 +98,7 @@ async fn key_filter_matches_missing_key_as_empty(mut fixture: Fixture) -> Outcom
     expect_list("all other values", &fixture.store.list(&others).await?, &[c])
 }
 
-async fn key_filter_is_combined_with_other_filters(mut fixture: Fixture) -> Outcome {
+async fn key_filter_is_combined_with_other_filters(mut fixture: Fixture) -> CaseOutcome {
     let [organization, network, target] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     let facets = |rank: &[u8], network| Facets {

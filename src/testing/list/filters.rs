@@ -2,7 +2,9 @@ use uuid::Uuid;
 
 use crate::store::Precondition::Absent;
 use crate::store::{Batch, Facets, Key, Link, LinkFilter, Name, Query, Term, TermFilter, TermRange};
-use crate::testing::{Fixture, OWNER, Outcome, PARENT, RANK, WORD, expect_list, of, with_links, with_terms};
+use crate::testing::{
+    CaseOutcome, Fixture, OWNER, PARENT, RANK, WORD, expect_list, of, with_links, with_terms,
+};
 
 crate::testing::table! { of "list":
     "The list contains the records that pass every filter of the query, each once" =>
@@ -35,7 +37,7 @@ crate::testing::table! { of "list":
         duplicate_term_lists_record_once;
 }
 
-async fn list_contains_only_records_of_the_kind(mut fixture: Fixture) -> Outcome {
+async fn list_contains_only_records_of_the_kind(mut fixture: Fixture) -> CaseOutcome {
     let [one, two] = fixture.keys();
     let namesake = Key::new(fixture.other_kind, one.id);
     for key in [one, two, namesake] {
@@ -49,7 +51,7 @@ async fn list_contains_only_records_of_the_kind(mut fixture: Fixture) -> Outcome
     expect_list("the other kind after it", &fixture.store.list(&other).await?, &[namesake])
 }
 
-async fn organization_filter_matches_one_organization_or_all(mut fixture: Fixture) -> Outcome {
+async fn organization_filter_matches_one_organization_or_all(mut fixture: Fixture) -> CaseOutcome {
     let [red, blue, empty] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     for (key, organization) in [(a, Some(red)), (b, Some(blue)), (c, None), (d, Some(red))] {
@@ -61,7 +63,7 @@ async fn organization_filter_matches_one_organization_or_all(mut fixture: Fixtur
     expect_list("no organization filter", &fixture.store.list(&query(None)).await?, &[a, b, c, d])
 }
 
-async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> Outcome {
+async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> CaseOutcome {
     let [home, office, empty] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     for (key, network) in [(a, Some(home)), (b, None), (c, Some(office)), (d, Some(home))] {
@@ -74,7 +76,7 @@ async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> Outc
     expect_list("no network filter", &fixture.store.list(&fixture.query()).await?, &[a, b, c, d])
 }
 
-async fn id_filter_matches_any_id(mut fixture: Fixture) -> Outcome {
+async fn id_filter_matches_any_id(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, missing] = fixture.keys();
     let stranger = fixture.other_key();
     for key in [a, b, c, stranger] {
@@ -90,7 +92,7 @@ async fn id_filter_matches_any_id(mut fixture: Fixture) -> Outcome {
     )
 }
 
-async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> Outcome {
+async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> CaseOutcome {
     let mut keys: Vec<Key> = (0..800).map(|_| fixture.key()).collect();
     keys.sort_unstable();
     let mut batch = Batch::new();
@@ -105,7 +107,7 @@ async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> Outcome
     expect_list("two thirds of 800 records", &fixture.store.list(&query).await?, &wanted)
 }
 
-async fn link_filter_matches_any_target(mut fixture: Fixture) -> Outcome {
+async fn link_filter_matches_any_target(mut fixture: Fixture) -> CaseOutcome {
     let [mine, yours, unowned] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
@@ -119,7 +121,7 @@ async fn link_filter_matches_any_target(mut fixture: Fixture) -> Outcome {
     expect_list("a target without links", &fixture.store.list(&query(&[unowned])).await?, &[])
 }
 
-async fn link_filter_matches_only_its_relation(mut fixture: Fixture) -> Outcome {
+async fn link_filter_matches_only_its_relation(mut fixture: Fixture) -> CaseOutcome {
     let [target] = fixture.ids();
     let [owned, child] = fixture.keys();
     fixture.put(owned, with_links(&[Link::new(OWNER, target)]), "owned").await?;
@@ -129,7 +131,7 @@ async fn link_filter_matches_only_its_relation(mut fixture: Fixture) -> Outcome 
     expect_list("the other relation", &fixture.store.list(&query(PARENT)).await?, &[child])
 }
 
-async fn record_matches_only_with_a_link_of_every_filter(mut fixture: Fixture) -> Outcome {
+async fn record_matches_only_with_a_link_of_every_filter(mut fixture: Fixture) -> CaseOutcome {
     let [one, two, three] = fixture.ids();
     let [a, b, c] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
@@ -143,7 +145,7 @@ async fn record_matches_only_with_a_link_of_every_filter(mut fixture: Fixture) -
     expect_list("filters of two relations", &fixture.store.list(&two_relations).await?, &[b, c])
 }
 
-async fn empty_filter_matches_nothing(mut fixture: Fixture) -> Outcome {
+async fn empty_filter_matches_nothing(mut fixture: Fixture) -> CaseOutcome {
     let ([target, network], key) = (fixture.ids(), fixture.key());
     let facets = Facets { network: Some(network), ..with_links(&[Link::new(OWNER, target)]) };
     fixture.put(key, facets, "record").await?;
@@ -159,7 +161,7 @@ async fn empty_filter_matches_nothing(mut fixture: Fixture) -> Outcome {
     expect_list("a term filter without ranges", &fixture.store.list(&terms).await?, &[])
 }
 
-async fn duplicate_filter_value_lists_record_once(mut fixture: Fixture) -> Outcome {
+async fn duplicate_filter_value_lists_record_once(mut fixture: Fixture) -> CaseOutcome {
     let ([target, network], key) = (fixture.ids(), fixture.key());
     let facets = Facets { network: Some(network), ..with_links(&[Link::new(OWNER, target)]) };
     fixture.put(key, facets, "record").await?;
@@ -173,7 +175,7 @@ async fn duplicate_filter_value_lists_record_once(mut fixture: Fixture) -> Outco
     expect_list("a link filter twice", &fixture.store.list(&filters).await?, &[key])
 }
 
-async fn duplicate_link_lists_record_once(mut fixture: Fixture) -> Outcome {
+async fn duplicate_link_lists_record_once(mut fixture: Fixture) -> CaseOutcome {
     let [target, other] = fixture.ids();
     let key = fixture.key();
     let link = Link::new(OWNER, target);
@@ -185,7 +187,7 @@ async fn duplicate_link_lists_record_once(mut fixture: Fixture) -> Outcome {
     expect_list("the target after a put without it", &fixture.store.list(&query).await?, &[])
 }
 
-async fn term_filter_matches_any_range(mut fixture: Fixture) -> Outcome {
+async fn term_filter_matches_any_range(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     let records: [(Key, &[&[u8]]); 4] =
         [(a, &[b"core", b"switch"]), (b, &[]), (c, &[b"edge"]), (d, &[b"core"])];
@@ -200,7 +202,7 @@ async fn term_filter_matches_any_range(mut fixture: Fixture) -> Outcome {
     expect_terms(&fixture, &[exact(b"cor"), exact(b"core\0"), exact(b"")], &[]).await
 }
 
-async fn term_filter_matches_only_its_name(mut fixture: Fixture) -> Outcome {
+async fn term_filter_matches_only_its_name(mut fixture: Fixture) -> CaseOutcome {
     let [word, rank, neither] = fixture.keys();
     fixture.put(word, with_terms(WORD, &[b"a"]), "word").await?;
     fixture.put(rank, with_terms(RANK, &[b"a"]), "rank").await?;
@@ -215,7 +217,7 @@ async fn term_filter_matches_only_its_name(mut fixture: Fixture) -> Outcome {
 
 /// Compares every range between some values with the definition of a range. The ranges of each single value are
 /// compared as well.
-async fn term_ranges_match_exact_values_prefixes_and_intervals(mut fixture: Fixture) -> Outcome {
+async fn term_ranges_match_exact_values_prefixes_and_intervals(mut fixture: Fixture) -> CaseOutcome {
     let longest = [0xff; Term::MAX_LENGTH];
     let values: [&[u8]; 12] =
         [b"", b"\0", b"\0\0", b"\0\xff", b"\x01", b"a", b"a\0", b"ab", b"b", b"\x7f", b"\x80", &longest];
@@ -237,7 +239,7 @@ async fn term_ranges_match_exact_values_prefixes_and_intervals(mut fixture: Fixt
     Ok(())
 }
 
-async fn term_ranges_match_blocks_of_addresses(mut fixture: Fixture) -> Outcome {
+async fn term_ranges_match_blocks_of_addresses(mut fixture: Fixture) -> CaseOutcome {
     let address = |last: [u8; 4]| [&[0; 10][..], &[0xff; 2], &last].concat();
     let [outside, first, last, other] = fixture.keys();
     let places = [
@@ -257,7 +259,7 @@ async fn term_ranges_match_blocks_of_addresses(mut fixture: Fixture) -> Outcome 
         .await
 }
 
-async fn record_matches_only_with_a_term_of_every_filter(mut fixture: Fixture) -> Outcome {
+async fn record_matches_only_with_a_term_of_every_filter(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     let mut both = with_terms(WORD, &[b"core", b"switch"]);
     both.terms.push(Term::new(RANK, *b"1"));
@@ -280,7 +282,7 @@ async fn record_matches_only_with_a_term_of_every_filter(mut fixture: Fixture) -
     Ok(())
 }
 
-async fn duplicate_term_lists_record_once(mut fixture: Fixture) -> Outcome {
+async fn duplicate_term_lists_record_once(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     fixture.put(key, with_terms(WORD, &[b"a", b"ab", b"a"]), "record").await?;
     let whole = [TermRange::prefix("a"), TermRange::exact(*b"ab"), TermRange::prefix("a")];
@@ -290,14 +292,14 @@ async fn duplicate_term_lists_record_once(mut fixture: Fixture) -> Outcome {
 }
 
 /// Expects these records to have words in one of the ranges.
-async fn expect_terms(fixture: &Fixture, ranges: &[TermRange], expected: &[Key]) -> Outcome {
+async fn expect_terms(fixture: &Fixture, ranges: &[TermRange], expected: &[Key]) -> CaseOutcome {
     let terms = vec![TermFilter::new(WORD, ranges)];
     let page = fixture.store.list(&Query { terms, ..fixture.query() }).await?;
     expect_list(&format!("the words in {ranges:?}"), &page, expected)
 }
 
 /// One record passes all filters; each of the others fails exactly one.
-async fn all_filters_must_match(mut fixture: Fixture) -> Outcome {
+async fn all_filters_must_match(mut fixture: Fixture) -> CaseOutcome {
     let [organization, network, target, other] = fixture.ids();
     let [passing, a, b, c, d, e] = fixture.keys();
     let facets = |organization, network, target| Facets {

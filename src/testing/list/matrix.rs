@@ -15,13 +15,13 @@ use crate::store::{
     Term, TermFilter, TermRange,
 };
 use crate::testing::{
-    Fault, Fixture, GROUP, OWNER, Outcome, RANK, ReferenceStore, WORD, chance, expect_equal, of,
+    CaseOutcome, Fixture, GROUP, OWNER, RANK, ReferenceStore, Violation, WORD, chance, expect_equal, of,
     run_concurrently,
 };
 
 crate::testing::table! {
     of "list":
-    "The list is ordered by the terms of [`Query::order`], the first term first" =>
+    "The list is ordered by the sort fields of [`Query::order`], the first field first" =>
         pages_with_network_filters_match_reference_store,
         pages_with_link_filters_match_reference_store,
         pages_with_term_filters_match_reference_store;
@@ -45,7 +45,7 @@ struct Dataset {
     targets: [Uuid; 3],
 }
 
-async fn pages_with_network_filters_match_reference_store(fixture: Fixture) -> Outcome {
+async fn pages_with_network_filters_match_reference_store(fixture: Fixture) -> CaseOutcome {
     let dataset = Dataset::new(fixture).await?;
     let mut queries = Vec::new();
     for networks in dataset.network_filters() {
@@ -56,7 +56,7 @@ async fn pages_with_network_filters_match_reference_store(fixture: Fixture) -> O
     dataset.expect_all_match(queries).await
 }
 
-async fn pages_with_link_filters_match_reference_store(fixture: Fixture) -> Outcome {
+async fn pages_with_link_filters_match_reference_store(fixture: Fixture) -> CaseOutcome {
     let dataset = Dataset::new(fixture).await?;
     let [one, two, _] = dataset.targets;
     let filter = |targets: &[Uuid]| LinkFilter::new(OWNER, targets.to_vec());
@@ -77,7 +77,7 @@ async fn pages_with_link_filters_match_reference_store(fixture: Fixture) -> Outc
     dataset.expect_all_match(queries).await
 }
 
-async fn pages_with_term_filters_match_reference_store(fixture: Fixture) -> Outcome {
+async fn pages_with_term_filters_match_reference_store(fixture: Fixture) -> CaseOutcome {
     let dataset = Dataset::new(fixture).await?;
     let [one, ..] = dataset.targets;
     let filter = |range| TermFilter::new(WORD, [range]);
@@ -99,7 +99,7 @@ async fn pages_with_term_filters_match_reference_store(fixture: Fixture) -> Outc
 }
 
 impl Dataset {
-    async fn new(mut fixture: Fixture) -> Outcome<Self> {
+    async fn new(mut fixture: Fixture) -> CaseOutcome<Self> {
         let [organization] = fixture.ids();
         let (networks, targets) = (fixture.ids(), fixture.ids());
         let mut batch = Batch::new();
@@ -123,7 +123,7 @@ impl Dataset {
     }
 
     /// Runs the queries concurrently, because a remote store would take minutes otherwise.
-    async fn expect_all_match(self, queries: Vec<Query>) -> Outcome {
+    async fn expect_all_match(self, queries: Vec<Query>) -> CaseOutcome {
         let dataset = Arc::new(self);
         let mut running = JoinSet::new();
         for query in queries {
@@ -136,7 +136,7 @@ impl Dataset {
         Ok(())
     }
 
-    async fn expect_match(&self, query: &Query) -> Outcome {
+    async fn expect_match(&self, query: &Query) -> CaseOutcome {
         for order in orders() {
             let query = Query { order, ..query.clone() };
             let sorted = self.reference.list(&query).await?.records;
@@ -148,7 +148,12 @@ impl Dataset {
         Ok(())
     }
 
-    async fn expect_offsets_match(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
+    async fn expect_offsets_match(
+        &self,
+        query: &Query,
+        limit: Option<usize>,
+        sorted: &[Record],
+    ) -> CaseOutcome {
         let step = limit.unwrap_or(sorted.len() / 2 + 1);
         for offset in (0..=sorted.len() + 1).step_by(step) {
             self.expect_page_matches(query, Start::Offset(offset as u64), limit, (sorted, offset)).await?;
@@ -156,7 +161,12 @@ impl Dataset {
         Ok(())
     }
 
-    async fn expect_cursors_match(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
+    async fn expect_cursors_match(
+        &self,
+        query: &Query,
+        limit: Option<usize>,
+        sorted: &[Record],
+    ) -> CaseOutcome {
         let (mut start, mut offset) = (Start::Offset(0), 0);
         while let Some(next) = self.expect_page_matches(query, start, limit, (sorted, offset)).await?.next {
             start = Start::After(next);
@@ -172,7 +182,7 @@ impl Dataset {
         start: Start,
         limit: Option<usize>,
         (sorted, offset): (&[Record], usize),
-    ) -> Outcome<Page> {
+    ) -> CaseOutcome<Page> {
         let query = Query { start, limit, ..query.clone() };
         let page = self.fixture.store.list(&query).await?;
         let limit = limit.unwrap_or(usize::MAX);
@@ -181,7 +191,7 @@ impl Dataset {
         if page.records.iter().ne(expected.iter().copied()) {
             let (found, expected) = (ids(&page.records), ids(expected));
             expect_equal(&format!("the ids at offset {offset} of {query:?}"), &found, &expected)?;
-            return Err(Fault::new(format!("versions or bodies differ at offset {offset} of {query:?}")));
+            return Err(Violation::new(format!("versions or bodies differ at offset {offset} of {query:?}")));
         }
         if page.total != sorted.len() as u64 || page.next.is_some() != more {
             let (found, expected) = ((page.total, page.next.is_some()), (sorted.len() as u64, more));
@@ -199,14 +209,15 @@ fn ids<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Uuid> {
     records.into_iter().map(|record| record.key.id).collect()
 }
 
-/// Returns no order, each sort key alone, and each sort key after the group. Each term occurs in both directions.
+/// Returns no order, each sort key alone, and each sort key after the group. Each field occurs in both directions.
 fn orders() -> Vec<Vec<Order>> {
     let both = [Direction::Ascending, Direction::Descending];
-    let terms = |name| both.map(|direction| Order::new(name, direction));
-    let singles = [RANK, SIZE, GROUP].into_iter().flat_map(terms);
-    let grouped = [RANK, SIZE].into_iter().flat_map(terms);
-    let pairs = terms(GROUP).into_iter().flat_map(|group| grouped.clone().map(move |term| vec![group, term]));
-    [vec![]].into_iter().chain(singles.map(|term| vec![term])).chain(pairs).collect()
+    let fields = |name| both.map(|direction| Order::new(name, direction));
+    let singles = [RANK, SIZE, GROUP].into_iter().flat_map(fields);
+    let grouped = [RANK, SIZE].into_iter().flat_map(fields);
+    let pairs =
+        fields(GROUP).into_iter().flat_map(|group| grouped.clone().map(move |field| vec![group, field]));
+    [vec![]].into_iter().chain(singles.map(|field| vec![field])).chain(pairs).collect()
 }
 
 /// Returns random facets with few distinct values, so that most records tie with others.
@@ -224,7 +235,7 @@ fn facets(random: &mut Rng, organization: Uuid, networks: &[Uuid], targets: &[Uu
     facets
 }
 
-const LONG: u32 = 4_500;
+const LONG_LIST: u32 = 4_500;
 const LONG_GROUPS: u32 = 7;
 const SWAPS: usize = 60;
 const READS: usize = 4;
@@ -239,11 +250,11 @@ struct Ranked {
     link: Link,
 }
 
-async fn long_lists_are_consistent_while_records_change_places(mut fixture: Fixture) -> Outcome {
-    let keys = (0..LONG).map(|_| fixture.key()).collect();
+async fn long_lists_are_consistent_while_records_change_places(mut fixture: Fixture) -> CaseOutcome {
+    let keys = (0..LONG_LIST).map(|_| fixture.key()).collect();
     let with_rank =
         Ranked { keys, organization: fixture.uuid(), networks: fixture.ids(), link: fixture.link() };
-    let numbers: Vec<u32> = (0..LONG).collect();
+    let numbers: Vec<u32> = (0..LONG_LIST).collect();
     for numbers in numbers.chunks(500) {
         let mut batch = Batch::new();
         numbers.iter().for_each(|number| with_rank.put(&mut batch, *number, *number));
@@ -281,10 +292,10 @@ impl Ranked {
     }
 
     /// Swaps the ranks of two random records repeatedly.
-    async fn swap(&self, store: &dyn Store, mut random: Rng) -> Outcome {
-        let mut ranks: Vec<u32> = (0..LONG).collect();
+    async fn swap(&self, store: &dyn Store, mut random: Rng) -> CaseOutcome {
+        let mut ranks: Vec<u32> = (0..LONG_LIST).collect();
         for _ in 0..SWAPS {
-            let places = [(); 2].map(|()| random.usize(..LONG as usize));
+            let places = [(); 2].map(|()| random.usize(..LONG_LIST as usize));
             let [one, two] = places;
             ranks.swap(one, two);
             let mut batch = Batch::new();
@@ -299,7 +310,7 @@ impl Ranked {
     }
 
     /// Reads lists whose order no single sort key provides.
-    async fn watch(&self, store: &dyn Store, query: Query, mut random: Rng) -> Outcome {
+    async fn watch(&self, store: &dyn Store, query: Query, mut random: Rng) -> CaseOutcome {
         let filter = LinkFilter::new(self.link.relation, vec![self.link.target]);
         for read in 0..READS {
             let mut query = Query { organization: Some(self.organization), ..query.clone() };
@@ -314,14 +325,14 @@ impl Ranked {
             if query.order.len() == 1 {
                 query.links = vec![filter.clone()];
             }
-            let from = random.u64(..u64::from(LONG));
+            let from = random.u64(..u64::from(LONG_LIST));
             query.start = Start::Offset(from);
             let page = store.list(&query).await?;
-            expect_equal("the total of a long list", &page.total, &u64::from(LONG))?;
-            let mut expected: Vec<u32> = (0..LONG).collect();
+            expect_equal("the total of a long list", &page.total, &u64::from(LONG_LIST))?;
+            let mut expected: Vec<u32> = (0..LONG_LIST).collect();
             expected.sort_by_key(|rank| place(*rank, &query.order));
             let expected: Vec<u32> = expected.into_iter().skip(from as usize).collect();
-            let ranks: Result<Vec<u32>, Fault> =
+            let ranks: Result<Vec<u32>, Violation> =
                 page.records.iter().map(|record| read_rank(&record.body)).collect();
             expect_equal("whether the ranks are in order", &(ranks? == expected), &true)?;
         }
@@ -342,9 +353,9 @@ fn place(rank: u32, order: &[Order]) -> (i64, i64) {
     }
 }
 
-fn read_rank(body: &[u8]) -> Outcome<u32> {
+fn read_rank(body: &[u8]) -> CaseOutcome<u32> {
     let bytes = body
         .first_chunk()
-        .ok_or_else(|| Fault::new("a body differs from the one that was put".to_owned()))?;
+        .ok_or_else(|| Violation::new("a body differs from the one that was put".to_owned()))?;
     Ok(u32::from_be_bytes(*bytes))
 }

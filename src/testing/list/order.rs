@@ -4,25 +4,25 @@ use crate::store::Direction::{Ascending, Descending};
 use crate::store::Precondition::Absent;
 use crate::store::{Batch, Cursor, Facets, Key, Name, Order, Page, Query, SortKey, Start, StoreErrorKind};
 use crate::testing::{
-    Fault, Fixture, GROUP, Outcome, RANK, expect_equal, expect_error, expect_list, keys, with_rank,
+    CaseOutcome, Fixture, GROUP, RANK, Violation, expect_equal, expect_error, expect_list, keys, with_rank,
 };
 
 crate::testing::table! {
     of "list":
-    "all records if there are no terms, are ordered by ascending id, whatever the directions" =>
+    "all records if there are none, are ordered by ascending id, whatever the directions" =>
         records_without_order_are_ordered_by_ascending_id;
-    "Records that are equal in all terms" =>
+    "Records that are equal in all sort fields" =>
         ties_are_ordered_by_ascending_id_in_both_directions;
     "Sort keys are compared as unsigned bytes" =>
         sort_keys_are_compared_as_unsigned_bytes;
     "a prefix before its extensions" =>
         prefix_sorts_before_its_extensions;
-    "The list is ordered by the terms of [`Query::order`], the first term first" =>
-        first_term_takes_precedence_over_second,
-        sort_keys_of_two_terms_are_compared_separately;
-    "each term in its own direction" =>
-        each_term_has_its_own_direction;
-    "A record that lacks the sort key of a term sorts as if that key were empty" =>
+    "The list is ordered by the sort fields of [`Query::order`], the first field first" =>
+        first_field_takes_precedence_over_second,
+        sort_keys_of_two_fields_are_compared_separately;
+    "each in its own direction" =>
+        each_field_has_its_own_direction;
+    "A record that lacks the sort key of a sort field sorts as if that key were empty" =>
         missing_sort_key_sorts_as_empty,
         order_by_unused_sort_key_is_by_id;
     "for an order that names a sort key twice" =>
@@ -47,14 +47,14 @@ crate::testing::table! {
         cursor_without_a_record_is_accepted;
     "The position does not change when records are added or deleted around it" =>
         cursor_position_is_unaffected_by_changes;
-    "`Invalid` for a cursor whose number of keys differs from the number of terms in the order" =>
+    "`Invalid` for a cursor whose number of keys differs from the number of sort fields in the order" =>
         cursor_with_wrong_number_of_keys_is_invalid;
 }
 
 const BY_RANK: Order = Order::new(RANK, Ascending);
 const BY_RANK_DOWN: Order = Order::new(RANK, Descending);
 
-async fn records_without_order_are_ordered_by_ascending_id(mut fixture: Fixture) -> Outcome {
+async fn records_without_order_are_ordered_by_ascending_id(mut fixture: Fixture) -> CaseOutcome {
     let mut keys: [Key; 40] = fixture.keys();
     fixture.random.shuffle(&mut keys);
     for key in keys {
@@ -65,7 +65,7 @@ async fn records_without_order_are_ordered_by_ascending_id(mut fixture: Fixture)
     expect_list("40 records put in random order", &fixture.store.list(&fixture.query()).await?, &keys)
 }
 
-async fn ties_are_ordered_by_ascending_id_in_both_directions(mut fixture: Fixture) -> Outcome {
+async fn ties_are_ordered_by_ascending_id_in_both_directions(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d, e] = fixture.keys();
     for (key, rank) in [(d, b"2"), (b, b"1"), (e, b"1"), (a, b"2"), (c, b"1")] {
         fixture.put(key, with_rank(rank), "record").await?;
@@ -74,13 +74,13 @@ async fn ties_are_ordered_by_ascending_id_in_both_directions(mut fixture: Fixtur
     expect_list("descending", &fixture.store.list(&by(&fixture, &[BY_RANK_DOWN])).await?, &[a, d, b, c, e])
 }
 
-async fn sort_keys_are_compared_as_unsigned_bytes(fixture: Fixture) -> Outcome {
+async fn sort_keys_are_compared_as_unsigned_bytes(fixture: Fixture) -> CaseOutcome {
     let ranks: [&[u8]; 12] =
         [b"\0", b"\x01", b"\t", b"-", b"10", b"9", b"B", b"_", b"a", b"\x7f", b"\x80", b"\xff"];
     orders_by_rank(fixture, &ranks).await
 }
 
-async fn prefix_sorts_before_its_extensions(fixture: Fixture) -> Outcome {
+async fn prefix_sorts_before_its_extensions(fixture: Fixture) -> CaseOutcome {
     let ranks: [&[u8]; 14] = [
         b"",
         b"\0",
@@ -101,7 +101,7 @@ async fn prefix_sorts_before_its_extensions(fixture: Fixture) -> Outcome {
 }
 
 /// Puts one record per rank and lists them in both directions. The ranks must be ascending.
-async fn orders_by_rank(mut fixture: Fixture, ranks: &[&'static [u8]]) -> Outcome {
+async fn orders_by_rank(mut fixture: Fixture, ranks: &[&'static [u8]]) -> CaseOutcome {
     let mut records: Vec<(usize, &[u8], Key)> =
         ranks.iter().enumerate().map(|(place, rank)| (place, *rank, fixture.key())).collect();
     fixture.random.shuffle(&mut records);
@@ -115,7 +115,7 @@ async fn orders_by_rank(mut fixture: Fixture, ranks: &[&'static [u8]]) -> Outcom
     expect_list("descending", &fixture.store.list(&by(&fixture, &[BY_RANK_DOWN])).await?, &keys)
 }
 
-async fn first_term_takes_precedence_over_second(mut fixture: Fixture) -> Outcome {
+async fn first_field_takes_precedence_over_second(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     put_grouped(&fixture, &[(a, b"y", b"1"), (b, b"x", b"2"), (c, b"y", b"0"), (d, b"x", b"3")]).await?;
     let by_group = by(&fixture, &[Order::new(GROUP, Ascending), BY_RANK]);
@@ -125,7 +125,7 @@ async fn first_term_takes_precedence_over_second(mut fixture: Fixture) -> Outcom
 }
 
 /// Fails for a store that concatenates the sort keys of a record.
-async fn sort_keys_of_two_terms_are_compared_separately(mut fixture: Fixture) -> Outcome {
+async fn sort_keys_of_two_fields_are_compared_separately(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     put_grouped(&fixture, &[(a, b"ab", b""), (b, b"a", b"c"), (c, b"a", b"\xff"), (d, b"a\0", b"")]).await?;
     let up = by(&fixture, &[Order::new(GROUP, Ascending), BY_RANK]);
@@ -134,7 +134,7 @@ async fn sort_keys_of_two_terms_are_compared_separately(mut fixture: Fixture) ->
     expect_list("both descending", &fixture.store.list(&down).await?, &[a, d, c, b])
 }
 
-async fn each_term_has_its_own_direction(mut fixture: Fixture) -> Outcome {
+async fn each_field_has_its_own_direction(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     put_grouped(&fixture, &[(a, b"x", b"1"), (b, b"x", b"2"), (c, b"y", b"1"), (d, b"y", b"2")]).await?;
     let up_down = by(&fixture, &[Order::new(GROUP, Ascending), BY_RANK_DOWN]);
@@ -143,7 +143,7 @@ async fn each_term_has_its_own_direction(mut fixture: Fixture) -> Outcome {
     expect_list("descending, then ascending", &fixture.store.list(&down_up).await?, &[c, d, a, b])
 }
 
-async fn missing_sort_key_sorts_as_empty(mut fixture: Fixture) -> Outcome {
+async fn missing_sort_key_sorts_as_empty(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d] = fixture.keys();
     fixture.put(a, with_rank(b"\0"), "the smallest key that is not empty").await?;
     fixture.put(b, Facets::default(), "no key").await?;
@@ -153,7 +153,7 @@ async fn missing_sort_key_sorts_as_empty(mut fixture: Fixture) -> Outcome {
     expect_list("descending", &fixture.store.list(&by(&fixture, &[BY_RANK_DOWN])).await?, &[a, b, c, d])
 }
 
-async fn order_by_unused_sort_key_is_by_id(mut fixture: Fixture) -> Outcome {
+async fn order_by_unused_sort_key_is_by_id(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c] = fixture.keys();
     for key in [c, a, b] {
         fixture.put(key, with_rank(b"r"), "record").await?;
@@ -165,7 +165,7 @@ async fn order_by_unused_sort_key_is_by_id(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-async fn order_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome {
+async fn order_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> CaseOutcome {
     let key = fixture.key();
     fixture.put(key, with_rank(b"r"), "record").await?;
     for order in [[BY_RANK, BY_RANK], [BY_RANK, BY_RANK_DOWN]] {
@@ -181,7 +181,7 @@ async fn order_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outco
     )
 }
 
-async fn put_grouped(fixture: &Fixture, records: &[(Key, &[u8], &[u8])]) -> Outcome {
+async fn put_grouped(fixture: &Fixture, records: &[(Key, &[u8], &[u8])]) -> CaseOutcome {
     let mut batch = Batch::new();
     for (key, group, rank) in records {
         let sort_keys = vec![SortKey::new(RANK, *rank), SortKey::new(GROUP, *group)];
@@ -194,7 +194,7 @@ fn by(fixture: &Fixture, order: &[Order]) -> Query {
     Query { order: order.to_vec(), ..fixture.query() }
 }
 
-async fn total_is_equal_on_every_page(mut fixture: Fixture) -> Outcome {
+async fn total_is_equal_on_every_page(mut fixture: Fixture) -> CaseOutcome {
     let [a, ..] = put_five(&mut fixture).await?;
     let cursor = Cursor::new(vec![b"a".to_vec()], a.id);
     for start in [Start::Offset(0), Start::Offset(3), Start::Offset(5), Start::After(cursor)] {
@@ -206,7 +206,7 @@ async fn total_is_equal_on_every_page(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-async fn page_holds_limit_or_remaining_records(mut fixture: Fixture) -> Outcome {
+async fn page_holds_limit_or_remaining_records(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d, e] = put_five(&mut fixture).await?;
     let of = async |start, limit| page(&fixture, Start::Offset(start), limit).await.map(|page| keys(&page));
     expect_equal("two from the beginning", &of(0, Some(2)).await?, &[a, b])?;
@@ -217,7 +217,7 @@ async fn page_holds_limit_or_remaining_records(mut fixture: Fixture) -> Outcome 
     expect_equal("no limit", &of(3, None).await?, &[d, e])
 }
 
-async fn page_ends_with_the_record_that_reaches_max_bytes(mut fixture: Fixture) -> Outcome {
+async fn page_ends_with_the_record_that_reaches_max_bytes(mut fixture: Fixture) -> CaseOutcome {
     let all: [Key; 5] = put_five(&mut fixture).await?;
     let size = "record".len();
     for limit in [None, Some(1), Some(4), Some(5)] {
@@ -240,13 +240,13 @@ async fn page_ends_with_the_record_that_reaches_max_bytes(mut fixture: Fixture) 
     Ok(())
 }
 
-async fn limit_of_0_returns_only_the_total(mut fixture: Fixture) -> Outcome {
+async fn limit_of_0_returns_only_the_total(mut fixture: Fixture) -> CaseOutcome {
     put_five(&mut fixture).await?;
     let total_alone = Page::new(Vec::new(), 5, None);
     expect_equal("limit 0", &page(&fixture, Start::Offset(0), Some(0)).await?, &total_alone)
 }
 
-async fn offset_beyond_the_end_returns_only_the_total(mut fixture: Fixture) -> Outcome {
+async fn offset_beyond_the_end_returns_only_the_total(mut fixture: Fixture) -> CaseOutcome {
     put_five(&mut fixture).await?;
     let total_alone = Page::new(Vec::new(), 5, None);
     for offset in [5, 6, 1 << 40, u64::MAX] {
@@ -258,13 +258,13 @@ async fn offset_beyond_the_end_returns_only_the_total(mut fixture: Fixture) -> O
             let order = vec![Order::new(GROUP, first), BY_RANK_DOWN];
             let query = Query { order, start: Start::Offset(offset), ..fixture.query() };
             let page = fixture.store.list(&query).await?;
-            expect_equal(&format!("offset {offset} of an order of two terms"), &page, &total_alone)?;
+            expect_equal(&format!("offset {offset} of an order of two sort fields"), &page, &total_alone)?;
         }
     }
     Ok(())
 }
 
-async fn next_is_set_exactly_when_more_records_follow(mut fixture: Fixture) -> Outcome {
+async fn next_is_set_exactly_when_more_records_follow(mut fixture: Fixture) -> CaseOutcome {
     let [_, b, _, d, _] = put_five(&mut fixture).await?;
     let next = async |offset, limit| page(&fixture, Start::Offset(offset), limit).await.map(|page| page.next);
     let behind = |key: Key, rank: &[u8]| Some(Cursor::new(vec![rank.to_vec()], key.id));
@@ -276,7 +276,7 @@ async fn next_is_set_exactly_when_more_records_follow(mut fixture: Fixture) -> O
     expect_equal("all without a limit", &next(0, None).await?, &None)
 }
 
-async fn following_cursors_yields_the_whole_list(mut fixture: Fixture) -> Outcome {
+async fn following_cursors_yields_the_whole_list(mut fixture: Fixture) -> CaseOutcome {
     let all = put_five(&mut fixture).await?;
     for limit in 1..=5 {
         let mut found = Vec::new();
@@ -291,7 +291,7 @@ async fn following_cursors_yields_the_whole_list(mut fixture: Fixture) -> Outcom
     Ok(())
 }
 
-async fn cursor_starts_page_after_its_position(mut fixture: Fixture) -> Outcome {
+async fn cursor_starts_page_after_its_position(mut fixture: Fixture) -> CaseOutcome {
     let [_, b, c, d, e] = put_five(&mut fixture).await?;
     let behind_b = Start::After(Cursor::new(vec![b"a".to_vec()], b.id));
     expect_equal("the rest", &keys(&page(&fixture, behind_b.clone(), None).await?), &[c, d, e])?;
@@ -301,10 +301,10 @@ async fn cursor_starts_page_after_its_position(mut fixture: Fixture) -> Outcome 
     expect_equal("after the last record", &page, &Page::new(Vec::new(), 5, None))
 }
 
-async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> Outcome {
+async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> CaseOutcome {
     let [_, b, c, d, e] = put_five(&mut fixture).await?;
     let next = page(&fixture, Start::Offset(0), Some(2)).await?.next;
-    let cursor = next.ok_or_else(|| Fault::new("two of five records have no next"))?;
+    let cursor = next.ok_or_else(|| Violation::new("two of five records have no next"))?;
     fixture.delete(b).await?;
     let page = page(&fixture, Start::After(cursor), None).await?;
     expect_equal("the rest after the cursor's record is deleted", &keys(&page), &[c, d, e])?;
@@ -312,7 +312,7 @@ async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> Outcome {
 }
 
 /// Uses positions before, between and after the records, in both directions.
-async fn cursor_without_a_record_is_accepted(mut fixture: Fixture) -> Outcome {
+async fn cursor_without_a_record_is_accepted(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d, e] = put_five(&mut fixture).await?;
     let up = [(&b""[..], a, vec![a, b, c, d, e]), (b"a\0", e, vec![c, d, e]), (b"b", c, vec![d, e])];
     for (rank, id, expected) in up.into_iter().chain([(&b"z"[..], a, vec![])]) {
@@ -330,7 +330,7 @@ async fn cursor_without_a_record_is_accepted(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-async fn cursor_position_is_unaffected_by_changes(mut fixture: Fixture) -> Outcome {
+async fn cursor_position_is_unaffected_by_changes(mut fixture: Fixture) -> CaseOutcome {
     let [a, b, c, d, e] = put_five(&mut fixture).await?;
     let behind_b = Start::After(Cursor::new(vec![b"a".to_vec()], b.id));
     let [before, behind] = fixture.keys();
@@ -343,13 +343,13 @@ async fn cursor_position_is_unaffected_by_changes(mut fixture: Fixture) -> Outco
     expect_equal("the total", &page.total, &7)
 }
 
-async fn cursor_with_wrong_number_of_keys_is_invalid(mut fixture: Fixture) -> Outcome {
+async fn cursor_with_wrong_number_of_keys_is_invalid(mut fixture: Fixture) -> CaseOutcome {
     let [a, ..] = put_five(&mut fixture).await?;
     let group = Order::new(GROUP, Ascending);
     for order in [vec![], vec![BY_RANK], vec![BY_RANK, group]] {
         for length in (0..4).filter(|length| *length != order.len()) {
             let start = Start::After(Cursor::new(vec![b"a".to_vec(); length], a.id));
-            let what = format!("{length} keys for {} terms", order.len());
+            let what = format!("{length} keys for {} sort fields", order.len());
             let result = fixture.store.list(&Query { order: order.clone(), start, ..fixture.query() }).await;
             expect_error(&what, &result, &StoreErrorKind::Invalid)?;
         }
@@ -359,7 +359,7 @@ async fn cursor_with_wrong_number_of_keys_is_invalid(mut fixture: Fixture) -> Ou
 
 /// Puts five records, and five of another kind that no list contains. The former have the ranks a, a, b, b and c in the
 /// order of their ids.
-async fn put_five(fixture: &mut Fixture) -> Outcome<[Key; 5]> {
+async fn put_five(fixture: &mut Fixture) -> CaseOutcome<[Key; 5]> {
     let keys: [Key; 5] = fixture.keys();
     let ranks: [&[u8]; 5] = [b"a", b"a", b"b", b"b", b"c"];
     let mut batch = Batch::new();
@@ -371,7 +371,7 @@ async fn put_five(fixture: &mut Fixture) -> Outcome<[Key; 5]> {
     Ok(keys)
 }
 
-async fn page(fixture: &Fixture, start: Start, limit: Option<usize>) -> Outcome<Page> {
+async fn page(fixture: &Fixture, start: Start, limit: Option<usize>) -> CaseOutcome<Page> {
     let order = vec![BY_RANK];
     Ok(fixture.store.list(&Query { order, start, limit, ..fixture.query() }).await?)
 }

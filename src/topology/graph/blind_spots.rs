@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::GraphInput;
-use super::context::{Context, HostFacts};
+use super::context::{GraphContext, HostFacts};
 use super::views::l2::stub_label;
 use crate::discovery::report::Capability;
 use crate::model::{HostId, NodeId};
@@ -53,7 +53,7 @@ pub enum BlindSpotReason {
 /// Returns what to scan next, the most worthwhile first. Options other than tags and stale hosts do not matter.
 #[must_use]
 pub fn blind_spots(input: &GraphInput<'_>) -> Vec<BlindSpot> {
-    let context = Context::new(input);
+    let context = GraphContext::new(input);
     let mut spots = unknown_devices(&context);
     spots.extend(crowded_ports(&context));
     spots.extend(hosts(&context, BlindSpotReason::OneSidedLinks, one_sided(input)));
@@ -64,7 +64,7 @@ pub fn blind_spots(input: &GraphInput<'_>) -> Vec<BlindSpot> {
     spots
 }
 
-fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
+fn unknown_devices(context: &GraphContext<'_>) -> Vec<BlindSpot> {
     let mut named: BTreeMap<NodeId, usize> = BTreeMap::new();
     for link in &context.input.links {
         for end in [&link.source, &link.target] {
@@ -103,7 +103,7 @@ fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
 
 /// Returns a spot for each port behind which there are several devices. Ports that an unmanaged switch explains are
 /// left out.
-fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
+fn crowded_ports(context: &GraphContext<'_>) -> Vec<BlindSpot> {
     let unmanaged: BTreeSet<NodeId> =
         context.input.stubs.iter().filter(|stub| stub.is_unmanaged_switch).map(|stub| stub.id).collect();
     let mut on_segment: BTreeMap<NodeId, Vec<&End>> = BTreeMap::new();
@@ -135,7 +135,7 @@ fn port_of(end: &End) -> Option<(HostId, &PortRef)> {
 }
 
 /// Returns a spot for each segment: its port is the one that sees the devices.
-fn segments(context: &Context<'_>, on_segment: BTreeMap<NodeId, Vec<&End>>) -> Vec<BlindSpot> {
+fn segments(context: &GraphContext<'_>, on_segment: BTreeMap<NodeId, Vec<&End>>) -> Vec<BlindSpot> {
     let spot = |(segment, ends): (NodeId, Vec<&End>)| {
         // The end whose port is known is the switch; the others are the devices behind it.
         let (host, port) = ends.iter().find_map(|end| port_of(end))?;
@@ -185,7 +185,11 @@ fn ends(link: &Link) -> impl Iterator<Item = HostId> + '_ {
     })
 }
 
-fn hosts(context: &Context<'_>, reason: BlindSpotReason, counts: BTreeMap<HostId, usize>) -> Vec<BlindSpot> {
+fn hosts(
+    context: &GraphContext<'_>,
+    reason: BlindSpotReason,
+    counts: BTreeMap<HostId, usize>,
+) -> Vec<BlindSpot> {
     let spot = |(host, count): (HostId, usize)| {
         let facts = context.hosts.get(&host)?;
         let addresses = facts.summary.address().map(|address| address.to_string()).into_iter().collect();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrange::text::cut_text;
+use super::arrange::size::cut_text;
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
@@ -11,7 +11,7 @@ use crate::model::{HostId, HostRole, ServiceId, TagId, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
 
 /// The hosts that a graph may show, and the services on them.
-pub(super) struct Context<'a> {
+pub(super) struct GraphContext<'a> {
     pub(super) input: &'a GraphInput<'a>,
     pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
@@ -28,7 +28,7 @@ pub(super) struct HostFacts<'a> {
     pub(super) stale: bool,
 }
 
-impl<'a> Context<'a> {
+impl<'a> GraphContext<'a> {
     pub(super) fn new(input: &'a GraphInput<'a>) -> Self {
         let service_hosts = service_hosts(&input.hosts);
         let hypervisors = hypervisors(&input.hosts, &service_hosts);

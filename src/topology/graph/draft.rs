@@ -7,14 +7,14 @@ use crate::model::{LinkId, NodeId};
 
 /// Nodes and edges by id.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct GraphDraft {
     pub(super) nodes: BTreeMap<NodeId, Node>,
     pub(super) edges: BTreeMap<LinkId, Edge>,
     pub(super) hidden: Hidden,
     pub(super) warnings: Vec<Warning>,
 }
 
-impl Draft {
+impl GraphDraft {
     pub(super) fn add(&mut self, node: Node) {
         self.nodes.insert(node.id, node);
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::GraphOptions;
-use super::arrange::text::sort_key;
-use super::draft::Draft;
+use super::arrange::size::sort_key;
+use super::draft::GraphDraft;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
@@ -14,10 +14,10 @@ use crate::topology::links::Confidence;
 const LEAVES: usize = 8;
 
 /// Number of nodes in a container that are drawn one by one. A grid needs less room than leaves around a device.
-const CONTAINED: usize = 24;
+const FOLD_LIMIT_IN_CONTAINER: usize = 24;
 
 /// Replaces leaves beyond a number by one node for each device and container.
-pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
+pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
     if !options.collapse {
         return;
     }
@@ -44,7 +44,7 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
         }
     }
     for ((anchor, is_container), leaves) in leaves {
-        let shown = if is_container { CONTAINED } else { LEAVES };
+        let shown = if is_container { FOLD_LIMIT_IN_CONTAINER } else { LEAVES };
         let group = group_node_id(anchor);
         let is_expanded = options.expand.contains(&group) || options.expand.contains(&anchor);
         if leaves.len() > shown && !is_expanded {
@@ -68,7 +68,7 @@ const fn may_be_folded(node: &Node) -> bool {
 }
 
 /// Returns the leaves to fold. They are the least informative ones.
-fn select(draft: &Draft, mut leaves: Vec<NodeId>, shown: usize) -> Vec<NodeId> {
+fn select(draft: &GraphDraft, mut leaves: Vec<NodeId>, shown: usize) -> Vec<NodeId> {
     leaves.sort_by_cached_key(|id| {
         let node = draft.nodes.get(id);
         let standing = node.map(|node| {
@@ -97,7 +97,7 @@ const fn place(role: HostRole) -> u8 {
 }
 
 fn replace(
-    draft: &mut Draft,
+    draft: &mut GraphDraft,
     group: NodeId,
     (anchor, is_container): (NodeId, bool),
     leaves: Vec<NodeId>,

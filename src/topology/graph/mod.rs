@@ -8,23 +8,20 @@ mod blind_spots;
 mod build;
 mod context;
 mod draft;
-mod focus;
 mod fold;
 mod input;
-mod limit;
 mod port_name;
 mod redact;
 mod role;
 mod shape;
 mod summary;
 mod views;
-mod warnings;
 
 pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
     DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, title_label,
 };
-pub(in crate::topology) use self::arrange::text::{shorten, shorten_to_width, width};
+pub(in crate::topology) use self::arrange::size::{shorten, shorten_to_width, width};
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;

@@ -3,9 +3,9 @@
 //! If most shapes have a place from an earlier arrangement, all of them keep it, and new shapes are placed near their
 //! neighbors. Otherwise everything is arranged anew. In both cases pins come first, and others give way.
 
+use super::containers::GAP;
 use super::containers::{Nested, PADDING, content_offset};
-use super::geometry::{LIMIT, Point, Rect, Size, rounded, rounded_up};
-use super::level::GAP;
+use super::geometry::{MAX_COORDINATE, Point, Rect, Size, rounded, rounded_up};
 use super::outline::Outline;
 use super::overlap;
 use super::slots::Slots;
@@ -200,7 +200,11 @@ impl Settling<'_> {
 
 /// Moves both corners within the bounds of coordinates, which preserves containment.
 fn within_limits(rect: Rect) -> Rect {
-    if rect.x >= -LIMIT && rect.right() <= LIMIT && rect.y >= -LIMIT && rect.bottom() <= LIMIT {
+    if rect.x >= -MAX_COORDINATE
+        && rect.right() <= MAX_COORDINATE
+        && rect.y >= -MAX_COORDINATE
+        && rect.bottom() <= MAX_COORDINATE
+    {
         return rect.rounded();
     }
     Rect::spanning(

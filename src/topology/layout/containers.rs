@@ -1,9 +1,9 @@
-//! Containers, from the innermost to the outermost.
+//! Containers, from the innermost to the outermost. The shapes of one container are placed component by component.
 
-use super::geometry::{Point, Size, rounded_up};
-use super::level::{BUDGET_A_SHAPE, Level};
-use super::network::Network;
+use super::geometry::{Point, Rect, Size, rounded_up};
+use super::network::SimpleGraph;
 use super::outline::Outline;
+use super::{layered, mesh, packing};
 
 /// The distance from the border of a container to its content.
 pub(super) const PADDING: f64 = 24.0;
@@ -11,9 +11,9 @@ pub(super) const PADDING: f64 = 24.0;
 /// The work allowed to improve drawings, in comparisons of two lines. It takes less than 0.1 s.
 const BUDGET: usize = 4_000_000;
 /// The work allowed for a shape even if there are many shapes.
-const LEAST_A_SHAPE: usize = 4_000;
+const MIN_BUDGET_PER_SHAPE: usize = 4_000;
 /// The most work allowed for all shapes if there are many.
-const LARGEST_BUDGET: usize = 60_000_000;
+const MAX_BUDGET: usize = 60_000_000;
 
 /// Sizes and corners of all shapes, containers included. Corners are relative to the content of their containers.
 #[derive(Debug)]
@@ -36,11 +36,11 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
         }
         let links = &links[container.unwrap_or(count)];
         let level = Level {
-            budget: budget_a_shape(count) * children.len(),
+            budget: budget_per_shape(count) * children.len(),
             sizes: children.iter().map(|child| nested.sizes[*child]).collect(),
             label_widths: children.iter().map(|child| outline.label_widths[*child]).collect(),
             ranks: children.iter().map(|child| outline.ranks[*child]).collect(),
-            network: Network::new(
+            network: SimpleGraph::new(
                 children.len(),
                 links.iter().map(|(one, other)| (numbers[*one], numbers[*other])),
             ),
@@ -61,9 +61,9 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
 }
 
 /// Returns the work allowed for a shape in a diagram of this many shapes.
-fn budget_a_shape(count: usize) -> usize {
+fn budget_per_shape(count: usize) -> usize {
     let count = count.max(1);
-    (BUDGET / count).min(BUDGET_A_SHAPE).max(LEAST_A_SHAPE.min(LARGEST_BUDGET / count))
+    (BUDGET / count).min(BUDGET_PER_SHAPE).max(MIN_BUDGET_PER_SHAPE.min(MAX_BUDGET / count))
 }
 
 /// Returns the connections between children of each container. The last list is for the outermost level.
@@ -96,4 +96,105 @@ impl Nested {
 /// Returns where the content of a container begins, relative to its corner.
 pub(super) fn content_offset(outline: &Outline, container: usize) -> Point {
     Point::new(PADDING, PADDING + outline.headers[container])
+}
+
+/// Maximum number of shapes of a badly proportioned hierarchy that becomes a mesh. A mesh can be turned.
+const MAX_TURNED: usize = 400;
+/// Layers of a wide hierarchy may become farther from each other by this factor.
+const MAX_STRETCH: f64 = 2.5;
+/// Extra factor for the height of a stretched hierarchy. It is needed because heights of shapes stay the same.
+const STRETCH: f64 = 1.2;
+const COMPONENT_GAP: f64 = 64.0;
+
+impl Level {
+    /// Places the shapes and returns their corners and the extent of all.
+    pub(super) fn arrange(&self) -> (Vec<Point>, Size) {
+        let (connected, loose): (Vec<_>, Vec<_>) =
+            self.network.components().into_iter().partition(|component| component.len() > 1);
+        let mut blocks: Vec<(Vec<usize>, Vec<Point>, Size)> = Vec::new();
+        for component in connected {
+            let (corners, extent) = self.part(&component).arrange_connected();
+            blocks.push((component, corners, extent));
+        }
+        if !loose.is_empty() {
+            let loose: Vec<usize> = loose.into_iter().flatten().collect();
+            let sizes: Vec<Size> = loose.iter().map(|node| self.sizes[*node]).collect();
+            let (corners, extent) = packing::grid(&sizes, GAP);
+            blocks.push((loose, corners, extent));
+        }
+        let extents: Vec<Size> = blocks.iter().map(|(.., extent)| *extent).collect();
+        let (offsets, extent) = packing::pack(&extents, COMPONENT_GAP);
+        let mut corners = vec![Point::default(); self.network.len()];
+        for ((nodes, relative, _), offset) in blocks.iter().zip(offsets) {
+            for (node, corner) in nodes.iter().zip(relative) {
+                corners[*node] = corner.plus(offset);
+            }
+        }
+        (corners, extent)
+    }
+
+    fn arrange_connected(&self) -> (Vec<Point>, Size) {
+        let bounds_of = |corners: &[Point]| {
+            let rects = corners.iter().zip(self.sizes.iter()).map(|(corner, size)| Rect::new(*corner, *size));
+            rects.reduce(Rect::union).unwrap_or_default()
+        };
+        let corners = layered::arrange(self)
+            .map(|mut corners| {
+                let extent = bounds_of(&corners).size();
+                stretch(&mut corners, extent);
+                corners
+            })
+            .filter(|corners| corners.len() > MAX_TURNED || packing::fits(bounds_of(corners).size()))
+            .unwrap_or_else(|| mesh::arrange(self));
+        let bounds = bounds_of(&corners);
+        let corners = corners.into_iter().map(|corner| corner.minus(bounds.corner()).rounded()).collect();
+        (corners, bounds.size())
+    }
+}
+
+/// Enlarges the distances of layers in a hierarchy that is too wide.
+fn stretch(corners: &mut [Point], extent: Size) {
+    let factor = extent.width / extent.height.max(1.0) / packing::MAX_RATIO * STRETCH;
+    if packing::fits(extent) || !(1.0..=MAX_STRETCH).contains(&factor) {
+        return;
+    }
+    for corner in corners {
+        corner.y *= factor;
+    }
+}
+
+/// The smallest distance between shapes.
+pub(super) const GAP: f64 = 28.0;
+/// The vertical distance between a node and what is below it in a hierarchy.
+pub(super) const LAYER_GAP: f64 = 72.0;
+/// The most work that is allowed for a shape, in comparisons of two lines.
+pub(super) const BUDGET_PER_SHAPE: usize = 100_000;
+
+/// Shapes with the same parent, and the connections between them or what they contain.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub(super) sizes: Vec<Size>,
+    pub(super) label_widths: Vec<f64>,
+    pub(super) ranks: Vec<Option<u8>>,
+    pub(super) network: SimpleGraph,
+    /// The work allowed to improve the drawing, in comparisons of two lines.
+    pub(super) budget: usize,
+}
+
+impl Level {
+    /// Returns the level of some of the nodes.
+    pub(super) fn part(&self, nodes: &[usize]) -> Self {
+        Self {
+            sizes: nodes.iter().map(|node| self.sizes[*node]).collect(),
+            label_widths: nodes.iter().map(|node| self.label_widths[*node]).collect(),
+            ranks: nodes.iter().map(|node| self.ranks[*node]).collect(),
+            network: self.network.part(nodes),
+            budget: self.budget / self.network.len().max(1) * nodes.len(),
+        }
+    }
+
+    /// Returns whether there is time for several attempts.
+    pub(super) fn is_small_part(&self) -> bool {
+        self.budget >= BUDGET_PER_SHAPE * self.network.len()
+    }
 }

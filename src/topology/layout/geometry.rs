@@ -36,8 +36,9 @@ impl Point {
         self.minus(other).length()
     }
 
-    /// Returns twice the signed area of the triangle of three points.
-    pub(super) const fn turn(self, second: Self, third: Self) -> f64 {
+    /// Returns the orientation of three points: twice the signed area of their triangle. Negative if they turn left, as `y`
+    /// grows downward.
+    pub(super) const fn orientation(self, second: Self, third: Self) -> f64 {
         (second.x - self.x) * (third.y - self.y) - (second.y - self.y) * (third.x - self.x)
     }
 
@@ -52,12 +53,16 @@ impl Point {
 }
 
 /// The largest coordinate, and the negative of the smallest.
-pub(super) const LIMIT: f64 = 1_000_000.0;
+pub(super) const MAX_COORDINATE: f64 = 1_000_000.0;
 
 /// Rounds a coordinate to a multiple of 1/64 within the bounds.
 pub(super) fn rounded(value: f64) -> f64 {
     // The sum turns a negative zero into zero.
-    if value.is_nan() { 0.0 } else { (value * 64.0).round().clamp(-LIMIT * 64.0, LIMIT * 64.0) / 64.0 + 0.0 }
+    if value.is_nan() {
+        0.0
+    } else {
+        (value * 64.0).round().clamp(-MAX_COORDINATE * 64.0, MAX_COORDINATE * 64.0) / 64.0 + 0.0
+    }
 }
 
 /// An extent in pixels.
@@ -214,6 +219,6 @@ pub(super) fn rounded_up(length: f64) -> f64 {
 /// Returns whether two segments cross in a point that is an end of neither.
 pub(super) fn segments_cross(first: (Point, Point), second: (Point, Point)) -> bool {
     let opposite = |one: f64, other: f64| (one > 0.0 && other < 0.0) || (one < 0.0 && other > 0.0);
-    opposite(first.0.turn(first.1, second.0), first.0.turn(first.1, second.1))
-        && opposite(second.0.turn(second.1, first.0), second.0.turn(second.1, first.1))
+    opposite(first.0.orientation(first.1, second.0), first.0.orientation(first.1, second.1))
+        && opposite(second.0.orientation(second.1, first.0), second.0.orientation(second.1, first.1))
 }

@@ -11,8 +11,8 @@ const DISTANCE: f64 = 3.0;
 const STEP: f64 = 7.0;
 const STEPS: usize = 14;
 /// The length of the pieces in which lines are indexed.
-const PIECE: f64 = 100.0;
-const MOST_PIECES: f64 = 100.0;
+const PIECE_LENGTH: f64 = 100.0;
+const MAX_PIECES: f64 = 100.0;
 
 /// Finds room for labels; earlier ones first.
 pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
@@ -111,7 +111,7 @@ fn cut(from: Point, to: Point) -> impl Iterator<Item = (Point, Point)> {
     let along = to.minus(from);
     let is_wide = along.x.abs() > along.y.abs();
     let (start, length) = if is_wide { (from.x, along.x) } else { (from.y, along.y) };
-    let piece = PIECE.max(length.abs() / MOST_PIECES);
+    let piece = PIECE_LENGTH.max(length.abs() / MAX_PIECES);
     let low = (start.min(start + length) / piece).floor() as i64;
     let high = (start.max(start + length) / piece).ceil() as i64;
     (low..high.max(low + 1)).map(move |step| {

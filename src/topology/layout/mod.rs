@@ -13,14 +13,11 @@
 )]
 
 mod anchors;
-mod cells;
-mod components;
 mod containers;
 mod diagram;
 mod geometry;
 mod labels;
 mod layered;
-mod level;
 mod mesh;
 mod network;
 mod outline;

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 /// A graph without parallel edges and loops; its nodes are numbers from zero.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Network {
+pub(super) struct SimpleGraph {
     neighbors: Vec<Vec<usize>>,
     edges: Vec<(usize, usize)>,
 }
 
-impl Network {
+impl SimpleGraph {
     pub(super) fn new(count: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut edges: Vec<(usize, usize)> = links
             .into_iter()

@@ -1,12 +1,12 @@
 //! A diagram with its faults corrected. Its order does not depend on the order of the caller's diagram.
 
 use super::diagram::{Diagram, Shape};
-use super::geometry::{LIMIT, Point, Size, rounded_up};
+use super::geometry::{MAX_COORDINATE, Point, Size, rounded_up};
 use crate::invariant::Invariant;
 
-const LARGEST_SIDE: f64 = 10_000.0;
-const LARGEST_LABEL: f64 = 500.0;
-const LARGEST_HEADER: f64 = 1_000.0;
+const MAX_SIDE: f64 = 10_000.0;
+const MAX_LABEL: f64 = 500.0;
+const MAX_HEADER: f64 = 1_000.0;
 
 /// The shapes of a diagram, sorted, and their tree of containers.
 #[derive(Debug)]
@@ -59,11 +59,8 @@ impl Outline {
         Self {
             origins: sorted.iter().map(|(index, _)| *index).collect(),
             sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
-            headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, LARGEST_HEADER)).collect(),
-            label_widths: sorted
-                .iter()
-                .map(|(_, shape)| usable(shape.label_width, 0.0, LARGEST_LABEL))
-                .collect(),
+            headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, MAX_HEADER)).collect(),
+            label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, MAX_LABEL)).collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
             formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),
@@ -156,17 +153,21 @@ fn break_cycles(parents: &mut [Option<usize>]) -> Vec<usize> {
     depths.into_iter().map(Invariant::asserted_or_default).collect()
 }
 
-fn usable(value: f64, least: f64, most: f64) -> f64 {
+fn usable(value: f64, least: f64, max: f64) -> f64 {
     // Multiples of 1/64, so that sums with coordinates are exact.
-    if value.is_finite() { rounded_up(value.clamp(least, most)) } else { least }
+    if value.is_finite() { rounded_up(value.clamp(least, max)) } else { least }
 }
 
 fn usable_size(size: Size) -> Size {
-    Size::new(usable(size.width, 1.0, LARGEST_SIDE), usable(size.height, 1.0, LARGEST_SIDE))
+    Size::new(usable(size.width, 1.0, MAX_SIDE), usable(size.height, 1.0, MAX_SIDE))
 }
 
 fn usable_point(point: Option<Point>) -> Option<Point> {
-    point
-        .filter(|point| point.is_finite())
-        .map(|point| Point::new(point.x.clamp(-LIMIT, LIMIT), point.y.clamp(-LIMIT, LIMIT)).rounded())
+    point.filter(|point| point.is_finite()).map(|point| {
+        Point::new(
+            point.x.clamp(-MAX_COORDINATE, MAX_COORDINATE),
+            point.y.clamp(-MAX_COORDINATE, MAX_COORDINATE),
+        )
+        .rounded()
+    })
 }

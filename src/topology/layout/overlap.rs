@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 use super::geometry::{Point, Rect};
 use super::space::Space;
 
-const MOST_CANDIDATES: usize = 160;
+const MAX_CANDIDATES: usize = 160;
 /// Tolerance for distances. It keeps rounding from making a neighbor at the right distance an obstacle.
 const TOLERANCE: f64 = 1.0 / 32.0;
-const PUSHES: usize = 40;
+const MAX_PUSHES: usize = 40;
 /// One shape in this many may still be too near another when pushing stops.
-const FEW: usize = 200;
+const SHAPES_PER_OVERLAP: usize = 200;
 
 /// Moves rectangles that overlap, or that are nearer to each other than the gap. Each moves as little as possible.
 ///
@@ -35,7 +35,7 @@ pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f
 pub(super) fn nearest_free(space: &Space, rect: Rect, gap: f64, edge: f64) -> Rect {
     let origin = rect.corner();
     let mut candidates = BinaryHeap::from([Candidate { cost: 0.0, corner: origin }]);
-    for _ in 0..MOST_CANDIDATES {
+    for _ in 0..MAX_CANDIDATES {
         let Some(Candidate { corner, .. }) = candidates.pop() else { break };
         let candidate = Rect::new(corner, rect.size()).rounded();
         let Some(obstacle) = first_obstacle(space, candidate, gap) else { return candidate };
@@ -103,7 +103,7 @@ fn nearest_on_rings(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
 /// It does not remove every overlap; [`separate`] removes the rest.
 pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
     let mut seen = vec![0; rects.len()];
-    for turn in 0..PUSHES {
+    for turn in 0..MAX_PUSHES {
         crate::fair_threads::yield_turn();
         let space = Space::holding(rects);
         let mut moves = vec![Point::default(); rects.len()];
@@ -125,7 +125,7 @@ pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
             moves[index] = by;
         }
         // A few shapes in the way of others need not move all of them once more.
-        if crowded * FEW <= rects.len() {
+        if crowded * SHAPES_PER_OVERLAP <= rects.len() {
             return;
         }
         for (rect, by) in rects.iter_mut().zip(moves.iter()) {

@@ -8,12 +8,13 @@ pub(super) const ASPECT: f64 = 1.5;
 
 /// Returns whether proportions are between 1 : 2 and 5 : 2.
 pub(super) fn fits(size: Size) -> bool {
-    (HIGHEST..=WIDEST).contains(&(size.width.max(1.0) / size.height.max(1.0)))
+    (MIN_RATIO..=MAX_RATIO).contains(&(size.width.max(1.0) / size.height.max(1.0)))
 }
 
-const HIGHEST: f64 = 0.5;
+/// The smallest ratio of width to height.
+const MIN_RATIO: f64 = 0.5;
 /// The largest ratio of width to height.
-pub(super) const WIDEST: f64 = 2.5;
+pub(super) const MAX_RATIO: f64 = 2.5;
 
 /// Returns how far a ratio of width to height is from the desired one. 1 for the desired one, more for others.
 pub(super) fn misproportion(size: Size) -> f64 {

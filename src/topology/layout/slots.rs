@@ -1,14 +1,14 @@
 //! Places for new shapes beside shapes that have a place.
 
+use super::containers::GAP;
+use super::containers::LAYER_GAP;
 use super::geometry::{Point, Rect, Size};
-use super::level::GAP;
-use super::level::LAYER_GAP;
 use super::outline::Outline;
 use super::overlap::{is_free, nearest_free};
 use super::space::Space;
 
 /// Maximum number of siblings whose surroundings are searched for a place.
-const MOST_PEERS: usize = 48;
+const MAX_PEERS: usize = 48;
 
 /// Finds places for new shapes.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<'a> Slots<'a> {
                 .copied()
                 .filter(|peer| *peer != shape && self.outline.parents[*peer] == parent)
                 .filter(|peer| self.distinct_neighbors(*peer).len() == 1)
-                .take(MOST_PEERS)
+                .take(MAX_PEERS)
                 .collect(),
             _ => Vec::new(),
         }
@@ -124,7 +124,7 @@ fn beside(
     center: Point,
     space: &Space,
 ) -> Option<Point> {
-    let places = peers.iter().rev().take(MOST_PEERS).filter_map(|peer| rects[*peer]).flat_map(|peer| {
+    let places = peers.iter().rev().take(MAX_PEERS).filter_map(|peer| rects[*peer]).flat_map(|peer| {
         [
             Point::new(peer.right() + GAP, peer.y),
             Point::new(peer.x, peer.bottom() + GAP),

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::device::resolved::Resolved;
-use super::few::FewBy;
-use super::key::Key;
+use super::device::tables::Resolved;
+use super::key::IdentityKey;
+use super::multimap::SmallMultimap;
 use crate::model::{HostId, MacAddress};
 
 /// Maximum number of addresses that are compared. A MAC address with more IP addresses answers for other devices, and an
@@ -17,9 +17,9 @@ const MAX_COMPARED: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct AddressBook {
     /// Pairs of a MAC address and the host that states it, by IP address.
-    by_ip: FewBy<Key, (MacAddress, HostId)>,
+    by_ip: SmallMultimap<IdentityKey, (MacAddress, HostId)>,
     /// Pairs of an IP address and the host that states it, by MAC address.
-    by_mac: FewBy<MacAddress, (Key, HostId)>,
+    by_mac: SmallMultimap<MacAddress, (IdentityKey, HostId)>,
 }
 
 impl AddressBook {
@@ -44,20 +44,20 @@ impl AddressBook {
     }
 
     /// Returns the IP addresses that have a MAC address; `None` for too many.
-    pub(super) fn ips(&self, address: MacAddress) -> Option<BTreeSet<Key>> {
+    pub(super) fn ips(&self, address: MacAddress) -> Option<BTreeSet<IdentityKey>> {
         let distinct = self.by_mac.distinct(&address, |(ip, _)| (ip, HostId::new(Uuid::max())), MAX_COMPARED);
         distinct.map(|found| found.into_iter().map(|(ip, _)| ip).collect())
     }
 
     /// Returns the MAC addresses of an IP address; `None` for too many.
-    pub(super) fn macs(&self, ip: Key) -> Option<BTreeSet<MacAddress>> {
+    pub(super) fn macs(&self, ip: IdentityKey) -> Option<BTreeSet<MacAddress>> {
         let distinct =
             self.by_ip.distinct(&ip, |(address, _)| (address, HostId::new(Uuid::max())), MAX_COMPARED);
         distinct.map(|found| found.into_iter().map(|(address, _)| address).collect())
     }
 
     /// Returns the first of the hosts that state the MAC address of an IP address, if no host states another one.
-    pub(super) fn reporter(&self, ip: Key, address: MacAddress) -> Option<HostId> {
+    pub(super) fn reporter(&self, ip: IdentityKey, address: MacAddress) -> Option<HostId> {
         let macs = self.macs(ip)?;
         let (found, reporter) = self.by_ip.get(&ip).next()?;
         (macs.len() == 1 && found == address).then_some(reporter)

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::contest::candidate::{DeviceKey, Source};
+use super::contest::candidate::{CandidateSource, DeviceKey};
 use super::devices::Devices;
-use super::few::FewBy;
+use super::multimap::SmallMultimap;
 use super::rules::adjacency::{Adjacent, adjacent};
 use super::rules::fdb::{FdbView, FdbViews};
 use crate::fair_threads::yield_turn;
@@ -17,11 +17,11 @@ pub(super) struct Bridges {
     /// The bridges that have others behind at least two ports.
     branching: BTreeSet<HostId>,
     /// The hosts that have a port towards each bridge as shared entries show it.
-    inferred: FewBy<HostId, HostId>,
+    inferred: SmallMultimap<HostId, HostId>,
     adjacent: HashMap<HostId, BTreeMap<u32, Adjacent>>,
     /// The bridges that each bridge may be linked with, in order.
     listed: HashMap<HostId, Vec<HostId>>,
-    listed_by: FewBy<HostId, HostId>,
+    listed_by: SmallMultimap<HostId, HostId>,
 }
 
 /// Hosts whose views are others.
@@ -64,7 +64,7 @@ impl Bridges {
         &mut self,
         changed: &ChangedViews,
         devices: &Devices,
-        pairs: &mut Vec<Source>,
+        pairs: &mut Vec<CandidateSource>,
     ) -> BTreeSet<HostId> {
         let mut affected = changed.hosts.clone();
         self.add_facing(&changed.moved, devices, &mut affected);
@@ -121,7 +121,7 @@ impl Bridges {
     }
 
     /// Lists the bridges that a bridge may be linked with. Adds its pairs if they are others, or if `is_changed`.
-    fn list(&mut self, host: HostId, is_changed: bool, pairs: &mut Vec<Source>) {
+    fn list(&mut self, host: HostId, is_changed: bool, pairs: &mut Vec<CandidateSource>) {
         let mut found = Vec::new();
         for adjacent in self.adjacent.get(&host).into_iter().flat_map(BTreeMap::values) {
             match adjacent {
@@ -177,8 +177,8 @@ impl Bridges {
     }
 }
 
-fn pair(one: HostId, other: HostId) -> Source {
-    Source::pair(DeviceKey::Host(one), DeviceKey::Host(other))
+fn pair(one: HostId, other: HostId) -> CandidateSource {
+    CandidateSource::pair(DeviceKey::Host(one), DeviceKey::Host(other))
 }
 
 fn segment_ports(ports: &BTreeMap<u32, Adjacent>) -> impl Iterator<Item = &u32> {

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::address_book::AddressBook;
 use super::device::Device;
-use super::few::FewBy;
-use super::key::Key;
+use super::key::IdentityKey;
+use super::multimap::SmallMultimap;
 use super::rules::fdb::MAX_LEARNERS;
-use crate::discovery::reconcile::Known;
+use crate::discovery::reconcile::KnownHosts;
 use crate::model::{HostId, MacAddress};
 
 /// The devices and their indexes.
@@ -17,17 +17,17 @@ use crate::model::{HostId, MacAddress};
 pub(super) struct Devices {
     by_id: BTreeMap<HostId, Device>,
     /// The hosts that have an identity.
-    holders: FewBy<Key, HostId>,
+    holders: SmallMultimap<IdentityKey, HostId>,
     /// The hosts that have a MAC address.
-    owners: FewBy<MacAddress, HostId>,
+    owners: SmallMultimap<MacAddress, HostId>,
     /// The hosts by their own ids and the ids of their ports. `None` as long as no device names one by its id.
-    records: Option<FewBy<Uuid, HostId>>,
+    records: Option<SmallMultimap<Uuid, HostId>>,
     /// The hosts that name an identity.
-    namers: FewBy<Key, HostId>,
+    namers: SmallMultimap<IdentityKey, HostId>,
     /// The hosts that learned a MAC address.
-    learners: FewBy<MacAddress, HostId>,
+    learners: SmallMultimap<MacAddress, HostId>,
     /// The hosts that no longer have a MAC address learned.
-    losers: FewBy<MacAddress, HostId>,
+    losers: SmallMultimap<MacAddress, HostId>,
     /// The hosts that are bridges.
     bridges: HashSet<HostId>,
     address_book: AddressBook,
@@ -37,10 +37,10 @@ pub(super) struct Devices {
 
 /// The host to which a neighbor cache gives a MAC address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Joined {
+pub(super) struct CachedOwner {
     pub(super) host: HostId,
     /// The address by which the host is known.
-    pub(super) ip: Key,
+    pub(super) ip: IdentityKey,
     /// The host that has the neighbor cache, or had the row in it.
     pub(super) reporter: HostId,
 }
@@ -126,8 +126,8 @@ impl Devices {
 
     /// Adds the hosts that name one of the identities of a device.
     pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<HostId>) {
-        let macs = device.macs.iter().map(|address| Key::of_mac(*address));
-        let records = self.records.iter().flat_map(|_| device.records()).map(Key::of_record);
+        let macs = device.macs.iter().map(|address| IdentityKey::of_mac(*address));
+        let records = self.records.iter().flat_map(|_| device.records()).map(IdentityKey::of_record);
         for key in device.keys.iter().copied().chain(macs).chain(records) {
             namers.extend(self.namers.get(&key));
         }
@@ -139,7 +139,7 @@ impl Devices {
     }
 
     /// Returns the hosts that have an identity.
-    pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = HostId> {
+    pub(super) fn holders(&self, key: IdentityKey) -> impl Iterator<Item = HostId> {
         self.holders.get(&key)
     }
 
@@ -156,7 +156,7 @@ impl Devices {
     /// Returns the host to which neighbor caches give a MAC address that no host is known to have.
     ///
     /// The host is known by its IP addresses only. There is none if one of the addresses may belong to another host.
-    pub(super) fn joined(&self, address: MacAddress) -> Option<Joined> {
+    pub(super) fn joined(&self, address: MacAddress) -> Option<CachedOwner> {
         if self.owners.len(&address) > 0 {
             return None;
         }
@@ -164,7 +164,7 @@ impl Devices {
         if ips.is_empty() {
             ips = self.former_addresses.ips(address)?;
         }
-        let mut found: Option<Joined> = None;
+        let mut found: Option<CachedOwner> = None;
         for ip in ips {
             let mut holders = self.holders.get(&ip);
             let Some(host) = holders.next() else { continue };
@@ -174,7 +174,7 @@ impl Devices {
             let is_current = self.address_book.macs(ip).is_none_or(|macs| !macs.is_empty());
             let book = if is_current { &self.address_book } else { &self.former_addresses };
             let reporter = book.reporter(ip, address)?;
-            found = found.or(Some(Joined { host, ip, reporter }));
+            found = found.or(Some(CachedOwner { host, ip, reporter }));
         }
         found.filter(|found| self.get(found.host).is_some_and(|device| device.macs.is_empty()))
     }
@@ -247,10 +247,10 @@ impl Devices {
     }
 }
 
-impl Known<Key> for Devices {
+impl KnownHosts<IdentityKey> for Devices {
     type Host = HostId;
 
-    fn add_holders(&self, key: &Key, holders: &mut BTreeSet<HostId>) {
+    fn add_holders(&self, key: &IdentityKey, holders: &mut BTreeSet<HostId>) {
         holders.extend(self.holders.get(key));
         if let Some(address) = key.mac() {
             holders.extend(self.owners.get(&address));
@@ -264,6 +264,6 @@ impl Known<Key> for Devices {
     }
 }
 
-fn named_keys(device: &Device) -> impl Iterator<Item = Key> {
+fn named_keys(device: &Device) -> impl Iterator<Item = IdentityKey> {
     device.sightings.iter().flat_map(|sighting| sighting.names.keys())
 }

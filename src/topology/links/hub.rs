@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contest::candidate::{Claimed, DeviceKey, HostPort, Spot};
-use super::contest::{MAX_REJECTED, Proposal, Standing};
+use super::contest::{AdmittedLinks, JoinedCandidates, MAX_REJECTED};
 use super::devices::Devices;
 use super::stub::{port_bytes, unmanaged_switch};
 use super::{End, RejectedClaim, Rule, Segment, Stub};
 use crate::model::derived_id;
+use crate::union_find::UnionFind;
 
 /// A segment or an unmanaged switch, and what is connected to it.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl<'c> Member<'c> {
         Self { rule, claims: Vec::new(), of_others: 0, rejected: Vec::new(), is_conflicting: false }
     }
 
-    fn add(&mut self, spot: &Spot, proposal: &Proposal<'c>) {
+    fn add(&mut self, spot: &Spot, proposal: &JoinedCandidates<'c>) {
         self.rule = self.rule.min(proposal.rule);
         let most_of_others =
             if matches!(proposal.rule, Rule::MutualFdb | Rule::SharedFdb) { 0 } else { MAX_CLAIMS_OF_OTHERS };
@@ -67,72 +68,44 @@ impl<'c> Member<'c> {
 /// Takes the links at shared ports away, and returns the hubs that replace them.
 ///
 /// Shared ports that see each other are on one hub.
-pub(super) fn hubs<'c>(standing: &mut Standing<'c>, devices: &Devices) -> Vec<Hub<'c>> {
-    if standing.shared_ports.is_empty() {
+pub(super) fn hubs<'c>(admitted: &mut AdmittedLinks<'c>, devices: &Devices) -> Vec<Hub<'c>> {
+    if admitted.shared_ports.is_empty() {
         return Vec::new();
     }
-    let shared = std::mem::take(&mut standing.shared_ports);
+    let shared = std::mem::take(&mut admitted.shared_ports);
     let is_at_hub = |spot: &Spot| spot.host_port().is_some_and(|port| shared.contains(&port));
-    let (at_hubs, others): (Vec<Proposal<'_>>, Vec<Proposal<'_>>) = std::mem::take(&mut standing.proposals)
-        .into_iter()
-        .partition(|proposal| proposal.ends.iter().any(is_at_hub));
-    standing.proposals = others;
-    let mut groups = Groups::default();
+    let (at_hubs, others): (Vec<JoinedCandidates<'_>>, Vec<JoinedCandidates<'_>>) =
+        std::mem::take(&mut admitted.proposals)
+            .into_iter()
+            .partition(|proposal| proposal.ends.iter().any(is_at_hub));
+    admitted.proposals = others;
+    let ports: Vec<&HostPort> = shared.iter().collect();
+    // The number of a port in their order, so that the smallest port of a hub represents it.
+    let number = |spot: &Spot| ports.binary_search(&&spot.host_port()?).ok();
+    let mut sets = UnionFind::new(ports.len());
     for proposal in &at_hubs {
-        let ports: Vec<HostPort> =
-            proposal.ends.iter().filter_map(Spot::host_port).filter(|port| shared.contains(port)).collect();
-        if let [one, other] = ports.as_slice() {
-            groups.join(one, other);
-        }
+        sets.join_all(proposal.ends.iter().filter_map(number));
     }
-    let mut by_root: BTreeMap<HostPort, Vec<Proposal<'_>>> = BTreeMap::new();
+    let mut by_set: BTreeMap<usize, Vec<JoinedCandidates<'_>>> = BTreeMap::new();
     for proposal in at_hubs {
-        let port = proposal.ends.iter().filter_map(Spot::host_port).find(|port| shared.contains(port));
-        if let Some(port) = port {
-            by_root.entry(groups.root(&port)).or_default().push(proposal);
+        if let Some(port) = proposal.ends.iter().find_map(number) {
+            by_set.entry(sets.find(port)).or_default().push(proposal);
         }
     }
-    by_root.into_iter().filter_map(|(root, proposals)| hub(&root, &proposals, &shared, devices)).collect()
+    let joined = |(first, proposals): (usize, Vec<JoinedCandidates<'c>>)| {
+        hub(ports.get(first).copied()?, &proposals, &shared, devices)
+    };
+    by_set.into_iter().filter_map(joined).collect()
 }
 
-/// Ports, each with a smaller port of the same hub.
-#[derive(Default)]
-struct Groups(BTreeMap<HostPort, HostPort>);
-
-impl Groups {
-    /// Returns the smallest port of a hub.
-    fn root(&mut self, port: &HostPort) -> HostPort {
-        let mut root = port;
-        while let Some(smaller) = self.0.get(root) {
-            root = smaller;
-        }
-        let root = root.clone();
-        // The next search is short.
-        let mut current = port.clone();
-        while let Some(next) = self.0.get(&current).filter(|next| **next != root).cloned() {
-            self.0.insert(current, root.clone());
-            current = next;
-        }
-        root
-    }
-
-    fn join(&mut self, one: &HostPort, other: &HostPort) {
-        let (one, other) = (self.root(one), self.root(other));
-        if one < other {
-            self.0.insert(other, one);
-        } else if other < one {
-            self.0.insert(one, other);
-        }
-    }
-}
-
+/// Makes a hub of the links at its ports, the smallest of which is `first`.
 fn hub<'c>(
-    root: &HostPort,
-    proposals: &[Proposal<'c>],
+    first: &HostPort,
+    proposals: &[JoinedCandidates<'c>],
     shared: &BTreeSet<HostPort>,
     devices: &Devices,
 ) -> Option<Hub<'c>> {
-    let device = devices.get(root.0)?;
+    let device = devices.get(first.0)?;
     let mut members: BTreeMap<Spot, Member<'c>> = BTreeMap::new();
     for proposal in proposals {
         for end in &proposal.ends {
@@ -145,12 +118,12 @@ fn hub<'c>(
     let is_unmanaged = proposals.iter().all(|proposal| proposal.rule.is_access())
         && members.keys().filter_map(Spot::host_port).filter(|port| shared.contains(port)).count() == 1;
     if is_unmanaged {
-        let stub = unmanaged_switch(device, &root.1);
+        let stub = unmanaged_switch(device, &first.1);
         let end = End::Stub { id: stub.id, port: None };
         return Some(Hub { end, segment: None, stub: Some(stub), members });
     }
-    let id = derived_id("segment", &[device.id.as_bytes(), &port_bytes(device, &root.1)]);
-    let segment = Segment { id, label: device.port_ref(&root.1).name };
+    let id = derived_id("segment", &[device.id.as_bytes(), &port_bytes(device, &first.1)]);
+    let segment = Segment { id, label: device.port_ref(&first.1).name };
     Some(Hub { end: End::Segment { id }, segment: Some(segment), stub: None, members })
 }
 

@@ -1,6 +1,7 @@
-//! Keys of the index: identities and record ids in a fixed size.
+//! Keys of the indexes of devices and ports. Identities and record ids have a fixed size.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -28,9 +29,9 @@ const INFINIBAND: u8 = 0x23;
 
 /// An identity of a device, or the id of a host or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Key([u8; LENGTH]);
+pub(super) struct IdentityKey([u8; LENGTH]);
 
-impl Key {
+impl IdentityKey {
     pub(super) fn of_identity(identity: &Identity) -> Self {
         let term = identity.term();
         if identity.kind() == IdentityKind::Mac
@@ -89,4 +90,19 @@ impl Key {
     pub(super) const fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// A port, as a key within its device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum PortKey {
+    /// The place among the device's ports.
+    Known(u32),
+    /// The name of a port that is not an interface entry.
+    Named(Arc<str>),
+}
+
+/// Returns the place of the port to which the bridge gives a number.
+pub(super) fn place_of(bridge_ports: &[(i64, u32)], number: i64) -> Option<u32> {
+    let index = bridge_ports.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+    bridge_ports.get(index).map(|(_, place)| *place)
 }

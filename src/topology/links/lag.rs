@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use super::contest::Proposal;
+use super::contest::JoinedCandidates;
 use super::contest::candidate::{DeviceKey, HostPort, Spot};
 use super::device::ports::Aggregate;
 use super::devices::Devices;
 
 /// The physical links of two devices that are one link.
 #[derive(Debug)]
-pub(super) struct Bundle<'c> {
+pub(super) struct AggregateLinks<'c> {
     /// The aggregates at the ends; `None` where there is none, or it is unknown.
     pub(super) ends: [Spot; 2],
-    pub(super) links: Vec<Proposal<'c>>,
+    pub(super) links: Vec<JoinedCandidates<'c>>,
 }
 
 /// The devices and the aggregates at both ends.
@@ -57,14 +57,17 @@ pub(super) fn aggregate_ports(
 /// Groups links by the aggregates of their ports. A link without an aggregate is a group of its own.
 ///
 /// Many devices do not report their aggregates: where one end has none, the other end's decides.
-pub(super) fn bundles<'c>(proposals: Vec<Proposal<'c>>, devices: &Devices) -> Vec<Bundle<'c>> {
-    let mut groups: BTreeMap<Group, Vec<Proposal<'c>>> = BTreeMap::new();
+pub(super) fn bundles<'c>(
+    proposals: Vec<JoinedCandidates<'c>>,
+    devices: &Devices,
+) -> Vec<AggregateLinks<'c>> {
+    let mut groups: BTreeMap<Group, Vec<JoinedCandidates<'c>>> = BTreeMap::new();
     let mut bundles = Vec::new();
     for proposal in proposals {
         let [source, target] = &proposal.ends;
         let aggregates = aggregates(&proposal.ends, &proposal.announced, devices);
         if aggregates == [None, None] {
-            bundles.push(Bundle { ends: proposal.ends.clone(), links: vec![proposal] });
+            bundles.push(AggregateLinks { ends: proposal.ends.clone(), links: vec![proposal] });
         } else {
             groups.entry(([source.device, target.device], aggregates)).or_default().push(proposal);
         }
@@ -87,18 +90,18 @@ pub(super) fn bundles<'c>(proposals: Vec<Proposal<'c>>, devices: &Devices) -> Ve
                 [Spot::new(devices[0], source), Spot::new(devices[1], target)]
             }
         };
-        bundles.push(Bundle { ends, links });
+        bundles.push(AggregateLinks { ends, links });
     }
     bundles
 }
 
-fn half_known(groups: &BTreeMap<Group, Vec<Proposal<'_>>>) -> Vec<Group> {
+fn half_known(groups: &BTreeMap<Group, Vec<JoinedCandidates<'_>>>) -> Vec<Group> {
     let is_half = |group: &&Group| group.1.iter().flatten().count() == 1;
     groups.keys().filter(is_half).cloned().collect()
 }
 
 /// Returns the only group that completes a group. It has the group's aggregate, and another one at the other end.
-fn whole(groups: &BTreeMap<Group, Vec<Proposal<'_>>>, half: &Group) -> Option<Group> {
+fn whole(groups: &BTreeMap<Group, Vec<JoinedCandidates<'_>>>, half: &Group) -> Option<Group> {
     let is_whole = |group: &&Group| {
         let mut ends = group.1.iter().zip(&half.1);
         group.0 == half.0 && *group != half && ends.all(|(one, other)| other.is_none() || one == other)

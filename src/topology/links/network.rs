@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bridges::{Bridges, ChangedViews};
-use super::contest::candidate::{Candidate, DeviceKey, Source};
+use super::contest::candidate::{CandidateSource, DeviceKey, LinkCandidate};
 use super::contest::components::{Components, extend};
 use super::device::Device;
 use super::devices::Devices;
-use super::few::FewBy;
-use super::resolve::{Seen, resolve};
+use super::multimap::SmallMultimap;
+use super::resolve::{ResolvedSighting, resolve};
 use super::rules::access::{AccessPorts, lost_fdb, single_sided_fdb};
 use super::rules::fdb::{FdbView, mutual_fdb, shared_fdb};
 use super::rules::manual::{ManualLink, manual};
-use super::rules::neighbors::{Between, is_superseded};
+use super::rules::neighbors::{MutualClaims, is_superseded};
 use super::stub::stub;
 use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
 use crate::discovery::report::Capability;
@@ -49,14 +49,14 @@ use crate::model::{HostId, LinkId, NodeId};
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     devices: Devices,
-    seen: BTreeMap<HostId, Vec<Seen>>,
+    seen: BTreeMap<HostId, Vec<ResolvedSighting>>,
     /// The hosts that see each stub.
-    seen_stubs: FewBy<NodeId, HostId>,
+    seen_stubs: SmallMultimap<NodeId, HostId>,
     bridges: Bridges,
     access_ports: AccessPorts,
     /// The ports that learned an address last, of addresses that they no longer have.
     lost_ports: AccessPorts,
-    manual: BTreeMap<Source, Vec<ManualLink>>,
+    manual: BTreeMap<CandidateSource, Vec<ManualLink>>,
     components: Components,
     stubs: BTreeMap<NodeId, Box<Stub>>,
 }
@@ -72,7 +72,7 @@ struct Dirty {
     views: BTreeSet<HostId>,
     access: BTreeSet<HostId>,
     /// Pairs of devices, some of them repeatedly.
-    pairs: Vec<Source>,
+    pairs: Vec<CandidateSource>,
     /// Stubs, some of them repeatedly.
     stubs: Vec<NodeId>,
 }
@@ -177,11 +177,11 @@ impl Links {
     }
 
     fn replace_manual(&mut self, manual: &[ManualLink], dirty: &mut Dirty) {
-        let mut by_pair: BTreeMap<Source, BTreeSet<ManualLink>> = BTreeMap::new();
+        let mut by_pair: BTreeMap<CandidateSource, BTreeSet<ManualLink>> = BTreeMap::new();
         for link in manual {
             by_pair.entry(link.pair()).or_default().insert(*link);
         }
-        let by_pair: BTreeMap<Source, Vec<ManualLink>> =
+        let by_pair: BTreeMap<CandidateSource, Vec<ManualLink>> =
             by_pair.into_iter().map(|(pair, links)| (pair, links.into_iter().collect())).collect();
         let former = std::mem::replace(&mut self.manual, by_pair);
         dirty.pairs.extend(former.into_keys());
@@ -206,7 +206,7 @@ impl Links {
             self.lost_ports.add_hosts(*address, &mut dirty.access);
         }
         let own = DeviceKey::Host(id);
-        let is_own = |pair: &Source| matches!(pair, Source::Pair(one, other) if *one == own || *other == own);
+        let is_own = |pair: &CandidateSource| matches!(pair, CandidateSource::Pair(one, other) if *one == own || *other == own);
         dirty.pairs.extend(self.manual.keys().filter(|pair| is_own(pair)));
         self.compute(dirty);
     }
@@ -220,12 +220,12 @@ impl Links {
             yield_turn();
             (*pair, self.pair_candidates(*pair))
         });
-        let mut changes: Vec<(Source, Vec<Candidate>)> = candidates.collect();
+        let mut changes: Vec<(CandidateSource, Vec<LinkCandidate>)> = candidates.collect();
         let views = self.bridges.views();
         for host in &dirty.access {
             yield_turn();
             let former = self.components.access_sources(*host).map(|port| (port, Vec::new()));
-            let mut by_port: BTreeMap<u32, Vec<Candidate>> = former.collect();
+            let mut by_port: BTreeMap<u32, Vec<LinkCandidate>> = former.collect();
             if let Some(device) = self.devices.get(*host) {
                 by_port.extend(single_sided_fdb(device, &self.devices, views, &self.access_ports));
                 let gone = lost_fdb(device, &self.devices, views, [&self.access_ports, &self.lost_ports]);
@@ -233,7 +233,9 @@ impl Links {
                     by_port.entry(port).or_default().extend(candidates);
                 }
             }
-            changes.extend(by_port.into_iter().map(|(port, found)| (Source::Access(*host, port), found)));
+            changes.extend(
+                by_port.into_iter().map(|(port, found)| (CandidateSource::Access(*host, port), found)),
+            );
         }
         dirty.stubs.extend(self.components.update(changes, &self.devices));
         dirty.stubs.sort_unstable();
@@ -256,7 +258,7 @@ impl Links {
             for seen in former.iter().chain(&found) {
                 let is_changed = seen.device.host().is_some_and(|host| dirty.changed.contains(&host));
                 if is_other || is_changed {
-                    dirty.pairs.push(Source::pair(DeviceKey::Host(*host), seen.device));
+                    dirty.pairs.push(CandidateSource::pair(DeviceKey::Host(*host), seen.device));
                     if let DeviceKey::Stub(stub) = seen.device {
                         dirty.stubs.push(stub);
                     }
@@ -325,13 +327,13 @@ impl Links {
     }
 
     /// Returns the links that two devices may have.
-    fn pair_candidates(&self, pair: Source) -> Vec<Candidate> {
-        let Source::Pair(one, other) = pair else { return Vec::new() };
+    fn pair_candidates(&self, pair: CandidateSource) -> Vec<LinkCandidate> {
+        let CandidateSource::Pair(one, other) = pair else { return Vec::new() };
         let claims = |key: DeviceKey| {
             let host = key.host()?;
             Some((self.devices.get(host)?, self.seen.get(&host).map_or(&[][..], Vec::as_slice)))
         };
-        let mut candidates = Between::new((one, claims(one)), (other, claims(other))).candidates();
+        let mut candidates = MutualClaims::new((one, claims(one)), (other, claims(other))).candidates();
         candidates
             .iter_mut()
             .for_each(|candidate| candidate.is_stale |= is_superseded(candidate, &self.devices));

@@ -9,15 +9,15 @@ use super::contest::candidate::DeviceKey;
 use super::device::Device;
 use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
-use super::key::Key;
-use super::port_key::PortKey;
+use super::key::IdentityKey;
+use super::key::PortKey;
 use super::stub::stub_id;
-use crate::discovery::reconcile::{Found, Named, trimmed};
+use crate::discovery::reconcile::{Named, NamedHost, trimmed};
 use crate::model::{HostId, NodeId};
 
 /// A sighting whose neighbor has been looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ResolvedSighting {
     pub(super) device: DeviceKey,
     pub(super) method: Method,
     /// The port of the device that names the neighbor.
@@ -31,7 +31,7 @@ pub(super) struct Seen {
 }
 
 /// Looks up the neighbors of a device, sorted. Sightings of the device itself are left out.
-pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
+pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<ResolvedSighting> {
     let mut seen = Vec::with_capacity(device.sightings.len());
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
@@ -42,9 +42,9 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),
             Names::Device(named) => match named.find(devices) {
-                Found::Only(host) if host == device.id || !counts(Some(host)) => {}
-                Found::Nothing | Found::Several(_) if !counts(None) => {}
-                Found::Only(host) => seen.push(Seen {
+                NamedHost::Only(host) if host == device.id || !counts(Some(host)) => {}
+                NamedHost::Nothing | NamedHost::Several(_) if !counts(None) => {}
+                NamedHost::Only(host) => seen.push(ResolvedSighting {
                     device: DeviceKey::Host(host),
                     method: sighting.method,
                     port: sighting.port.clone(),
@@ -53,9 +53,9 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
                     is_ambiguous: false,
                 }),
                 // An unknown bridge to which the port's own number belongs is most likely the device itself.
-                Found::Nothing if matches!(sighting.remote, RemotePort::Bridge { is_own: true, .. }) => {}
-                Found::Nothing => unknown.push((place, sighting, named, false)),
-                Found::Several(_) => unknown.push((place, sighting, named, true)),
+                NamedHost::Nothing if matches!(sighting.remote, RemotePort::Bridge { is_own: true, .. }) => {}
+                NamedHost::Nothing => unknown.push((place, sighting, named, false)),
+                NamedHost::Several(_) => unknown.push((place, sighting, named, true)),
             },
         }
     }
@@ -71,11 +71,11 @@ fn by_record(
     sighting: &Sighting,
     place: usize,
     id: Uuid,
-) -> Option<Seen> {
+) -> Option<ResolvedSighting> {
     let host = devices.host_of_record(id).filter(|host| *host != device.id)?;
     let ports = &devices.get(host)?.ports;
     let port = ports.iter().zip(0..).find(|(port, _)| port.id.uuid() == id).map(|(_, place)| place);
-    Some(Seen {
+    Some(ResolvedSighting {
         device: DeviceKey::Host(host),
         method: sighting.method,
         port: sighting.port.clone(),
@@ -100,20 +100,20 @@ fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
 
 /// The sighting of a device that is not a host. The fields are its place, the sighting, the identities, and whether
 /// several hosts have them.
-type Unknown<'d> = (usize, &'d Sighting, &'d Named<Key>, bool);
+type Unknown<'d> = (usize, &'d Sighting, &'d Named<IdentityKey>, bool);
 
 /// Turns sightings of unknown devices into stubs.
 ///
 /// LLDP, CDP and the spanning tree often name one device differently. On one port, sightings that share an identity are
 /// one device.
-fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
+fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<ResolvedSighting> {
     let mut sorted: Vec<&Unknown<'_>> = unknown.iter().collect();
     sorted.sort_by_key(|(place, sighting, ..)| (sighting.port.as_ref(), sighting.method, *place));
     let mut seen = Vec::with_capacity(unknown.len());
     for entries in sorted.chunk_by(|one, other| one.1.port == other.1.port) {
         // The places of the stubs by their identities; of several stubs with an identity, the first.
         let mut stubs: Vec<NodeId> = Vec::new();
-        let mut by_identity: BTreeMap<Key, usize> = BTreeMap::new();
+        let mut by_identity: BTreeMap<IdentityKey, usize> = BTreeMap::new();
         for (place, sighting, named, is_ambiguous) in entries.iter().copied() {
             let may_be_same = sighting.method != Method::Lldp;
             let known = named.identities().filter_map(|identity| by_identity.get(identity)).min();
@@ -125,7 +125,7 @@ fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
                 }
                 stubs.push(id);
             }
-            seen.push(Seen {
+            seen.push(ResolvedSighting {
                 device: DeviceKey::Stub(id),
                 method: sighting.method,
                 port: sighting.port.clone(),

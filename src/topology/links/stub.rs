@@ -3,8 +3,8 @@
 use super::Stub;
 use super::device::Device;
 use super::device::sighting::{About, Sighting};
-use super::key::Key;
-use super::port_key::PortKey;
+use super::key::IdentityKey;
+use super::key::PortKey;
 use crate::discovery::reconcile::Named;
 use crate::discovery::report::Capability;
 use crate::model::{NodeId, derived_id};
@@ -13,7 +13,12 @@ use crate::model::{NodeId, derived_id};
 ///
 /// It follows from the strongest identity that the device announces. A device without one has a stub for each port that
 /// sees it.
-pub(super) fn stub_id(reporter: &Device, sighting: &Sighting, named: &Named<Key>, place: usize) -> NodeId {
+pub(super) fn stub_id(
+    reporter: &Device,
+    sighting: &Sighting,
+    named: &Named<IdentityKey>,
+    place: usize,
+) -> NodeId {
     let network = reporter.network_id;
     if let Some(key) = named.identities().next() {
         return derived_id("stub", &[network.as_bytes(), key.as_bytes()]);

@@ -6,8 +6,8 @@ use super::PortRef;
 use super::bridges::Bridges;
 use super::device::Device;
 use super::devices::Devices;
-use super::port_key::PortKey;
-use super::resolve::Seen;
+use super::key::PortKey;
+use super::resolve::ResolvedSighting;
 use super::rules::fdb::FdbViews;
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
@@ -65,7 +65,7 @@ pub struct CrowdedPort {
 
 pub(super) fn warnings(
     devices: &Devices,
-    seen: &BTreeMap<HostId, Vec<Seen>>,
+    seen: &BTreeMap<HostId, Vec<ResolvedSighting>>,
     bridges: &Bridges,
 ) -> Vec<LinkWarning> {
     let port = |host: HostId, place| devices.get(host)?.port(&PortKey::Known(place)).map(|port| port.id);

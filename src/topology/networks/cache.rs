@@ -16,39 +16,39 @@ const MAX_BYTES: usize = 512 * 1024 * 1024;
 
 /// Upper bound of the memory that the state of a network takes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Size {
+pub(super) struct StateSize {
     pub(super) hosts: usize,
     /// The number of bytes of the hosts and claims.
     pub(super) bytes: usize,
 }
 
 /// The state of a network. `None` while it was never read, or was dropped in the middle of a change.
-pub(super) type Slot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
+pub(super) type StateSlot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
 
 /// The networks that were used last.
 #[derive(Clone, Default)]
-pub(super) struct Cache(Arc<Mutex<Entries>>);
+pub(super) struct Cache(Arc<Mutex<CachedStates>>);
 
 #[derive(Default)]
-struct Entries {
-    by_network: HashMap<(OrganizationId, NetworkId), Entry>,
+struct CachedStates {
+    by_network: HashMap<(OrganizationId, NetworkId), CachedState>,
     /// Number of uses so far.
     uses: u64,
 }
 
-struct Entry {
-    slot: Slot,
-    size: Size,
+struct CachedState {
+    slot: StateSlot,
+    size: StateSize,
     last_use: u64,
 }
 
 impl Cache {
     /// Returns the slot of a network of an organization.
-    pub(super) fn slot(&self, organization: OrganizationId, network: NetworkId) -> Slot {
+    pub(super) fn slot(&self, organization: OrganizationId, network: NetworkId) -> StateSlot {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.uses += 1;
         let last_use = entries.uses;
-        let new = || Entry { slot: Slot::default(), size: Size::default(), last_use };
+        let new = || CachedState { slot: StateSlot::default(), size: StateSize::default(), last_use };
         let entry = entries.by_network.entry((organization, network)).or_insert_with(new);
         entry.last_use = last_use;
         let slot = Arc::clone(&entry.slot);
@@ -60,7 +60,7 @@ impl Cache {
     }
 
     /// Records the size of a network.
-    pub(super) fn note_size(&self, organization: OrganizationId, network: NetworkId, size: Size) {
+    pub(super) fn note_size(&self, organization: OrganizationId, network: NetworkId, size: StateSize) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {
             entry.size = size;
@@ -71,9 +71,9 @@ impl Cache {
     }
 }
 
-impl Entries {
+impl CachedStates {
     /// Removes the networks that were used least recently, but never the last one.
-    fn shrink(&mut self) -> Vec<Entry> {
+    fn shrink(&mut self) -> Vec<CachedState> {
         let mut evicted = Vec::new();
         loop {
             let hosts: usize = self.by_network.values().map(|entry| entry.size.hosts).sum();

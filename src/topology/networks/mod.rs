@@ -1,26 +1,29 @@
 //! The topologies of an inventory's networks, kept up to date as hosts change.
 
 mod cache;
-mod revision;
-mod shared;
 mod state;
 
-use std::fmt;
+use std::io::{BufWriter, Write};
+use std::{fmt, io};
 
-use self::cache::{Cache, Size, Slot};
-use self::revision::revision_of;
+use sha2::{Digest, Sha256};
+
+use self::cache::{Cache, StateSize, StateSlot};
 use self::state::NetworkState;
 use super::EdgeDetails;
 use super::graph::{BlindSpot, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
 use crate::access::Caller;
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{LinkId, NetworkId, OrganizationId, TopologyView};
+use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, OpenShare};
+use crate::model::{LinkId, NetworkId, OrganizationId, Redaction, TopologyView};
+use crate::topology::graph::{Redactor, SensitiveValues};
 
-/// The number of hosts from which the graph of a network takes long.
-const LARGE: usize = 500;
+/// The number of hosts from which building the graph of a network is long work.
+const LARGE_NETWORK_HOSTS: usize = 500;
 
-/// The size in bytes of hosts and claims from which the graph of a network takes long, however few hosts there are.
-const LARGE_BYTES: usize = 4 * 1024 * 1024;
+/// The size in bytes of hosts and claims from which building a graph is long work, however few hosts there are.
+const LARGE_NETWORK_BYTES: usize = 4 * 1024 * 1024;
 
 /// The topologies of the networks of an inventory.
 ///
@@ -172,7 +175,7 @@ impl Topologies {
         network: NetworkId,
         work: impl FnOnce(&NetworkState) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let slot: Slot = self.cache.slot(organization, network);
+        let slot: StateSlot = self.cache.slot(organization, network);
         // Requests for one network wait for each other here. A request that is dropped leaves the slot empty.
         let mut guard = slot.lock().await;
         let revision = self.inventory.topology_revision(organization).await?;
@@ -192,13 +195,77 @@ impl Topologies {
             let result = work(&state);
             (state, result)
         };
-        let (state, result) = if hosts > LARGE || bytes > LARGE_BYTES {
+        let (state, result) = if hosts > LARGE_NETWORK_HOSTS || bytes > LARGE_NETWORK_BYTES {
             self.inventory.offload_long(organization, work).await?
         } else {
             self.inventory.offload(organization, usize::MAX, work).await?
         };
-        self.cache.note_size(organization, network, Size { hosts, bytes });
+        self.cache.note_size(organization, network, StateSize { hosts, bytes });
         *guard = Some(state);
         Ok(result)
+    }
+}
+
+/// Number of bytes that are encoded and hashed in about 0.1 ms.
+const BYTES_PER_TURN: usize = 32 * 1024;
+
+/// Returns a text that changes whenever the graph changes.
+fn revision_of(graph: &Graph) -> String {
+    let mut writer = BufWriter::with_capacity(BYTES_PER_TURN, Hashed(Sha256::new()));
+    // Numbers, strings and maps with string keys always have a JSON form, and hashing never fails.
+    let written = serde_json::to_writer(&mut writer, graph).ok();
+    let hashed = written.and_then(|()| writer.into_inner().ok());
+    let digest = hashed.map(|Hashed(digest)| digest.finalize()).asserted_or_default();
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A digest of what is written, in turns.
+#[derive(Debug)]
+struct Hashed(Sha256);
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        yield_turn();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Topologies {
+    /// Draws the graph of a share and returns the result of `finish` for it. The graph has positions.
+    ///
+    /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on
+    /// it.
+    pub(crate) async fn shared<T: Send + 'static>(
+        &self,
+        open: &OpenShare,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let OpenShare { share, network_id: network, secret } = open;
+        let organization = share.organization_id;
+        let options = GraphOptions::new(share.view);
+        let layout = self.inventory.topology_layout(*network, share.view).await?;
+        let (share, network, secret) = (share.clone(), *network, secret.clone());
+        let draw = move |state: &NetworkState| {
+            let mut graph = build(&state.input(network, &options));
+            graph.revision = revision_of(&graph);
+            let mut values = SensitiveValues::of(state.hosts(), &share.redact);
+            if share.redact.contains(&Redaction::Names) {
+                state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
+            }
+            let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
+            let redactor =
+                if share.options.show_inspect_panel { redactor } else { redactor.without_evidence() };
+            redactor.redact(&mut graph);
+            let pins = layout.positions.iter();
+            let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();
+            lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
+            finish(graph)
+        };
+        self.with_network(organization, network, draw).await
     }
 }

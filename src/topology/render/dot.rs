@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::Picture;
 use super::file::File;
-use super::number::{number, sane};
 use super::scene::Scene;
 use super::words::{capacity, role};
+use super::words::{number, sane};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
@@ -17,7 +17,7 @@ use crate::topology::links::Confidence;
 const MAX_INDENT: usize = 16;
 
 /// Longest text in characters.
-const LONGEST: usize = 120;
+const MAX_TEXT: usize = 120;
 
 /// Writes an undirected graph. Containers are clusters; lines to a container end at its frame.
 ///
@@ -149,7 +149,7 @@ fn quoted(text: &str) -> String {
 /// Returns text within quotes. Labels have escape sequences of their own, and Graphviz decodes HTML entities in them.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
-    for character in shorten(text, LONGEST).chars().map(visible) {
+    for character in shorten(text, MAX_TEXT).chars().map(visible) {
         match character {
             '"' => escaped.push_str("&quot;"),
             // Decoded before the sequences that break lines are: the first backslash escapes the second one.

@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 use super::Picture;
 use super::file::File;
-use super::number::{line_width, number, sane};
 use super::scene::Scene;
 use super::words::capacity;
+use super::words::{line_width, number, sane};
 use super::xml::{escape, escape_isolated};
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
 /// Longest text in characters.
-const LONGEST: usize = 120;
+const MAX_TEXT: usize = 120;
 
 /// Writes a diagram. Labels are plain text (`html=0`), so that no name is interpreted as markup.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
@@ -23,7 +23,7 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
         out,
         "<mxfile host=\"toposcope\"><diagram id=\"topology\" name=\"{}\"><mxGraphModel grid=\"0\" page=\"0\"><root>\
          <mxCell id=\"0\"/><mxCell id=\"1\" parent=\"0\"/>",
-        escape(&shorten(picture.title, LONGEST))
+        escape(&shorten(picture.title, MAX_TEXT))
     );
     let mut written = BTreeSet::new();
     for node in &picture.graph.nodes {
@@ -56,10 +56,10 @@ fn write_node(out: &mut File, scene: &Scene<'_>, node: &Node, parent: Option<&No
 }
 
 fn value(node: &Node) -> String {
-    let label = escape_isolated(&shorten(&node.label, LONGEST));
+    let label = escape_isolated(&shorten(&node.label, MAX_TEXT));
     match &node.detail {
         // A character reference, because a line break in an attribute is read as a space.
-        Some(detail) => format!("{label}&#10;{}", escape_isolated(&shorten(detail, LONGEST))),
+        Some(detail) => format!("{label}&#10;{}", escape_isolated(&shorten(detail, MAX_TEXT))),
         None => label,
     }
 }
@@ -133,7 +133,7 @@ fn write_edge(out: &mut File, edge: &Edge) {
             "<mxCell id=\"{0}-{end}\" value=\"{1}\" style=\"edgeLabel;html=0;fontSize=9;\" vertex=\"1\" \
              connectable=\"0\" parent=\"{0}\"><mxGeometry x=\"{place}\" relative=\"1\" as=\"geometry\"/></mxCell>",
             edge.id,
-            escape_isolated(&shorten(&port_name(&name.name), LONGEST)),
+            escape_isolated(&shorten(&port_name(&name.name), MAX_TEXT)),
         );
     }
 }

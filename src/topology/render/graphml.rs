@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Picture;
 use super::file::File;
-use super::number::number;
 use super::scene::Scene;
+use super::words::number;
 use super::words::{confidence, edge_kind, node_kind, role_class};
 use super::xml::escape;
 use crate::topology::graph::{Edge, Node};

@@ -16,7 +16,7 @@ use crate::topology::links::Confidence;
 const MAX_INDENT: usize = 16;
 
 /// Longest text in characters.
-const LONGEST: usize = 80;
+const MAX_TEXT: usize = 80;
 
 /// Writes a flowchart.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
@@ -120,7 +120,7 @@ fn arrow(edge: &Edge) -> String {
 /// Returns text for a quoted label. Everything that Mermaid or HTML could interpret becomes a numeric entity.
 fn text(text: &str) -> String {
     let mut escaped = String::new();
-    for character in shorten(text, LONGEST).chars().map(visible) {
+    for character in shorten(text, MAX_TEXT).chars().map(visible) {
         if is_plain(character) {
             escaped.push(character);
         } else {
@@ -139,5 +139,5 @@ fn is_plain(character: char) -> bool {
 /// Returns text for a comment, which may begin no directive.
 fn comment(text: &str) -> String {
     let plain = |character: char| if is_plain(visible(character)) { visible(character) } else { '?' };
-    shorten(text, LONGEST).chars().map(plain).collect()
+    shorten(text, MAX_TEXT).chars().map(plain).collect()
 }

@@ -6,10 +6,8 @@
 mod dot;
 mod drawio;
 mod file;
-mod format;
 mod graphml;
 mod mermaid;
-mod number;
 pub mod page;
 mod scene;
 mod svg;
@@ -17,13 +15,12 @@ mod words;
 mod xml;
 
 use self::file::File;
-use crate::model::Timestamp;
-use crate::topology::graph::Graph;
-
 pub(crate) use self::file::json;
 pub use self::file::{FileTooLarge, MAX_FILE};
-pub use self::format::{Format, FormatError, Theme, ThemeError};
 pub use self::svg::style_source;
+use crate::model::Timestamp;
+use crate::text_enum::{listed, text_enum};
+use crate::topology::graph::Graph;
 
 /// A graph, with the title, the date and the theme of its picture.
 #[derive(Clone, Debug)]
@@ -67,4 +64,74 @@ impl<'a> Picture<'a> {
         }
         file.finish()
     }
+}
+
+text_enum! {
+    /// A format for graphs.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum Format {
+        /// A picture: Scalable Vector Graphics.
+        #[default]
+        Svg = "svg",
+        /// A flowchart of Mermaid, for Markdown documents.
+        Mermaid = "mermaid",
+        /// The DOT language of Graphviz.
+        Dot = "dot",
+        /// GraphML, for programs that analyze graphs.
+        GraphMl = "graphml",
+        /// A diagram of draw.io, to edit.
+        DrawIo = "drawio",
+        /// The graph as JSON.
+        Json = "json",
+    }
+
+    /// The error for text that names no format.
+    #[error("not one of {}", listed(Format::TEXTS))]
+    pub struct FormatError;
+}
+
+impl Format {
+    /// Returns the media type, with the charset where the type has one.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Svg => "image/svg+xml",
+            Self::Mermaid => "text/vnd.mermaid; charset=utf-8",
+            Self::Dot => "text/vnd.graphviz; charset=utf-8",
+            Self::GraphMl => "application/graphml+xml",
+            Self::DrawIo => "application/vnd.jgraph.mxfile",
+            Self::Json => "application/json",
+        }
+    }
+
+    /// Returns the extension of file names, without a dot.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Mermaid => "mmd",
+            _ => self.as_str(),
+        }
+    }
+}
+
+text_enum! {
+    /// The colors of a picture.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum Theme {
+        /// Light or dark, as the reader prefers.
+        #[default]
+        Auto = "auto",
+        /// Dark on light.
+        Light = "light",
+        /// Light on dark.
+        Dark = "dark",
+    }
+
+    /// The error for text that names no theme.
+    #[error("not one of {}", listed(Theme::TEXTS))]
+    pub struct ThemeError;
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::number::sane;
+use super::words::sane;
 use crate::model::NodeId;
 use crate::topology::graph::{Bounds, Edge, Graph, Node, NodeKind};
 

@@ -76,7 +76,7 @@ fn login_ignores_case_and_outer_spaces_of_the_address_only() {
 }
 
 /// A password that no user has.
-static LONG: LazyLock<String> = LazyLock::new(|| "x".repeat(15_000));
+static LONG_PASSWORD: LazyLock<String> = LazyLock::new(|| "x".repeat(15_000));
 
 /// Invalid combinations of address and password, each for another reason.
 async fn wrong(fixture: &Populated) -> Vec<(String, &'static str)> {
@@ -94,7 +94,7 @@ async fn wrong(fixture: &Populated) -> Vec<(String, &'static str)> {
         (without.email, PASSWORD),
         (deleted.email, PASSWORD),
         (disabled.email, PASSWORD),
-        (fixture.member.email.clone(), &LONG),
+        (fixture.member.email.clone(), &LONG_PASSWORD),
     ]
 }
 

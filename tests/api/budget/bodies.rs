@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::inputs::text;
-use super::world::{LARGE, World};
+use super::world::{LARGE_HOSTS, World};
 use crate::common::{LAB, OFFICE, PASSWORD};
 use crate::requests::routes::Route;
 
@@ -34,19 +34,19 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
         }
         "interface" => {
             let address = format!("10.7.{}.{number}", route.method.len());
-            json!({"host_id": LARGE[0], "network_id": OFFICE, "ip_address": address})
+            json!({"host_id": LARGE_HOSTS[0], "network_id": OFFICE, "ip_address": address})
         }
         "port" => {
             let number = 20_000 + number + 100 * route.method.len();
-            json!({"host_id": LARGE[0], "network_id": OFFICE, "number": number, "protocol": "Udp"})
+            json!({"host_id": LARGE_HOSTS[0], "network_id": OFFICE, "number": number, "protocol": "Udp"})
         }
         "service" => json!({
-            "host_id": LARGE[0], "network_id": OFFICE, "name": "s".repeat(TEXT),
+            "host_id": LARGE_HOSTS[0], "network_id": OFFICE, "name": "s".repeat(TEXT),
             "service_definition": "nginx", "bindings": [],
         }),
         "if-entry" => {
             let index = if is_new { 50_000 + number } else { 2 };
-            json!({"host_id": LARGE[0], "network_id": OFFICE, "if_index": index, "if_descr": "d".repeat(TEXT)})
+            json!({"host_id": LARGE_HOSTS[0], "network_id": OFFICE, "if_index": index, "if_descr": "d".repeat(TEXT)})
         }
         "organization" => json!({"name": name}),
         "network" => json!({"name": name, "tags": tags(world), "custom": custom()}),

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::bodies::{fields, rows};
 use super::reports::reports;
-use super::world::{LARGE, World};
+use super::world::{LARGE_HOSTS, World};
 use crate::common::{LAB, OFFICE, bare, with_key, with_session};
 use crate::requests::routes::{Access, Needs, Route};
 use crate::requests::tenant::collection_of;
@@ -129,7 +129,7 @@ fn path(route: &Route, world: &World) -> String {
 fn deleted(route: &Route, world: &World, number: usize) -> Uuid {
     let collection = collection_of(route.path).unwrap_or("hosts");
     if collection == "hosts" {
-        return if number == 0 { LARGE[2].uuid() } else { Uuid::from_u128(1_100 + number as u128) };
+        return if number == 0 { LARGE_HOSTS[2].uuid() } else { Uuid::from_u128(1_100 + number as u128) };
     }
     let unknown = Uuid::from_u128(0xffff_0000 + number as u128);
     world.ids[collection].get(3 + number).copied().filter(|_| number < 998).unwrap_or(unknown)
@@ -153,7 +153,7 @@ fn lists(names: &str, route: &Route, world: &World) -> Vec<(&'static str, String
         queries.push(("tags", format!("?limit=1000&tag_ids={ids}{scope}"), 1_000));
     }
     if has("host_id") {
-        queries.push(("of one host", format!("?limit=1000&host_id={}", LARGE[0]), 1_000));
+        queries.push(("of one host", format!("?limit=1000&host_id={}", LARGE_HOSTS[0]), 1_000));
         let collection = collection_of(route.path).unwrap();
         let parts: Vec<String> = world.ids[collection].iter().map(Uuid::to_string).collect();
         queries.push(("ids of one host", format!("?limit=1000&ids={}", parts.join(",")), 1_000));

@@ -42,7 +42,7 @@ struct Scale {
 }
 
 /// The default limits, with a tenth of their memory.
-const SMALL: Scale =
+const SMALL_SCALE: Scale =
     Scale { clients: 200, imports: 16, report: 4 * MIB, unread: (6 * MIB, 19 * MIB), most: 100 * MIB };
 
 /// The default limits.
@@ -85,7 +85,7 @@ fn run_alone(name: &str) {
 #[ignore = "runs in a process of its own"]
 async fn measure_small() {
     if env::var_os(ALONE).is_some() {
-        measure(SMALL).await;
+        measure(SMALL_SCALE).await;
     }
 }
 

@@ -24,7 +24,7 @@ use crate::common::{
 };
 
 /// The number of small hosts of the office: more than one page has.
-const SMALL: u128 = 1_200;
+const SMALL_HOSTS: u128 = 1_200;
 /// The number of parts of each kind of a large host.
 const PARTS: u128 = 1_000;
 /// The number of switches of the lab, of which each sees the others behind one port.
@@ -33,7 +33,8 @@ const SWITCHES: u128 = 60;
 const NESTED: u128 = 200;
 
 /// The large host, and two that are deleted.
-pub(super) const LARGE: [HostId; 3] = [HostId::from_u128(1), HostId::from_u128(2), HostId::from_u128(3)];
+pub(super) const LARGE_HOSTS: [HostId; 3] =
+    [HostId::from_u128(1), HostId::from_u128(2), HostId::from_u128(3)];
 
 /// The collections, with the query that lists them.
 const COLLECTIONS: [(&str, &str); 15] = [
@@ -107,7 +108,7 @@ impl World {
             session,
             email: owner.email,
             daemon_key,
-            ids: BTreeMap::from([("hosts", LARGE.map(HostId::uuid).to_vec())]),
+            ids: BTreeMap::from([("hosts", LARGE_HOSTS.map(HostId::uuid).to_vec())]),
             edge: LinkId::nil(),
             viewer,
             locked: ShareId::nil(),
@@ -204,14 +205,14 @@ impl World {
 
 /// Puts many small hosts and a few large ones into the office.
 async fn fill_office(fixture: &Fixture) {
-    for number in 0..SMALL {
+    for number in 0..SMALL_HOSTS {
         let mut small = host(1_000 + number, OFFICE);
         small.name = format!("small-{number}");
         small.tags = vec![fixture.home.tags[0]];
         small.ports = vec![port(PortId::from_u128((1_000 + number) << 64), &small, 443, Protocol::Tcp)];
         fixture.put([small]).await;
     }
-    for (id, parts) in LARGE.into_iter().zip([PARTS, PARTS, 2]) {
+    for (id, parts) in LARGE_HOSTS.into_iter().zip([PARTS, PARTS, 2]) {
         fixture.put([large(id, parts)]).await;
     }
 }

@@ -36,7 +36,7 @@ const REACHED: [(&str, &str); 0] = [];
 const RARE: [(&str, &str); 2] =
     [("PUT /api/v1/topology/layouts/{id}/{view}", "412"), ("DELETE /api/v1/topology/links/{id}", "200")];
 /// Steps from which the rare outcomes must occur too. With a tenth of these, each occurs about once.
-const LONG: usize = 25_000;
+const LONG_RUN: usize = 25_000;
 
 /// Returns whether an endpoint is about topologies.
 pub(super) fn is_topology(route: &Route) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn is_topology(route: &Route) -> bool {
 }
 
 pub(super) fn expected_outcomes(steps: usize) -> impl Iterator<Item = String> {
-    let rare = if steps < LONG || REACHED.is_empty() { &[][..] } else { &RARE };
+    let rare = if steps < LONG_RUN || REACHED.is_empty() { &[][..] } else { &RARE };
     let all = REACHED.iter().chain(rare);
     all.flat_map(|(name, outcomes)| outcomes.split(' ').map(move |what| format!("{name} {what}")))
 }

@@ -113,14 +113,14 @@ struct Earlier(Vec<(&'static Route, ApiRequest)>);
 
 impl Earlier {
     /// The maximum number of requests.
-    const MOST: usize = 40;
+    const MAX_REQUESTS: usize = 40;
 
     fn remember(&mut self, route: &'static Route, request: &ApiRequest, reply: &Reply) {
         let Some(tag) = reply.headers.get("etag").filter(|_| route.method == "GET") else { return };
         let mut again = request.clone();
         again.further_headers.retain(|(name, _)| *name != IF_NONE_MATCH);
         again.further_headers.push((IF_NONE_MATCH, tag.to_str().unwrap().to_owned()));
-        if self.0.len() == Self::MOST {
+        if self.0.len() == Self::MAX_REQUESTS {
             self.0.remove(0);
         }
         self.0.push((route, again));

@@ -17,14 +17,14 @@ use crate::common::{Hook, Server, until, until_commits};
 const BULK: &str = "/api/v1/hosts/bulk";
 
 /// More hosts than one commit takes.
-const MANY: usize = 520;
+const MANY_HOSTS: usize = 520;
 
 /// The time after which another server may continue a request.
 const LEASE: Duration = Duration::from_secs(61);
 
 /// Returns a request that takes two commits. Those with a faulty host take a third one, for the answer.
 fn request(key: &str, is_faulty: bool) -> Request<String> {
-    let mut hosts = vec![host_body(); MANY];
+    let mut hosts = vec![host_body(); MANY_HOSTS];
     if is_faulty {
         hosts.push(json!({"name": "faulty"}));
     }
@@ -85,12 +85,12 @@ fn server_that_pauses_between_two_commits_stores_nothing_more() {
             fixture.clock.advance(LEASE);
             let resumed = fixture.send(request(&key, false)).await;
             assert!(!is_replayed(&resumed));
-            assert_eq!(resumed.data().as_array().unwrap().len(), MANY);
+            assert_eq!(resumed.data().as_array().unwrap().len(), MANY_HOSTS);
             drop(gate);
             let late = paused.await;
             assert!(is_replayed(&late), "{late:?}");
             assert_eq!(late.data(), resumed.data());
-            assert_eq!(fixture.list("").await.total(), (MANY * (round + 1)) as u64);
+            assert_eq!(fixture.list("").await.total(), (MANY_HOSTS * (round + 1)) as u64);
         }
     });
 }
@@ -118,8 +118,8 @@ fn dropped_request_releases_its_key_while_many_background_tasks_run() {
         fixture.store.hook().settle().await;
         // The time for which the request counted as running is not over.
         let resumed = fixture.send(request(&fixture.key, false)).await;
-        assert_eq!(resumed.data().as_array().unwrap().len(), MANY);
-        assert_eq!(fixture.list("").await.total(), MANY as u64);
+        assert_eq!(resumed.data().as_array().unwrap().len(), MANY_HOSTS);
+        assert_eq!(fixture.list("").await.total(), MANY_HOSTS as u64);
     });
 }
 
@@ -137,17 +137,17 @@ fn paused_server_reports_that_another_continues_its_request() {
         paused.await.refuses(409, "idempotency_key_in_use");
         drop(other_gate);
         let resumed = resumed.await;
-        assert_eq!(resumed.data().as_array().unwrap().len(), MANY + 1);
+        assert_eq!(resumed.data().as_array().unwrap().len(), MANY_HOSTS + 1);
         assert_eq!(fixture.send(request(&fixture.key, true)).await.data(), resumed.data());
-        assert_eq!(fixture.list("").await.total(), MANY as u64);
+        assert_eq!(fixture.list("").await.total(), MANY_HOSTS as u64);
     });
 }
 
 #[test]
 fn host_with_the_id_of_one_stored_before_the_interruption_is_refused() {
     run_new(async |fixture| {
-        let mut hosts = vec![host_body(); MANY];
-        for host in [0, MANY - 1] {
+        let mut hosts = vec![host_body(); MANY_HOSTS];
+        for host in [0, MANY_HOSTS - 1] {
             hosts[host]["id"] = json!(Uuid::from_u128(0x1d));
         }
         let body = json!({"hosts": hosts, "atomic": false});
@@ -164,9 +164,10 @@ fn host_with_the_id_of_one_stored_before_the_interruption_is_refused() {
         fixture.clock.advance(LEASE);
         let resumed = fixture.send(request()).await;
         let results = resumed.data().as_array().unwrap();
-        let refused: Vec<usize> = (0..MANY).filter(|place| results[*place]["error"].is_object()).collect();
-        assert_eq!(refused, [MANY - 1], "{:?}", results[MANY - 1]);
-        assert_eq!(fixture.list("").await.total(), (MANY - 1) as u64);
+        let refused: Vec<usize> =
+            (0..MANY_HOSTS).filter(|place| results[*place]["error"].is_object()).collect();
+        assert_eq!(refused, [MANY_HOSTS - 1], "{:?}", results[MANY_HOSTS - 1]);
+        assert_eq!(fixture.list("").await.total(), (MANY_HOSTS - 1) as u64);
     });
 }
 
@@ -190,7 +191,7 @@ fn of_two_servers_that_continue_a_request_one_does() {
                 reply.refuses(409, "idempotency_key_in_use");
             }
         }
-        assert_eq!(fixture.list("").await.total(), MANY as u64);
+        assert_eq!(fixture.list("").await.total(), MANY_HOSTS as u64);
     });
 }
 
@@ -218,8 +219,8 @@ fn request_is_continued_only_for_a_caller_with_access_to_its_networks() {
         set(&[LAB]).await;
         fixture.send(request(&key, false)).await.refuses(403, "entity_access_denied");
         set(&networks).await;
-        assert_eq!(fixture.send(request(&key, false)).await.data().as_array().unwrap().len(), MANY);
-        assert_eq!(fixture.list("").await.total(), MANY as u64);
+        assert_eq!(fixture.send(request(&key, false)).await.data().as_array().unwrap().len(), MANY_HOSTS);
+        assert_eq!(fixture.list("").await.total(), MANY_HOSTS as u64);
     });
 }
 
@@ -256,9 +257,9 @@ fn request_that_is_dropped_frees_its_key_and_is_completed_by_the_next() {
             fixture.store.hook().settle().await;
             let completed = fixture.send(request(&key, true)).await;
             assert_eq!(completed.status, 200, "after {commits}");
-            assert_eq!(completed.data().as_array().unwrap().len(), MANY + 1, "after {commits}");
+            assert_eq!(completed.data().as_array().unwrap().len(), MANY_HOSTS + 1, "after {commits}");
             assert_eq!(server.send(request(&key, true)).await.data(), completed.data());
-            assert_eq!(fixture.list("").await.total(), (MANY * (round + 1)) as u64, "after {commits}");
+            assert_eq!(fixture.list("").await.total(), (MANY_HOSTS * (round + 1)) as u64, "after {commits}");
         }
     });
 }
@@ -309,8 +310,8 @@ async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
     server.send(request(&key, false)).await.refuses(409, "idempotency_key_in_use");
     clock.advance(LEASE);
     let completed = server.send(request(&key, false)).await;
-    assert_eq!(completed.data().as_array().unwrap().len(), MANY);
-    assert_eq!(server.get_with(&key, "/api/v1/hosts").await.total(), MANY as u64);
+    assert_eq!(completed.data().as_array().unwrap().len(), MANY_HOSTS);
+    assert_eq!(server.get_with(&key, "/api/v1/hosts").await.total(), MANY_HOSTS as u64);
     assert!(is_replayed(&server.send(request(&key, false)).await));
     drop(server);
     // The tasks of the server are dropped with it, and then the store.

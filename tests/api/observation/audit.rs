@@ -174,7 +174,7 @@ async fn request_that_is_dropped_is_logged() {
     let log = Log::default();
     let _guard = set_default(&log.dispatch());
     let mut logged = Vec::new();
-    // The store yields in each call. The first ones look up the sender, who is nobody's business until then.
+    // The store yields in each call. The first ones look up the sender, which is not known until then.
     for polls in 1..=6 {
         let target = format!("/api/v1/tags/{NOBODY}");
         let delete = with_caller(bare("DELETE", &target), fixture.owner(&fixture.home));

@@ -14,7 +14,7 @@ use crate::common::{
 const WRONG_PASSWORD: &str = "wrong-password-8c1d";
 const WRONG_KEY: &str = "tsu_wrong-key-5b2e";
 const WRONG_SHARE_PASSWORD: &str = "wrong-share-password-77aa";
-/// A password that somebody enters in the wrong field.
+/// A password that a user enters in the wrong field.
 const ACCOUNT: &str = "password-as-account-19f0@example.net";
 const NEW_PASSWORD: &str = "new-password-40ce";
 const SHARE_PASSWORD: &str = "share-password-a6d3";

@@ -83,7 +83,7 @@ fn import_whose_body_arrives_when_no_slot_is_free_is_refused() {
     });
 }
 
-/// A client that sends its bodies slowly keeps nobody from being served.
+/// A client that sends its bodies slowly does not keep others from being served.
 #[test]
 fn bodies_that_arrive_slowly_take_no_slots() {
     run_with(Fixture::new, async |fixture| {

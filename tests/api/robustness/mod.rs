@@ -45,7 +45,7 @@ const RARE: [&str; 5] = [
     "request_incomplete",
     "validation_min_length",
 ];
-const MANY: u64 = 50_000;
+const MANY_VALUES: u64 = 50_000;
 
 async fn run(round: u64) -> Tally {
     let limit = RateLimit::new(120.try_into().unwrap(), 6.try_into().unwrap());
@@ -176,14 +176,14 @@ fn outcome(method: &Method, path: &str, reply: &Reply) -> String {
 fn assert_varied(tally: &Tally) {
     let total = tally.values().sum::<u64>();
     let least = (total / 20_000).max(1);
-    let is_needed = |code: &&str| !NEVER.contains(code) && (total >= MANY || !RARE.contains(code));
+    let is_needed = |code: &&str| !NEVER.contains(code) && (total >= MANY_VALUES || !RARE.contains(code));
     let codes = CODES.iter().map(|(_, code, _)| *code).filter(is_needed);
     let is_missing = |outcome: &str| tally.get(outcome).is_none_or(|count| *count < least);
     for code in codes {
         assert!(!is_missing(code), "{code}: {tally:#?}");
     }
     let missing: Vec<String> = routes().iter().map(Route::name).filter(|name| is_missing(name)).collect();
-    let few = if total < MANY { routes().len() / 8 } else { 0 };
+    let few = if total < MANY_VALUES { routes().len() / 8 } else { 0 };
     assert!(missing.len() <= few, "without success: {missing:#?}: {tally:#?}");
     for code in NEVER {
         assert!(!tally.contains_key(code), "{code}: {tally:#?}");

@@ -23,7 +23,7 @@ const STREAM: &str = "/api/v1/discoveries/stream";
 const WHOLE: &str = "/api/v1/hosts?limit=0";
 
 /// More hosts than the first part of a whole list has.
-const MANY: u128 = 1_000;
+const MANY_HOSTS: u128 = 1_000;
 
 const USER: UserId = UserId::from_u128(0x42);
 const OTHER: UserId = UserId::from_u128(0x43);
@@ -38,7 +38,7 @@ async fn reading(fixture: &Fixture, api: &Api, user: UserId, target: &str) -> Re
 }
 
 async fn fixture() -> Fixture {
-    Fixture::with((1..=MANY).map(|number| host(number, OFFICE))).await
+    Fixture::with((1..=MANY_HOSTS).map(|number| host(number, OFFICE))).await
 }
 
 /// Reads a list until it is broken off, and returns the reason.
@@ -96,8 +96,8 @@ async fn list_of_a_revoked_user_is_broken_off_and_those_of_others_are_not() {
     api.revoke(USER).await.unwrap();
     assert!(list.read_on().await.is_err(), "nothing more is sent, not even what was read already");
     assert_eq!(list.read.len(), read);
-    assert_eq!(other.finish().await.0.len(), MANY as usize);
-    assert_eq!(reading(&fixture, api, USER, WHOLE).await.finish().await.0.len(), MANY as usize);
+    assert_eq!(other.finish().await.0.len(), MANY_HOSTS as usize);
+    assert_eq!(reading(&fixture, api, USER, WHOLE).await.finish().await.0.len(), MANY_HOSTS as usize);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +116,7 @@ async fn revocation_of_a_user_without_responses_has_no_effect_on_later_ones() {
     let fixture = fixture().await;
     let api = &fixture.server.api;
     api.revoke(USER).await.unwrap();
-    assert_eq!(reading(&fixture, api, USER, WHOLE).await.finish().await.0.len(), MANY as usize);
+    assert_eq!(reading(&fixture, api, USER, WHOLE).await.finish().await.0.len(), MANY_HOSTS as usize);
 }
 
 /// A store that several processes might use.
@@ -178,7 +178,7 @@ async fn list_whose_first_part_is_being_read_is_broken_off_too() {
         assert!(broken_off(reading(&fixture, &here, USER, WHOLE).await).await.contains("revoked"));
         assert!(store.has_revoked.load(Ordering::SeqCst));
         let list = reading(&fixture, &here, OTHER, WHOLE).await;
-        assert_eq!(list.finish().await.0.len(), MANY as usize);
+        assert_eq!(list.finish().await.0.len(), MANY_HOSTS as usize);
     }
 }
 
@@ -209,11 +209,11 @@ async fn revocation_by_another_instance_takes_effect_within_a_second() {
     there.revoke(USER).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(broken_off(list).await.contains("revoked"));
-    assert_eq!(other.finish().await.0.len(), MANY as usize);
+    assert_eq!(other.finish().await.0.len(), MANY_HOSTS as usize);
     // What begins afterwards is not ended by the revocation before it.
     let later = reading(&fixture, &here, USER, WHOLE).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(later.finish().await.0.len(), MANY as usize);
+    assert_eq!(later.finish().await.0.len(), MANY_HOSTS as usize);
 }
 
 #[cfg(feature = "discovery")]

@@ -18,7 +18,7 @@ use crate::common::{Fixture, OFFICE, Server, Upload, bare, get, host, send_json,
 const STREAM: &str = "/api/v1/discoveries/stream";
 
 /// More hosts than the first part of a whole list has.
-const MANY: u128 = 1_000;
+const HOSTS: u128 = 1_000;
 
 /// An application whose shutdown the test announces.
 struct Stoppable {
@@ -72,7 +72,7 @@ async fn is_drained(api: &Api) -> bool {
 #[cfg(feature = "discovery")]
 #[tokio::test(start_paused = true)]
 async fn stream_of_events_ends_and_no_new_one_begins() {
-    let app = Stoppable::with(MANY).await;
+    let app = Stoppable::with(HOSTS).await;
     let mut stream = app.open(STREAM).await.into_body();
     assert!(stream.frame().await.unwrap().unwrap().into_data().unwrap().starts_with(b"retry:"));
     app.stop().await;
@@ -89,7 +89,7 @@ async fn stream_of_events_ends_and_no_new_one_begins() {
 
 #[tokio::test(start_paused = true)]
 async fn whole_list_is_broken_off_after_a_record() {
-    let app = Stoppable::with(MANY).await;
+    let app = Stoppable::with(HOSTS).await;
     let list = with_header(app.request("/api/v1/hosts?limit=0"), "accept", "application/x-ndjson");
     let mut body = app.server.api.clone().oneshot(list).await.unwrap().into_body();
     let mut lines = Vec::new();

@@ -20,7 +20,7 @@ fn recognized(device: &Device, hosts: &[Host]) -> Recognized {
     recognize_with_notes(device, hosts, context)
 }
 
-/// Returns the host that the device is, and those merged into it; `None` for a new host.
+/// Returns the host that matches the device, and those merged into it; `None` for a new host.
 fn outcome(device: &Device, hosts: &[Host]) -> Option<(u128, Vec<u128>)> {
     match recognized(device, hosts).recognition {
         Recognition::Known { id, merged, .. } => {

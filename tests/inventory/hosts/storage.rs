@@ -335,7 +335,7 @@ fn noted_numbers(source: &Source) -> Vec<f64> {
 }
 
 /// A host with this many ports takes more than 256 KiB.
-const MANY: u16 = 2_000;
+const PORTS: u16 = 2_000;
 
 /// More polls than any operation on a small host takes.
 const TURNS: usize = 1_000;
@@ -410,7 +410,7 @@ async fn ends_without_blocking_thread(shape: Shape, operation: Operation) -> boo
 
 #[test]
 fn large_hosts_are_processed_on_a_blocking_thread() {
-    let shapes: [Shape; 3] = [|fixture| host_with(fixture, MANY), host_of_long_texts, host_of_metadata];
+    let shapes: [Shape; 3] = [|fixture| host_with(fixture, PORTS), host_of_long_texts, host_of_metadata];
     for (name, operation) in OPERATIONS {
         for shape in shapes {
             assert!(!narrow_runtime().block_on(ends_without_blocking_thread(shape, operation)), "{name}");

@@ -396,17 +396,17 @@ async fn order_is_right_after_many_concurrent_renames_and_puts() {
 }
 
 /// More guests than one commit changes.
-const MANY: u128 = 1_010;
+const GUESTS: u128 = 1_010;
 
 /// Returns a fixture with a service and many guests.
 async fn many_guests() -> Fixture {
     let fixture = Fixture::new().await;
     fixture.put(&node(fixture.network, "before")).await;
     let guests: Vec<Host> =
-        (0..MANY).map(|number| Host { id: id(20 + number), ..guest(fixture.network) }).collect();
+        (0..GUESTS).map(|number| Host { id: id(20 + number), ..guest(fixture.network) }).collect();
     let lines = jsonl(&guests);
     let report = fixture.inventory.hosts().import(&fixture.system(), lines.as_slice(), Import::new()).await;
-    assert_eq!(report.unwrap().imported, MANY as u64);
+    assert_eq!(report.unwrap().imported, GUESTS as u64);
     fixture
 }
 
@@ -420,7 +420,7 @@ async fn rename(fixture: &Fixture, inventory: &Inventory, name: &str) {
 
 /// Asserts that the first and the last guest are ordered by this name, and that nothing is left of the renaming.
 async fn assert_followed(fixture: &Fixture, name: &str) {
-    for guest in [GUEST, id(20 + MANY / 2), id(19 + MANY)] {
+    for guest in [GUEST, id(20 + GUESTS / 2), id(19 + GUESTS)] {
         assert_virtualized_by(&fixture.inventory, fixture.organization, guest, name).await;
     }
     assert!(!is_under_way(fixture).await);
@@ -453,7 +453,7 @@ async fn interrupted_renaming_is_completed_by_repeating_it_or_by_a_login() {
         assert!(is_under_way(&fixture).await, "{name}");
         // A guest that comes meanwhile has the new name.
         let mut late = guest(fixture.network);
-        late.id = id(20 + MANY);
+        late.id = id(20 + GUESTS);
         fixture.put(&late).await;
         assert_virtualized_by(&fixture.inventory, fixture.organization, late.id, name).await;
         fixture.delete(late.id).await.unwrap();

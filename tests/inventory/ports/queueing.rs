@@ -98,11 +98,11 @@ async fn dropped_updates_leave_their_turns_to_the_others() {
         let (mut updates, mut lasting) = (JoinSet::new(), 0);
         for place in 0..60 {
             let update = busy.update(place);
-            let patience = Duration::from_micros(random.u64(0..60 * 20_000));
+            let limit = Duration::from_micros(random.u64(0..60 * 20_000));
             let is_dropped = random.bool();
             lasting += usize::from(!is_dropped);
             updates.spawn(async move {
-                if is_dropped { timeout(patience, update).await.ok() } else { Some(update.await) }
+                if is_dropped { timeout(limit, update).await.ok() } else { Some(update.await) }
             });
         }
         let join = async {

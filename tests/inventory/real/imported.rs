@@ -210,13 +210,13 @@ fn first_difference(found: &Value, expected: &Value, path: &str) -> String {
 }
 
 /// Maximum length of the compared documents; longer ones differ from shorter ones in length only.
-const LONGEST: usize = 20_000;
+const MAX_LENGTH: usize = 20_000;
 
 #[tokio::test]
 async fn listed_documents_are_imported_unchanged_into_another_inventory() {
     let Some(real) = real() else { return };
     let mut served = documents(&real.inventory, real.organization).await;
-    served.retain(|document| document.len() <= LONGEST);
+    served.retain(|document| document.len() <= MAX_LENGTH);
     assert!(served.len() > 1500);
     let lines = served.join(&b'\n');
     let inventory = Inventory::new(MemoryStore::new());

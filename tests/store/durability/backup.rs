@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::faults::Ballast;
 use super::{fresh_generator, rounds, start_runtime};
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::contents::entries;
 use crate::fixture::{Fixture, assert_error, assert_sound, batch, fill, key, open};
 
@@ -263,7 +263,7 @@ fn backup_of_a_killed_process_is_complete_or_refused() {
         let child = Child::start("backup", &[folder.path().to_str().unwrap()]);
         let completed: usize = random.usize(0..3);
         for _ in 0..=completed {
-            child.next(PATIENCE).unwrap();
+            child.next(TIMEOUT).unwrap();
         }
         // The next backup is being written.
         for _ in 0..random.usize(..2_000) {

@@ -26,7 +26,7 @@ use tower::ServiceExt;
 
 use self::file::unpacked;
 use super::fresh_generator;
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::fixture::{Fixture, assert_sound};
 
 #[path = "../../inventory/real/file.rs"]
@@ -164,7 +164,7 @@ impl Target {
     fn kill_import_after(&self, chunks: usize, random: &mut Rng) -> usize {
         let child = self.start_import();
         for _ in 0..chunks {
-            assert_eq!(child.next(PATIENCE).as_deref(), Some(STORED));
+            assert_eq!(child.next(TIMEOUT).as_deref(), Some(STORED));
         }
         let pause = Duration::from_micros(random.u64(..CHUNK_MICROS));
         let next = child.next(pause);
@@ -238,8 +238,8 @@ async fn killed_import_keeps_its_stored_chunks_and_another_import_completes_it()
     let mut report = expected.report.clone();
     report.replaced = expected.chunks[..present].iter().map(|chunk| chunk.len() as u64).sum();
     let child = target.start_import();
-    let done = std::iter::from_fn(|| child.next(PATIENCE))
-        .find_map(|line| Some(line.strip_prefix(DONE)?.to_owned()));
+    let done =
+        std::iter::from_fn(|| child.next(TIMEOUT)).find_map(|line| Some(line.strip_prefix(DONE)?.to_owned()));
     child.kill();
     assert_eq!(done, Some(in_short(&report)));
     assert_eq!(target.check(expected).await, expected.chunks.len());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toposcope::store::{Batch, Facets, Precondition, SledStore, Store};
 
-use crate::child::{Child, Ended, PATIENCE, say};
+use crate::child::{Child, Ended, TIMEOUT, say};
 use crate::fixture::{Fixture, batch, key, open};
 
 #[allow(dead_code, reason = "only a program has arguments")]
@@ -47,7 +47,7 @@ fn assert_private(folder: &Path) {
 /// Runs a part in a process without a umask. The process logs to its standard error.
 fn play(part: &str, folder: &Path) -> Ended {
     let arguments = [part, folder.to_str().unwrap()];
-    let ended = Child::start_through(&PERMISSIVE, "modes", &arguments).finish(PATIENCE).unwrap();
+    let ended = Child::start_through(&PERMISSIVE, "modes", &arguments).finish(TIMEOUT).unwrap();
     assert!(ended.status.success(), "{part}: {}", ended.errors);
     ended
 }

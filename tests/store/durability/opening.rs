@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use toposcope::store::{Batch, Facets, Key, Name, Precondition, SledStore, Store, StoreErrorKind};
 
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::compare::compare;
 use crate::fixture::{Fixture, assert_error, batch, fill, open, truth};
 
@@ -300,7 +300,7 @@ pub(super) async fn hold(arguments: &[&str]) {
 async fn folder_open_in_another_process_is_refused_until_that_process_ends() {
     let fixture = Fixture::filled().await;
     let child = Child::start("hold", &[fixture.path().to_str().unwrap()]);
-    assert_eq!(child.next(PATIENCE).as_deref(), Some("held"));
+    assert_eq!(child.next(TIMEOUT).as_deref(), Some("held"));
     assert_in_use(&fixture).await;
     child.kill();
     fixture.assert_holds([1, 2]).await;

@@ -29,17 +29,17 @@ fn generated(seed: u64, length: usize) -> Kept {
 }
 
 /// Size of a large body, in bytes. It is longer than one buffer of the log, of a checkpoint and of a snapshot.
-const LARGE: usize = 5 << 20;
+const LARGE_BODY: usize = 5 << 20;
 
 #[tokio::test]
 async fn body_of_5_mebibytes_and_20_000_unique_keys_of_one_record_are_kept() {
-    let mut with_unique_keys = generated(2, LARGE);
+    let mut with_unique_keys = generated(2, LARGE_BODY);
     // More than a mebibyte, the maximum size of the headers that are read together.
     let unique_key = |number: u32| UniqueKey::new(Name::new("service"), format!("{number:060}").into_bytes());
     with_unique_keys.facets.unique_keys = (0..20_000).map(unique_key).collect();
     assert_kept(ON_DISK, [generated(1, 10), with_unique_keys.clone(), generated(3, 10)]).await;
     with_unique_keys.content = Content::Generated { seed: 2, length: 100 };
-    assert_kept(IN_MEMORY, [generated(1, LARGE), with_unique_keys]).await;
+    assert_kept(IN_MEMORY, [generated(1, LARGE_BODY), with_unique_keys]).await;
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use toposcope::store::{
 };
 
 use super::start_runtime;
-use crate::child::PATIENCE;
+use crate::child::TIMEOUT;
 use crate::contents::chain;
 use crate::fixture::{Fixture, assert_sound, copy, key};
 
@@ -160,7 +160,7 @@ async fn verification_beside_commits_and_checkpoints_finds_all_earlier_damage() 
 }
 
 /// Number of records that are read while everything ends, enough for several slices.
-const FEW: u128 = 300;
+const READ_RECORDS: u128 = 300;
 
 /// A call, and the text of its error if it fails.
 type Call = for<'s> fn(&'s SledStore) -> Running<'s, Result<(), String>>;
@@ -184,7 +184,7 @@ fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'stat
         let _ = done.send(());
         outcome
     });
-    if outcome.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+    if outcome.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
         panic!("{what}: hangs");
     }
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -194,7 +194,7 @@ fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'stat
 async fn assert_whole(path: &Path) {
     let store = SledStore::open(path).await.unwrap();
     let found = store.verify().await.unwrap();
-    assert!(found.is_sound() && u128::from(found.records) == FEW, "{found}");
+    assert!(found.is_sound() && u128::from(found.records) == READ_RECORDS, "{found}");
     store.close().await.unwrap();
 }
 
@@ -211,7 +211,7 @@ async fn filled(records: u128) -> Fixture {
 /// once each time.
 fn end_at_every_moment(call: Call) {
     for ending in [Ending::Close, Ending::DropAndClose, Ending::DropAll] {
-        let fixture = start_runtime().block_on(filled(FEW));
+        let fixture = start_runtime().block_on(filled(READ_RECORDS));
         let is_over = |moment| {
             let path = fixture.path().to_owned();
             let what = format!("{ending:?} after {moment} polls");
@@ -229,7 +229,7 @@ fn end_at(path: &Path, call: Call, ending: Ending, moment: usize) -> bool {
     let store = runtime.block_on(async {
         let store = SledStore::builder(path).cache_size(0).open().await.unwrap();
         // Gives the next checkpoint something to do.
-        put(&store, (0..FEW).step_by(7), moment).await;
+        put(&store, (0..READ_RECORDS).step_by(7), moment).await;
         store
     });
     runtime.block_on(async {
@@ -325,7 +325,7 @@ fn long_verification_ends_early_when_its_store_closes_or_is_dropped() {
 
 #[test]
 fn repair_dropped_at_every_moment_leaves_a_folder_that_can_be_repaired() {
-    let fixture = start_runtime().block_on(filled(FEW));
+    let fixture = start_runtime().block_on(filled(READ_RECORDS));
     for moment in 0.. {
         let (path, damaged) = (fixture.path().to_owned(), fixture.beside(&format!("damaged {moment}")));
         let is_over = within(&format!("repair after {moment} polls"), move || {

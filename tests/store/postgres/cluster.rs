@@ -8,7 +8,7 @@ use std::thread::park;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "sled")]
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::cluster::Cluster;
 
 /// Returns the database name in a connection string.
@@ -71,10 +71,10 @@ fn cluster_of_a_killed_process_ends_and_leaves_nothing_behind() {
         return;
     }
     let child = Child::start("cluster", &[]);
-    let folder = child.next(PATIENCE).unwrap();
+    let folder = child.next(TIMEOUT).unwrap();
     assert!(Path::new(&folder).exists());
     child.kill();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while Path::new(&folder).exists() {
         assert!(Instant::now() < deadline, "{folder} is left behind");
         std::thread::sleep(Duration::from_millis(10));

@@ -18,7 +18,7 @@ const CASES: usize = 32;
 
 /// Timeout that is longer than a checkpoint takes on a busy disk. The suite is about the answers of a store, not about
 /// their time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs all cases on instances that perform one operation in turn.
 async fn assert_conforms(
@@ -42,8 +42,8 @@ async fn assert_conforms(
             let connection = connect(cluster, connection);
             let mut stores = Vec::new();
             for _ in 0..instances {
-                let builder = PostgresStore::builder(&connection).statement_timeout(PATIENCE);
-                stores.push(open(options(builder.acquire_timeout(PATIENCE))).await);
+                let builder = PostgresStore::builder(&connection).statement_timeout(TIMEOUT);
+                stores.push(open(options(builder.acquire_timeout(TIMEOUT))).await);
             }
             current = Some(Arc::new(InTurn::new(stores)));
         }

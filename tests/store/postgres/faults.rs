@@ -15,7 +15,7 @@ use super::{connect, database_of, open};
 use crate::cluster::Cluster;
 
 /// The time within which every call ends with the default options.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const NOTE: Key = Key::new(Name::new("note"), Uuid::from_u128(1));
 
@@ -35,7 +35,7 @@ async fn assert_works(store: &PostgresStore, body: &str) {
 /// Asserts that a call fails in time, and that its error names the cause.
 fn assert_unavailable<T>(begin: Instant, outcome: Result<T, StoreError>, cause: &str) {
     let Err(error) = outcome else { panic!("a call succeeds in spite of: {cause}") };
-    assert!(begin.elapsed() < PATIENCE, "{:?}: {error}", begin.elapsed());
+    assert!(begin.elapsed() < TIMEOUT, "{:?}: {error}", begin.elapsed());
     assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains(cause), "{error}");
 }

@@ -11,7 +11,7 @@ use super::servers::network::{Network, Proxy};
 use crate::cluster::Cluster;
 
 /// The time within which every call ends with the default options.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const NOTE: Key = Key::new(Name::new("note"), Uuid::from_u128(1));
 
@@ -69,7 +69,7 @@ async fn connection_that_cannot_be_made_is_unavailable_and_names_the_cause() {
     for (connection, cause) in cases {
         let begin = Instant::now();
         let error = PostgresStore::open(&connection).await.unwrap_err();
-        assert!(begin.elapsed() < PATIENCE, "{connection}");
+        assert!(begin.elapsed() < TIMEOUT, "{connection}");
         assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{connection}");
         assert!(error.to_string().contains(cause), "{connection}: {error}");
         assert!(!format!("{error:?}").contains("secret"), "{error:?}");

@@ -46,7 +46,7 @@ fn redacted(kinds: &[Redaction], key: u8, view: TopologyView) -> Graph {
     graph
 }
 
-/// A stand-in for an HMAC: FNV-1a, 32 times with another beginning.
+/// In place of an HMAC: FNV-1a, 32 times with another beginning.
 fn digest(key: u8, input: &[u8]) -> [u8; 32] {
     let mut result = [0; 32];
     for (index, byte) in (0_u8..).zip(result.iter_mut()) {

@@ -16,7 +16,7 @@ const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" 
                    <title>Net</title><g class=\"nodes\"><g class=\"node\" data-id=\"one\"><rect x=\"1\"/></g></g></svg>";
 const GRAPH: &str = r#"{"view":"l2","nodes":[{"id":"one","label":"core-1"}],"edges":[]}"#;
 /// Maximum size of a page without the picture and its graph, in bytes.
-const MOST_BYTES: usize = 60_000;
+const MAX_BYTES: usize = 60_000;
 const HOSTILE: &str =
     "</title></script><img src=x onerror=alert(1)>\"' style=x {{style}} &lt; \u{202e}\u{0}\u{7}]]>";
 
@@ -188,7 +188,7 @@ fn page_takes_at_most_60_kilobytes_beside_the_picture() {
     let open = open("Campus", GRAPH).html.len() - SVG.len() - GRAPH.len();
     let protected = protected("Campus").html.len();
     println!("{open} bytes beside the picture, {protected} bytes with the form");
-    assert!(open <= MOST_BYTES && protected <= MOST_BYTES, "{open} and {protected} bytes");
+    assert!(open <= MAX_BYTES && protected <= MAX_BYTES, "{open} and {protected} bytes");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::heading::{Heading, interface_name, undeclared_interface};
-use super::titles::{Meaning, meaning};
+use super::heading::{Meaning, meaning};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 
@@ -41,7 +41,7 @@ impl Anchors {
 
 /// The meaning of a line.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum ArpLine {
     Row(ArpRow),
     /// An address for which no device has answered.
     Incomplete,
@@ -73,7 +73,7 @@ pub(super) fn words(line: &str) -> Vec<Word<'_>> {
 }
 
 /// Reads a line below a heading, if there was one.
-pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> Line {
+pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
     if let Some(line) = read_fields(words) {
         return line;
     }
@@ -82,8 +82,8 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> Line {
     let (ip, mac) = match (ip, mac) {
         (Some(ip), Some(mac)) => (ip, mac),
         (Some(ip), None) => return without_mac(words, ip, heading),
-        (None, Some(_)) => return Line::MacOnly,
-        (None, None) => return Line::NoAddress,
+        (None, Some(_)) => return ArpLine::MacOnly,
+        (None, None) => return ArpLine::NoAddress,
     };
     let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
     let state = others().find_map(|(_, word)| state(word.text));
@@ -98,20 +98,20 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> Line {
     row(word(ip), word(mac), interface, state)
 }
 
-fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> Line {
+fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
     let (Some(ip_address), Some(mac_address)) = (ip_address(ip), mac_address(mac)) else {
-        return Line::Incomplete;
+        return ArpLine::Incomplete;
     };
     if state == Some(NeighborState::Unreachable) || mac_address.is_zero() {
-        return Line::Incomplete;
+        return ArpLine::Incomplete;
     }
-    Line::Row(ArpRow { if_name, state, ..ArpRow::new(ip_address, mac_address) })
+    ArpLine::Row(ArpRow { if_name, state, ..ArpRow::new(ip_address, mac_address) })
 }
 
 /// Reads a line with an IP address and no MAC address.
-fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> Line {
+fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpLine {
     if words.len() == 1 {
-        return Line::AddressOnly;
+        return ArpLine::AddressOnly;
     }
     let is_unknown = |word: &Word<'_>| {
         let text = word.text.trim_matches(['(', ')', '<', '>', ',']);
@@ -119,14 +119,14 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> Line
     };
     let is_ip_neigh = ip == 0 && words.get(1).is_some_and(|word| word.text == "dev");
     if heading.is_some() || is_ip_neigh || words.iter().any(is_unknown) {
-        Line::Incomplete
+        ArpLine::Incomplete
     } else {
-        Line::NoAddress
+        ArpLine::NoAddress
     }
 }
 
 /// Reads the form `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
-fn read_fields(words: &[Word<'_>]) -> Option<Line> {
+fn read_fields(words: &[Word<'_>]) -> Option<ArpLine> {
     let value = |wanted: Meaning| {
         let fields = words.iter().filter_map(|word| word.text.split_once('='));
         let mut values = fields.filter(|(name, _)| meaning(&name.to_ascii_lowercase()) == Some(wanted));
@@ -134,7 +134,7 @@ fn read_fields(words: &[Word<'_>]) -> Option<Line> {
     };
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
-    let Some(mac) = value(Meaning::MacAddress) else { return Some(Line::Incomplete) };
+    let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
     let state = words.iter().find_map(|word| state(word.text.strip_prefix("status=")?));
     Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
 }

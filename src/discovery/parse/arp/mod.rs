@@ -6,17 +6,19 @@
 
 mod heading;
 mod line;
-mod table;
-mod titles;
 
 use std::io::BufRead;
 
+pub(super) use line::{ip_address, state};
+
+use self::heading::Heading;
+use self::line::{ArpLine, Word};
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, iproute2, json, named_device};
-use crate::discovery::report::{ArpRow, Report, Reporter, Table, WarningCode};
-
-pub(super) use line::{ip_address, state};
-pub(super) use table::is_table;
+use crate::discovery::parse::lines::BoundedLines;
+use crate::discovery::parse::text;
+use crate::discovery::report::{ArpRow, Report, Table, WarningCode};
+use crate::invariant::Invariant;
 
 const EXPECTED: &str = "an ARP table: `ip neigh`, `arp -an`, `arp -n`, `ndp -an`, or a table with a heading for IP and MAC addresses";
 
@@ -31,7 +33,7 @@ pub(super) fn read(
     if json::first_byte(reader, sink.meter)? == Some(b'[') {
         iproute2::read_neighbors(reader, options, &mut sink)?;
     } else {
-        table::read_lines(reader, &mut sink)?;
+        read_lines(reader, &mut sink)?;
     }
     let Sink { rows, incomplete, malformed, .. } = sink;
     if rows.is_empty() && incomplete == 0 && malformed > 0 {
@@ -40,10 +42,8 @@ pub(super) fn read(
     meter.use_rows(rows.len());
     // A table with lines that cannot be read may have more entries than these.
     let is_complete = options.complete && malformed == 0 && !meter.is_truncated();
-    device.tables.arp = Some(if is_complete { Table::complete(rows) } else { Table::truncated(rows) });
-    let mut report = Report::new(Reporter::new("arp"), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    device.tables.arp = Some(Table::of(rows, is_complete));
+    Ok(Report::of_device("arp", options.observed_at, device))
 }
 
 /// Collects the entries of a table, and counts the others.
@@ -84,4 +84,208 @@ impl Sink<'_> {
         self.malformed = self.malformed.saturating_add(count);
         self.meter.skip_from(WarningCode::RowMalformed, count, line, example.trim());
     }
+}
+
+/// The lines without any entry after which the input counts as another format.
+const MAX_LEADING_LINES: u64 = 1_000;
+/// The part of a line that is read.
+const MAX_LINE: usize = 4 * 1024;
+/// The distance of tab stops.
+const TAB: usize = 8;
+
+/// Reads the entries of a table.
+fn read_lines(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<(), ParseError> {
+    let mut table = Reading::default();
+    let mut lines = BoundedLines::new(reader);
+    while let Some(line) = lines.next(sink.meter)? {
+        sink.meter.add_steps(line.bytes.len().saturating_mul(8));
+        let is_understood = table.accept(&expanded(line.bytes), sink);
+        if !line.has_newline && !is_understood {
+            // The rest of the line may be missing.
+            sink.meter.truncate();
+        }
+        if !table.has_entries && table.unread.count > MAX_LEADING_LINES {
+            return Err(sink.meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
+        }
+    }
+    table.finish(sink);
+    Ok(())
+}
+
+/// Returns whether text has a heading or an entry of a table among its first lines.
+pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bool {
+    text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
+        let line = expanded(line);
+        let words = line::words(&line);
+        match line::read(&words, None) {
+            ArpLine::Row(_) => true,
+            ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
+            ArpLine::NoAddress => Heading::read(&words).is_some(),
+            ArpLine::AddressOnly | ArpLine::MacOnly => false,
+        }
+    })
+}
+
+/// Converts a line to text with spaces in place of tabs.
+fn expanded(line: &[u8]) -> String {
+    let line = text::text(line.get(..line.len().min(MAX_LINE)).asserted_or_default());
+    let mut expanded = String::with_capacity(line.len());
+    let mut column = 0;
+    for character in line.trim_end().chars() {
+        if character == '\t' {
+            let spaces = TAB - column % TAB;
+            expanded.extend(std::iter::repeat_n(' ', spaces));
+            column += spaces;
+        } else {
+            expanded.push(character);
+            column += 1;
+        }
+    }
+    expanded
+}
+
+/// A table while it is read.
+#[derive(Default)]
+struct Reading {
+    heading: Option<Heading>,
+    /// The index of the interface that a section of Windows names.
+    section: Option<i64>,
+    /// A line with an address alone.
+    held: Option<String>,
+    /// The lines without addresses since the last entry. They are titles if a heading follows.
+    unread: Unread,
+    has_entries: bool,
+}
+
+#[derive(Default)]
+struct Unread {
+    count: u64,
+    line: u64,
+    example: String,
+}
+
+impl Reading {
+    /// Reads a line. Returns whether it is whole and understood.
+    fn accept(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
+        let words = line::words(text);
+        if let Some(held) = self.held.take() {
+            let joined: Vec<Word<'_>> = line::words(&held).into_iter().chain(words.iter().copied()).collect();
+            if matches!(line::read(&words, self.heading.as_ref()), ArpLine::MacOnly) {
+                let line = line::read(&joined, self.heading.as_ref());
+                return self.accept_line(line, &format!("{held} {}", text.trim()), sink);
+            }
+            self.release(&held, sink);
+        }
+        if words.is_empty() {
+            return true;
+        }
+        if let Some(index) = section(&words) {
+            (self.section, self.heading, self.has_entries) = (Some(index), None, true);
+            return true;
+        }
+        let line = line::read(&words, self.heading.as_ref());
+        if matches!(line, ArpLine::NoAddress) {
+            return self.accept_other(text, &words, sink);
+        }
+        self.accept_line(line, text, sink)
+    }
+
+    fn accept_line(&mut self, line: ArpLine, text: &str, sink: &mut Sink<'_>) -> bool {
+        match line {
+            ArpLine::Row(mut row) => {
+                self.begin_entry(sink);
+                if let Some(index) = self.section {
+                    (row.if_index, row.if_name) = (Some(index), None);
+                }
+                sink.push(row);
+                true
+            }
+            ArpLine::Incomplete => {
+                self.begin_entry(sink);
+                sink.skip_incomplete(text);
+                false
+            }
+            ArpLine::AddressOnly => {
+                self.held = Some(text.to_owned());
+                false
+            }
+            ArpLine::MacOnly | ArpLine::NoAddress => {
+                let line = sink.meter.line();
+                sink.skip_malformed(1, line, text);
+                false
+            }
+        }
+    }
+
+    /// Reads a line without addresses: a heading, or a line beside the table.
+    fn accept_other(&mut self, text: &str, words: &[Word<'_>], sink: &Sink<'_>) -> bool {
+        if let Some(heading) = Heading::read(words) {
+            self.heading = Some(heading);
+            self.unread = Unread::default();
+            return true;
+        }
+        // Some devices continue the columns of the heading, or of an entry, on a second line.
+        let continues = self.heading.is_some() && text.starts_with(' ') && words.len() <= 2;
+        if continues || is_beside_table(text) {
+            return true;
+        }
+        self.add_unread(text, sink);
+        false
+    }
+
+    fn add_unread(&mut self, text: &str, sink: &Sink<'_>) {
+        if self.unread.count == 0 {
+            self.unread.line = sink.meter.line();
+            text.clone_into(&mut self.unread.example);
+        }
+        self.unread.count += 1;
+    }
+
+    /// Begins an entry: the lines before it that no heading followed belong to no known form.
+    fn begin_entry(&mut self, sink: &mut Sink<'_>) {
+        self.has_entries = true;
+        self.count_unread(sink);
+    }
+
+    fn count_unread(&mut self, sink: &mut Sink<'_>) {
+        let Unread { count, line, example } = std::mem::take(&mut self.unread);
+        if count > 0 {
+            sink.skip_malformed(count, line, &example);
+        }
+    }
+
+    /// Counts an address whose MAC address does not follow.
+    fn release(&mut self, held: &str, sink: &mut Sink<'_>) {
+        if self.heading.is_some() {
+            self.begin_entry(sink);
+            sink.skip_incomplete(held);
+        } else {
+            self.add_unread(held, sink);
+        }
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        if let Some(held) = self.held.take() {
+            self.release(&held, sink);
+        }
+        self.count_unread(sink);
+    }
+}
+
+/// Reads the line `Interface: 192.0.2.5 --- 0xb` of Windows, in any language, which states the interface's index.
+fn section(words: &[Word<'_>]) -> Option<i64> {
+    let [.., address, dashes, index] = words else { return None };
+    ip_address(address.text).filter(|_| dashes.text == "---")?;
+    i64::from_str_radix(index.text.strip_prefix("0x")?, 16).ok()
+}
+
+/// Returns whether a line is a separator, a total, a legend, or a command with its prompt.
+fn is_beside_table(line: &str) -> bool {
+    let line = line.trim().to_ascii_lowercase();
+    let begins = ["total", "flags:", "codes:", "no. of "].iter().any(|begin| line.starts_with(begin));
+    let names_command = [" arp", "ip neigh", "show ip", "show arp", "display arp", "ndp -"];
+    let is_prompt = line.contains(['#', '>', '$', '%'])
+        && (!line.contains(' ') || names_command.iter().any(|command| line.contains(command)));
+    let is_total = line.contains("entries") && line.contains(|character: char| character.is_ascii_digit());
+    begins || is_prompt || is_total || !line.contains(char::is_alphanumeric)
 }

@@ -10,9 +10,7 @@ use serde_json::Value;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{
-    AddressRow, IfEntryRow, LagRow, Report, Reporter, Table, Tables, WarningCode,
-};
+use crate::discovery::report::{AddressRow, IfEntryRow, LagRow, Report, Table, Tables, WarningCode};
 use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 const COMMAND: &str = "ip -j addr";
@@ -65,16 +63,14 @@ pub(in crate::discovery::parse) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let mut sink = Sink::new(meter);
-    let counts = json::Counts::default();
+    let counts = json::InputCounts::default();
     let read = super::read_list(reader, options, &counts, COMMAND, |entry| sink.accept(entry));
     json::finish(read, &counts, sink.meter)?;
     if sink.entries.is_empty() && sink.has_malformed {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     device.tables = sink.into_tables(options.complete);
-    let mut report = Report::new(Reporter::new("ip"), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    Ok(Report::of_device("ip", options.observed_at, device))
 }
 
 struct Sink<'m> {
@@ -183,16 +179,12 @@ impl<'m> Sink<'m> {
         }
         let is_complete = is_complete && !self.has_malformed && !self.meter.is_truncated();
         Tables {
-            if_entries: Some(table(self.entries, is_complete)),
-            addresses: self.has_addresses.then(|| table(self.addresses, is_complete)),
-            lag: (is_complete || !lag.is_empty()).then(|| table(lag, is_complete)),
+            if_entries: Some(Table::of(self.entries, is_complete)),
+            addresses: self.has_addresses.then(|| Table::of(self.addresses, is_complete)),
+            lag: (is_complete || !lag.is_empty()).then(|| Table::of(lag, is_complete)),
             ..Tables::default()
         }
     }
-}
-
-fn table<T>(rows: Vec<T>, is_complete: bool) -> Box<Table<T>> {
-    if is_complete { Table::complete(rows) } else { Table::truncated(rows) }
 }
 
 impl Entry {

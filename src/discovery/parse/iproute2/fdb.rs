@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{FdbRow, FdbStatus, Report, Reporter, Table, WarningCode};
+use crate::discovery::report::{FdbRow, FdbStatus, Report, Table, WarningCode};
 
 const COMMAND: &str = "bridge -j fdb";
 const EXPECTED: &str = "the output of `bridge -j fdb`: no entry has a MAC address and an interface";
@@ -35,7 +35,7 @@ pub(in crate::discovery::parse) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let mut sink = Sink { meter, rows: Vec::new(), groups: 0, malformed: 0 };
-    let counts = json::Counts::default();
+    let counts = json::InputCounts::default();
     let read = super::read_list(reader, options, &counts, COMMAND, |entry| sink.accept(&entry));
     let Sink { rows, groups, malformed, .. } = sink;
     json::finish(read, &counts, meter)?;
@@ -44,10 +44,8 @@ pub(in crate::discovery::parse) fn read(
     }
     meter.use_rows(rows.len());
     let is_complete = options.complete && malformed == 0 && !meter.is_truncated();
-    device.tables.fdb = Some(if is_complete { Table::complete(rows) } else { Table::truncated(rows) });
-    let mut report = Report::new(Reporter::new("bridge"), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    device.tables.fdb = Some(Table::of(rows, is_complete));
+    Ok(Report::of_device("bridge", options.observed_at, device))
 }
 
 struct Sink<'m> {

@@ -27,7 +27,7 @@ pub(super) use vlans::read as read_vlans;
 fn read_list<T: for<'de> Deserialize<'de>>(
     reader: &mut dyn BufRead,
     options: &ParseOptions,
-    counts: &json::Counts,
+    counts: &json::InputCounts,
     expected: &'static str,
     visit: impl FnMut(T),
 ) -> serde_json::Result<()> {

@@ -25,7 +25,7 @@ pub(in crate::discovery::parse) fn read(
     options: &ParseOptions,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let counts = json::Counts::default();
+    let counts = json::InputCounts::default();
     let read = super::read_list(reader, options, &counts, "ip -j neigh", |entry| accept(entry, sink));
     json::finish(read, &counts, sink.meter)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{IfEntryRow, Report, Reporter, Table, WarningCode};
+use crate::discovery::report::{IfEntryRow, Report, Table, WarningCode};
 use crate::model::Vlans;
 
 const COMMAND: &str = "bridge -j vlan";
@@ -21,7 +21,7 @@ const MAX_MEMBERSHIPS: usize = 2_000_000;
 /// A port of a bridge.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Port {
+struct BridgePort {
     ifname: Option<String>,
     vlans: Option<Vec<Range>>,
 }
@@ -45,12 +45,12 @@ pub(in crate::discovery::parse) fn read(
     let mut device = named_device(options, meter)?;
     let first = json::first_byte(reader, meter)?;
     let mut sink = Sink { meter, rows: Vec::new(), memberships: 0, malformed: 0 };
-    let counts = json::Counts::default();
+    let counts = json::InputCounts::default();
     let read = if first == Some(b'{') {
         let mut deserializer = json::deserializer(reader, &counts, options);
-        Ports(&mut sink).deserialize(&mut deserializer).and_then(|()| deserializer.end())
+        PortsByName(&mut sink).deserialize(&mut deserializer).and_then(|()| deserializer.end())
     } else {
-        super::read_list(reader, options, &counts, COMMAND, |port: Port| {
+        super::read_list(reader, options, &counts, COMMAND, |port: BridgePort| {
             sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
         })
     };
@@ -62,9 +62,7 @@ pub(in crate::discovery::parse) fn read(
     meter.use_rows(rows.len());
     // The output never has all interfaces, as only ports of bridges have VLANs.
     device.tables.if_entries = Some(Table::truncated(rows));
-    let mut report = Report::new(Reporter::new("bridge"), options.observed_at);
-    report.devices.push(device);
-    Ok(report)
+    Ok(Report::of_device("bridge", options.observed_at, device))
 }
 
 struct Sink<'m> {
@@ -142,9 +140,9 @@ fn bounds(range: &Range) -> Option<(u16, u16)> {
 }
 
 /// The object of iproute2 before 4.20: VLANs by the name of the interface.
-struct Ports<'s, 'm>(&'s mut Sink<'m>);
+struct PortsByName<'s, 'm>(&'s mut Sink<'m>);
 
-impl<'de> DeserializeSeed<'de> for Ports<'_, '_> {
+impl<'de> DeserializeSeed<'de> for PortsByName<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -152,7 +150,7 @@ impl<'de> DeserializeSeed<'de> for Ports<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Ports<'_, '_> {
+impl<'de> Visitor<'de> for PortsByName<'_, '_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

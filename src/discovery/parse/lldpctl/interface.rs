@@ -1,12 +1,12 @@
 //! An interface of lldpd with its neighbor.
 
-use super::node::Node;
+use super::node::JsonNode;
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::report::{Capability, CdpRow, LldpRow};
 use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
 
 /// A neighbor, by the protocol that announced it.
-pub(super) enum Row {
+pub(super) enum NeighborRow {
     Lldp(LldpRow),
     Cdp(CdpRow),
 }
@@ -20,16 +20,18 @@ pub(super) enum Unusable {
 }
 
 /// Converts the neighbor on an interface.
-pub(super) fn row(name: &str, interface: &Node) -> Result<Row, Unusable> {
+pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusable> {
     let (sys_name, chassis) = chassis(interface).ok_or(Unusable::Incomplete)?;
     let if_name = (!name.is_empty()).then(|| name.to_owned());
     let port = interface.get("port");
-    match interface.get("via").and_then(Node::text) {
+    match interface.get("via").and_then(JsonNode::text) {
         None | Some("LLDP") => {
             let row = lldp(if_name, sys_name, chassis, port)?;
-            Ok(Row::Lldp(LldpRow { port_vlan: port_vlan(interface), ..row }))
+            Ok(NeighborRow::Lldp(LldpRow { port_vlan: port_vlan(interface), ..row }))
         }
-        Some(protocol) if protocol.starts_with("CDP") => cdp(if_name, sys_name, chassis, port).map(Row::Cdp),
+        Some(protocol) if protocol.starts_with("CDP") => {
+            cdp(if_name, sys_name, chassis, port).map(NeighborRow::Cdp)
+        }
         Some(_) => Err(Unusable::Protocol),
     }
 }
@@ -37,13 +39,14 @@ pub(super) fn row(name: &str, interface: &Node) -> Result<Row, Unusable> {
 fn lldp(
     if_name: Option<String>,
     sys_name: Option<&str>,
-    chassis: &Node,
-    port: Option<&Node>,
+    chassis: &JsonNode,
+    port: Option<&JsonNode>,
 ) -> Result<LldpRow, Unusable> {
     let id = chassis.get("id").ok_or(Unusable::Incomplete)?;
     let value = identifier(id).ok_or(Unusable::Incomplete)?;
     let subtype = chassis_subtype(kind(id));
-    let port_text = |name: &str| port.and_then(|port| port.get(name)).and_then(Node::text).map(str::to_owned);
+    let port_text =
+        |name: &str| port.and_then(|port| port.get(name)).and_then(JsonNode::text).map(str::to_owned);
     let port_id = port
         .and_then(|port| port.get("id"))
         .and_then(|id| Some(LldpPortId { subtype: port_subtype(kind(id)), value: identifier(id)? }));
@@ -52,7 +55,7 @@ fn lldp(
         port_id,
         port_desc: port_text("descr"),
         sys_name: sys_name.map(str::to_owned),
-        sys_desc: chassis.get("descr").and_then(Node::text).map(str::to_owned),
+        sys_desc: chassis.get("descr").and_then(JsonNode::text).map(str::to_owned),
         mgmt_addrs: mgmt_addrs(chassis),
         capabilities: capabilities(chassis),
         lag_id: port_text("aggregation").and_then(|id| id.parse().ok()).filter(|id| *id != 0),
@@ -61,10 +64,10 @@ fn lldp(
 }
 
 /// Returns the VLAN of untagged frames on the neighbor's port.
-fn port_vlan(interface: &Node) -> Option<u16> {
-    let mut vlans = interface.get("vlan").into_iter().flat_map(Node::elements);
+fn port_vlan(interface: &JsonNode) -> Option<u16> {
+    let mut vlans = interface.get("vlan").into_iter().flat_map(JsonNode::elements);
     let untagged = vlans.find(|vlan| match vlan.get("pvid") {
-        Some(Node::Bool(is_untagged)) => *is_untagged,
+        Some(JsonNode::Bool(is_untagged)) => *is_untagged,
         Some(other) => matches!(other.text(), Some("yes" | "true")),
         None => false,
     })?;
@@ -73,13 +76,13 @@ fn port_vlan(interface: &Node) -> Option<u16> {
 }
 
 /// Describes a neighbor for a warning.
-pub(super) fn described(name: &str, interface: &Node) -> String {
+pub(super) fn described(name: &str, interface: &JsonNode) -> String {
     let chassis = chassis(interface);
     let sys_name = chassis.and_then(|(sys_name, _)| sys_name);
     let sys_name = sys_name.or_else(|| interface.get("chassis")?.get("name")?.text()).unwrap_or("unknown");
     let port = interface.get("port");
-    let port = port.and_then(|port| port.get("id").or_else(|| port.get("descr"))).and_then(Node::text);
-    let protocol = interface.get("via").and_then(Node::text).unwrap_or("LLDP");
+    let port = port.and_then(|port| port.get("id").or_else(|| port.get("descr"))).and_then(JsonNode::text);
+    let protocol = interface.get("via").and_then(JsonNode::text).unwrap_or("LLDP");
     let port = port.unwrap_or("unknown");
     format!("a neighbor by {protocol} on {name}: name {sys_name}, port {port}")
 }
@@ -87,15 +90,16 @@ pub(super) fn described(name: &str, interface: &Node) -> String {
 fn cdp(
     if_name: Option<String>,
     sys_name: Option<&str>,
-    chassis: &Node,
-    port: Option<&Node>,
+    chassis: &JsonNode,
+    port: Option<&JsonNode>,
 ) -> Result<CdpRow, Unusable> {
     let id = sys_name.or_else(|| chassis.get("id")?.text()).ok_or(Unusable::Incomplete)?;
-    let port_text = |name: &str| port.and_then(|port| port.get(name)).and_then(Node::text).map(str::to_owned);
+    let port_text =
+        |name: &str| port.and_then(|port| port.get(name)).and_then(JsonNode::text).map(str::to_owned);
     Ok(CdpRow {
         if_name,
         port_id: port_text("id").or_else(|| port_text("descr")),
-        version: chassis.get("descr").and_then(Node::text).map(str::to_owned),
+        version: chassis.get("descr").and_then(JsonNode::text).map(str::to_owned),
         address: mgmt_addrs(chassis).into_iter().next(),
         ..CdpRow::new(id)
     })
@@ -104,25 +108,25 @@ fn cdp(
 /// Returns the neighbor's name and the object with its fields.
 ///
 /// The name is a field of the object, or the key whose value the object is.
-fn chassis(interface: &Node) -> Option<(Option<&str>, &Node)> {
+fn chassis(interface: &JsonNode) -> Option<(Option<&str>, &JsonNode)> {
     let chassis = interface.get("chassis")?;
     if chassis.get("id").is_some() {
-        return Some((chassis.get("name").and_then(Node::text), chassis));
+        return Some((chassis.get("name").and_then(JsonNode::text), chassis));
     }
-    let fields = chassis.elements().find_map(Node::fields)?;
+    let fields = chassis.elements().find_map(JsonNode::fields)?;
     let (name, named) = fields.iter().find(|(_, value)| value.get("id").is_some())?;
     Some((Some(name), named))
 }
 
 /// Returns the value of an id. MAC addresses get their usual form.
-fn identifier(id: &Node) -> Option<String> {
+fn identifier(id: &JsonNode) -> Option<String> {
     let value = id.text().filter(|value| !value.is_empty())?;
     let address = (kind(id) == Some("mac")).then(|| mac_text(value)).flatten();
     Some(address.map_or_else(|| value.to_owned(), |address| address.to_string()))
 }
 
-fn kind(id: &Node) -> Option<&str> {
-    id.get("type").and_then(Node::text)
+fn kind(id: &JsonNode) -> Option<&str> {
+    id.get("type").and_then(JsonNode::text)
 }
 
 fn chassis_subtype(kind: Option<&str>) -> LldpChassisIdSubtype {
@@ -145,14 +149,14 @@ fn port_subtype(kind: Option<&str>) -> LldpPortIdSubtype {
     }
 }
 
-fn mgmt_addrs(chassis: &Node) -> Vec<String> {
-    let addresses = chassis.get("mgmt-ip").into_iter().flat_map(Node::elements);
-    addresses.filter_map(Node::text).take(16).map(str::to_owned).collect()
+fn mgmt_addrs(chassis: &JsonNode) -> Vec<String> {
+    let addresses = chassis.get("mgmt-ip").into_iter().flat_map(JsonNode::elements);
+    addresses.filter_map(JsonNode::text).take(16).map(str::to_owned).collect()
 }
 
-fn capabilities(chassis: &Node) -> Vec<Capability> {
-    let all = chassis.get("capability").into_iter().flat_map(Node::elements);
-    let enabled = all.filter(|capability| capability.get("enabled") == Some(&Node::Bool(true)));
+fn capabilities(chassis: &JsonNode) -> Vec<Capability> {
+    let all = chassis.get("capability").into_iter().flat_map(JsonNode::elements);
+    let enabled = all.filter(|capability| capability.get("enabled") == Some(&JsonNode::Bool(true)));
     let mut capabilities: Vec<Capability> =
         enabled.filter_map(|capability| by_name(capability.get("type")?.text()?)).collect();
     capabilities.sort_unstable();

@@ -8,14 +8,14 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value. `null` is an empty list.
 #[derive(Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum JsonNode {
     Text(String),
     Bool(bool),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
 }
 
-impl Node {
+impl JsonNode {
     /// Returns the elements of a list, or the value itself.
     pub(super) fn elements(&self) -> impl Iterator<Item = &Self> {
         match self {
@@ -63,9 +63,9 @@ pub(super) struct NodeSeed<'b> {
 }
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
-    type Value = Node;
+    type Value = JsonNode;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonNode, D::Error> {
         match self.budget.get().checked_sub(1) {
             Some(rest) => self.budget.set(rest),
             None => return Err(de::Error::custom("an interface has too many values")),
@@ -75,49 +75,49 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
 }
 
 impl<'de> Visitor<'de> for NodeSeed<'_> {
-    type Value = Node;
+    type Value = JsonNode;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonNode, E> {
+        Ok(JsonNode::Bool(value))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Node, E> {
-        Ok(Node::Text(number.to_string()))
+    fn visit_i64<E>(self, number: i64) -> Result<JsonNode, E> {
+        Ok(JsonNode::Text(number.to_string()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Node, E> {
-        Ok(Node::Text(number.to_string()))
+    fn visit_u64<E>(self, number: u64) -> Result<JsonNode, E> {
+        Ok(JsonNode::Text(number.to_string()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Node, E> {
-        Ok(Node::Text(number.to_string()))
+    fn visit_f64<E>(self, number: f64) -> Result<JsonNode, E> {
+        Ok(JsonNode::Text(number.to_string()))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Node, E> {
-        Ok(Node::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<JsonNode, E> {
+        Ok(JsonNode::Text(text.to_owned()))
     }
 
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::List(Vec::new()))
+    fn visit_unit<E>(self) -> Result<JsonNode, E> {
+        Ok(JsonNode::List(Vec::new()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JsonNode, A::Error> {
         let mut nodes = Vec::new();
         while let Some(node) = list.next_element_seed(NodeSeed { budget: self.budget })? {
             nodes.push(node);
         }
-        Ok(Node::List(nodes))
+        Ok(JsonNode::List(nodes))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonNode, A::Error> {
         let mut fields = Vec::new();
         while let Some(key) = map.next_key()? {
             fields.push((key, map.next_value_seed(NodeSeed { budget: self.budget })?));
         }
-        Ok(Node::Object(fields))
+        Ok(JsonNode::Object(fields))
     }
 }

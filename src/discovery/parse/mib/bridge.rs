@@ -2,20 +2,19 @@
 
 mod fdb;
 mod lists;
-mod ports;
 mod vlans;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use fdb::Fdb;
+use vlans::{VlanColumn, VlanTables};
 
 use super::interfaces::Interfaces;
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{BridgeId, Device, FdbRow, StpRow, StpState, WarningCode};
 use crate::model::MacAddress;
-use fdb::Fdb;
-use ports::Ports;
-use vlans::{Column, VlanTables};
 
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
@@ -36,7 +35,7 @@ pub(super) struct BridgeTables {
 
 impl Bridge {
     /// Stores a variable. `rest` follows `dot1dBridge`.
-    pub(super) fn accept(&mut self, rest: &[u64], value: &Value<'_>, meter: &mut Meter) -> Accepted {
+    pub(super) fn accept(&mut self, rest: &[u64], value: &VariableValue<'_>, meter: &mut Meter) -> Accepted {
         match rest {
             [1, 1, 0] => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
@@ -49,15 +48,15 @@ impl Bridge {
             // Some agents leave out the time mark of the current table.
             [7, 1, 4, 2, 1, column, _, vlan] | [7, 1, 4, 2, 1, column, vlan] => {
                 let column = match column {
-                    3 => Column::FdbId,
-                    4 => Column::Egress,
-                    5 => Column::Untagged,
+                    3 => VlanColumn::FdbId,
+                    4 => VlanColumn::Egress,
+                    5 => VlanColumn::Untagged,
                     _ => return Accepted::Yes,
                 };
                 self.vlans.accept(column, *vlan, value, meter)
             }
-            [7, 1, 4, 3, 1, 2, vlan] => self.vlans.accept(Column::StaticEgress, *vlan, value, meter),
-            [7, 1, 4, 3, 1, 4, vlan] => self.vlans.accept(Column::StaticUntagged, *vlan, value, meter),
+            [7, 1, 4, 3, 1, 2, vlan] => self.vlans.accept(VlanColumn::StaticEgress, *vlan, value, meter),
+            [7, 1, 4, 3, 1, 4, vlan] => self.vlans.accept(VlanColumn::StaticUntagged, *vlan, value, meter),
             [7, 1, 4, 5, 1, 1, port] => self.vlans.accept_port(*port, value, meter),
             _ => Accepted::Yes,
         }
@@ -69,13 +68,19 @@ impl Bridge {
         column: u64,
         index: &[u64],
         lossy: bool,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         self.fdb.accept(column, index, lossy, value, meter)
     }
 
-    fn accept_stp(&mut self, column: u64, port: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
+    fn accept_stp(
+        &mut self,
+        column: u64,
+        port: u64,
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
         let Ok(port) = i64::try_from(port) else { return Accepted::InvalidIndex };
         meter.add_steps(1);
         if !self.stp.contains_key(&port) && !meter.admit_row() {
@@ -124,7 +129,7 @@ fn stp_rows(
 ) -> Vec<StpRow> {
     meter.add_steps(rows.len());
     meter.use_rows(rows.len());
-    let ports = Ports::new(base_ports, interfaces, &rows.keys().copied().collect(), meter);
+    let ports = BridgePorts::new(base_ports, interfaces, &rows.keys().copied().collect(), meter);
     rows.into_values().map(|row| StpRow { if_index: ports.index_of(row.bridge_port), ..row }).collect()
 }
 
@@ -138,7 +143,7 @@ fn count_base_ports(
 ) {
     meter.add_steps(base_ports.len() + fdb.len() + stp.len());
     let led_to = fdb.iter().filter_map(|row| row.if_index).chain(stp.iter().filter_map(|row| row.if_index));
-    let led_to: std::collections::BTreeSet<i64> = led_to.collect();
+    let led_to: BTreeSet<i64> = led_to.collect();
     for (port, index) in base_ports {
         if interfaces.contains(*index) || led_to.contains(index) {
             meter.use_rows(1);
@@ -175,4 +180,78 @@ const fn stp_state(number: i64) -> Option<StpState> {
 fn bridge_id(bytes: &[u8]) -> Option<BridgeId> {
     let [high, low, octets @ ..] = <[u8; 8]>::try_from(bytes).ok()?;
     Some(BridgeId { priority: u16::from_be_bytes([high, low]), mac_address: MacAddress::new(octets) })
+}
+
+/// Finds the interface behind a port number of one table.
+#[derive(Debug)]
+struct BridgePorts<'b> {
+    /// Interface indexes by bridge port.
+    base_ports: &'b BTreeMap<i64, i64>,
+    /// The interfaces that are bridge ports.
+    indexes: BTreeSet<i64>,
+    numbering: PortNumbering,
+}
+
+/// The meaning of the port numbers of one table. Not all bridges use those of `dot1dBasePortTable`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PortNumbering {
+    /// Bridge ports, or indexes of interfaces that are bridge ports.
+    BridgePorts,
+    /// Indexes of interfaces.
+    Interfaces,
+    /// Indexes of interfaces less a constant: number 1 is the first interface of the bridge.
+    Offset(i64),
+}
+
+impl<'b> BridgePorts<'b> {
+    /// Determines from the numbers of a table, without 0, what they mean.
+    fn new(
+        base_ports: &'b BTreeMap<i64, i64>,
+        interfaces: &Interfaces,
+        numbers: &BTreeSet<i64>,
+        meter: &mut Meter,
+    ) -> Self {
+        meter.add_steps(base_ports.len() + numbers.len().saturating_mul(2));
+        let indexes: BTreeSet<i64> = base_ports.values().copied().collect();
+        let is_known = |number: &i64| base_ports.contains_key(number) || indexes.contains(number);
+        let mut ports = Self { base_ports, indexes: BTreeSet::new(), numbering: PortNumbering::BridgePorts };
+        if numbers.iter().all(is_known) {
+            return Self { indexes, ..ports };
+        }
+        // A number that leads to another interface by the table of ports shows that the numbers are bridge ports.
+        let is_own = |number: &i64| base_ports.get(number).is_none_or(|index| index == number);
+        if numbers.iter().all(|number| is_own(number) && interfaces.is_ethernet(*number)) {
+            ports.numbering = PortNumbering::Interfaces;
+        } else if let Some(offset) = offset(base_ports)
+            && numbers.iter().all(|number| {
+                let index = number.saturating_add(offset);
+                !is_known(number) && indexes.contains(&index)
+            })
+        {
+            ports.numbering = PortNumbering::Offset(offset);
+        }
+        Self { indexes, ..ports }
+    }
+
+    /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
+    fn index_of(&self, number: i64) -> Option<i64> {
+        let index = match self.numbering {
+            PortNumbering::BridgePorts => {
+                let index = self.base_ports.get(&number).copied();
+                index.or_else(|| self.indexes.get(&number).copied())
+            }
+            PortNumbering::Interfaces => Some(number),
+            PortNumbering::Offset(offset) => Some(number.saturating_add(offset)),
+        };
+        index.filter(|index| *index > 0)
+    }
+}
+
+/// Returns the difference between the first interface of the bridge and port 1.
+///
+/// There is one only if the table of ports numbers them as their interfaces, so that it shows no numbers of ports.
+fn offset(base_ports: &BTreeMap<i64, i64>) -> Option<i64> {
+    let (first, _) = base_ports.first_key_value()?;
+    let is_identity = base_ports.iter().all(|(port, index)| port == index);
+    Some(first.saturating_sub(1)).filter(|offset| is_identity && *offset > 0)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interfaces::Interfaces;
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{CdpRow, Device, WarningCode};
@@ -18,7 +18,7 @@ pub(super) struct Cdp {
 
 impl Cdp {
     /// Stores a variable. `rest` follows `ciscoCdpMIBObjects`.
-    pub(super) fn accept(&mut self, rest: &[u64], value: &Value<'_>, meter: &mut Meter) -> Accepted {
+    pub(super) fn accept(&mut self, rest: &[u64], value: &VariableValue<'_>, meter: &mut Meter) -> Accepted {
         match rest {
             [1, 1, 1, 6, index] => {
                 let Ok(index) = i64::try_from(*index) else { return Accepted::InvalidIndex };
@@ -45,7 +45,7 @@ impl Cdp {
         &mut self,
         column: u64,
         (index, neighbor): (u64, u64),
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let Ok(index) = i64::try_from(index) else { return Accepted::InvalidIndex };

@@ -171,7 +171,7 @@ impl Coverage {
         if rows.is_empty() && !(complete && self.answered.contains(&kind)) {
             return None;
         }
-        Some(if complete { Table::complete(rows) } else { Table::truncated(rows) })
+        Some(Table::of(rows, complete))
     }
 
     /// Warns of the variables that no table needs.

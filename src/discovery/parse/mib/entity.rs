@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{Device, WarningCode};
@@ -33,7 +33,7 @@ impl Entity {
         &mut self,
         column: u64,
         index: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if !matches!(column, 4 | 5 | 11..=13) {

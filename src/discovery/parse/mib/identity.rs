@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Value;
+use super::VariableValue;
 use super::interfaces::Interfaces;
 use crate::discovery::parse::text;
 use crate::printable::printable;
@@ -22,14 +22,14 @@ const SCALARS: &[(&str, &[u64])] = &[
 
 /// Compares variables that are given more than once.
 #[derive(Debug, Default)]
-pub(super) struct Identity {
+pub(super) struct SameDevice {
     scalars: BTreeMap<&'static str, String>,
     conflict: Option<String>,
 }
 
-impl Identity {
+impl SameDevice {
     /// Compares a variable with its earlier value, before it is stored.
-    pub(super) fn check(&mut self, oid: &[u64], value: &Value<'_>, interfaces: &Interfaces) {
+    pub(super) fn check(&mut self, oid: &[u64], value: &VariableValue<'_>, interfaces: &Interfaces) {
         if self.conflict.is_some() {
             return;
         }
@@ -42,12 +42,12 @@ impl Identity {
         }
     }
 
-    fn check_scalar(&mut self, oid: &[u64], value: &Value<'_>) {
+    fn check_scalar(&mut self, oid: &[u64], value: &VariableValue<'_>) {
         let Some((name, _)) = SCALARS.iter().find(|(_, scalar)| *scalar == oid) else { return };
         let text = match value {
-            Value::Bytes(bytes) => text::text(bytes).trim().to_owned(),
-            Value::Oid(arcs) => super::dotted(arcs),
-            Value::Integer(_) => return,
+            VariableValue::Bytes(bytes) => text::text(bytes).trim().to_owned(),
+            VariableValue::Oid(arcs) => super::dotted(arcs),
+            VariableValue::Integer(_) => return,
         };
         match self.scalars.get(name) {
             Some(held) if *held != text => self.conflict = Some(described(name, held, &text)),
@@ -56,7 +56,13 @@ impl Identity {
         }
     }
 
-    fn check_interface(&mut self, column: u64, index: u64, value: &Value<'_>, interfaces: &Interfaces) {
+    fn check_interface(
+        &mut self,
+        column: u64,
+        index: u64,
+        value: &VariableValue<'_>,
+        interfaces: &Interfaces,
+    ) {
         let Some(bytes) = value.bytes() else { return };
         let Some(row) = i64::try_from(index).ok().and_then(|index| interfaces.get(index)) else { return };
         let (name, held, new) = if column == 2 {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, hash_map};
 
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::{MAX_INTERFACES, Meter};
 use crate::discovery::parse::text;
 use crate::discovery::report::{IfEntryRow, WarningCode};
@@ -67,7 +67,7 @@ impl Entry {
 
 /// The interfaces that have a name, description, alias or MAC address to themselves.
 #[derive(Debug, Default)]
-pub(super) struct Names<'i> {
+pub(super) struct InterfaceNames<'i> {
     names: HashMap<&'i str, Option<i64>>,
     aliases: HashMap<&'i str, Option<i64>>,
     macs: HashMap<MacAddress, Option<i64>>,
@@ -78,7 +78,7 @@ impl Interfaces {
         &mut self,
         column: u64,
         index: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if !matches!(column, 1 | 2 | 3 | 5..=8) {
@@ -104,7 +104,7 @@ impl Interfaces {
         &mut self,
         column: u64,
         index: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if !matches!(column, 1 | 15 | 18) {
@@ -195,8 +195,8 @@ impl Interfaces {
         }
     }
 
-    pub(super) fn names(&self, meter: &mut Meter) -> Names<'_> {
-        let mut names = Names::default();
+    pub(super) fn names(&self, meter: &mut Meter) -> InterfaceNames<'_> {
+        let mut names = InterfaceNames::default();
         meter.add_steps(self.entries.len() * 4);
         for Entry { row, .. } in &self.entries {
             let index = row.if_index;
@@ -244,7 +244,7 @@ impl Interfaces {
     }
 }
 
-impl Names<'_> {
+impl InterfaceNames<'_> {
     /// Returns the only interface with this name or description.
     pub(super) fn by_name(&self, name: &str) -> Option<i64> {
         self.names.get(name).copied().flatten()
@@ -267,7 +267,7 @@ fn note<K: Eq + std::hash::Hash>(keys: &mut HashMap<K, Option<i64>>, key: K, ind
 }
 
 /// Stores a MAC address. Tunnels and loopbacks have an empty one, and other link layers longer ones.
-fn accept_mac(place: &mut Option<MacAddress>, value: &Value<'_>) -> Accepted {
+fn accept_mac(place: &mut Option<MacAddress>, value: &VariableValue<'_>) -> Accepted {
     let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
     *place = text::mac(bytes);
     let none = bytes.is_empty() || bytes.iter().all(|byte| *byte == 0);

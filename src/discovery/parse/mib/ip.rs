@@ -1,22 +1,24 @@
 //! IP-MIB: addresses and neighbor caches, old and new tables; and those of IPV6-MIB.
+//!
+//! The indexes of addresses and neighbors are also read in the forms of agents that do not follow the MIB.
 
-mod index;
 mod neighbors;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use neighbors::{CacheColumn, NeighborIndex, NeighborTables};
+
 use super::interfaces::Interfaces;
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{AddressRow, ArpRow, WarningCode};
-use neighbors::{Column, NeighborIndex, Neighbors};
 
 #[derive(Debug, Default)]
 pub(super) struct Ip {
     addresses: BTreeMap<AddressIndex, Address>,
-    neighbors: Neighbors,
+    neighbors: NeighborTables,
 }
 
 /// The index of an address. Small agents number the rows, and have the address only in its column.
@@ -43,34 +45,34 @@ impl Ip {
         table: u64,
         column: u64,
         index: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         match (table, column) {
             (20, 1..=3) => {
-                let Some(index) = index::address(index) else { return Accepted::InvalidIndex };
+                let Some(index) = address_index(index) else { return Accepted::InvalidIndex };
                 self.accept_address(index, column, value, meter)
             }
             (34, 3..=5) => {
-                let Some(index) = index::new_address(index) else { return Accepted::InvalidIndex };
+                let Some(index) = new_address_index(index) else { return Accepted::InvalidIndex };
                 self.accept_new_address(index, column, value, meter)
             }
             (22, 1..=4) => {
-                let Some(index) = index::neighbor(index) else { return Accepted::InvalidIndex };
+                let Some(index) = neighbor_index(index) else { return Accepted::InvalidIndex };
                 let column = match column {
-                    1 => Column::IfIndex,
-                    2 => Column::MacAddress,
-                    3 => Column::Address,
-                    _ => Column::Type,
+                    1 => CacheColumn::IfIndex,
+                    2 => CacheColumn::MacAddress,
+                    3 => CacheColumn::Address,
+                    _ => CacheColumn::Type,
                 };
                 self.neighbors.accept(index, column, value, meter)
             }
             (35, 4 | 6 | 7) => {
-                let Some(index) = index::new_neighbor(index) else { return Accepted::InvalidIndex };
+                let Some(index) = new_neighbor_index(index) else { return Accepted::InvalidIndex };
                 let column = match column {
-                    4 => Column::MacAddress,
-                    6 => Column::Type,
-                    _ => Column::State,
+                    4 => CacheColumn::MacAddress,
+                    6 => CacheColumn::Type,
+                    _ => CacheColumn::State,
                 };
                 self.neighbors.accept(index, column, value, meter)
             }
@@ -84,22 +86,22 @@ impl Ip {
         table: u64,
         column: u64,
         index: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if !matches!((table, column), (8, 1..=5) | (12, 2..=6)) {
             return Accepted::Yes;
         }
-        let Some((if_index, ip)) = index::ipv6(index) else { return Accepted::InvalidIndex };
+        let Some((if_index, ip)) = ipv6_index(index) else { return Accepted::InvalidIndex };
         if table == 8 {
             return self.accept_ipv6_address(if_index, ip, column, value, meter);
         }
         let index = NeighborIndex::Address(if_index, ip);
         let column = match column {
-            2 => Column::MacAddress,
-            3 => Column::Ipv6Type,
-            4 => Column::State,
-            6 => Column::Ipv6Valid,
+            2 => CacheColumn::MacAddress,
+            3 => CacheColumn::Ipv6Type,
+            4 => CacheColumn::State,
+            6 => CacheColumn::Ipv6Valid,
             _ => return Accepted::Yes,
         };
         self.neighbors.accept(index, column, value, meter)
@@ -117,7 +119,7 @@ impl Ip {
         &mut self,
         index: AddressIndex,
         column: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let Some(address) = self.address(index, meter) else { return Accepted::TooMany };
@@ -136,7 +138,7 @@ impl Ip {
         &mut self,
         index: AddressIndex,
         column: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let Some(address) = self.address(index, meter) else { return Accepted::TooMany };
@@ -149,7 +151,7 @@ impl Ip {
             }
             _ => {
                 let Some(prefix) = value.arcs() else { return Accepted::InvalidValue };
-                address.prefix_length = index::prefix_length(prefix).or(address.prefix_length);
+                address.prefix_length = prefix_length(prefix).or(address.prefix_length);
                 Accepted::Yes
             }
         }
@@ -160,7 +162,7 @@ impl Ip {
         if_index: i64,
         ip: IpAddr,
         column: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let zone = if is_link_local(ip) { if_index } else { 0 };
@@ -213,7 +215,7 @@ impl AddressIndex {
     fn describe(&self) -> String {
         match self {
             Self::Address(ip, _) => format!("address {ip}"),
-            Self::Other(arcs) => format!("address with the index {}", index::dotted(arcs)),
+            Self::Other(arcs) => format!("address with the index {}", dotted(arcs)),
         }
     }
 
@@ -234,4 +236,89 @@ const fn is_link_local(ip: IpAddr) -> bool {
 fn mask_length(bytes: &[u8]) -> Option<u8> {
     let mask = u32::from(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?));
     (mask.leading_ones() + mask.trailing_zeros() == 32 || mask == 0).then_some(mask.leading_ones() as u8)
+}
+
+/// The longest index that may have an address in it.
+const MAX_ARCS: usize = 64;
+
+/// Reads an index of `ipAddrTable`: an address.
+fn address_index(index: &[u64]) -> Option<AddressIndex> {
+    match octets_of_ip(index) {
+        Some(ip) => Some(AddressIndex::Address(ip, 0)),
+        None => (1..=MAX_ARCS).contains(&index.len()).then(|| AddressIndex::Other(index.to_vec())),
+    }
+}
+
+/// Reads an index of `ipAddressTable`: type and address.
+fn new_address_index(index: &[u64]) -> Option<AddressIndex> {
+    let ip = text::inet_address_index(index)?;
+    Some(AddressIndex::Address(ip, if is_link_local(ip) { zone(index) } else { 0 }))
+}
+
+/// Returns the zone at the end of an index.
+fn zone(index: &[u64]) -> i64 {
+    let Some((4, [.., a, b, c, d])) = index.split_first().map(|(kind, rest)| (*kind, rest)) else { return 0 };
+    if index.len() < 21 {
+        return 0;
+    }
+    let octets = text::octets(&[*a, *b, *c, *d]).and_then(|octets| <[u8; 4]>::try_from(octets).ok());
+    octets.map_or(0, |octets| i64::from(u32::from_be_bytes(octets)))
+}
+
+/// Reads an index of `ipNetToMediaTable`: interface and address.
+fn neighbor_index(index: &[u64]) -> Option<NeighborIndex> {
+    let (first, rest) = index.split_first()?;
+    match octets_of_ip(rest) {
+        Some(ip) => Some(NeighborIndex::Address(i64::try_from(*first).ok()?, ip)),
+        None => (index.len() <= MAX_ARCS).then(|| NeighborIndex::Other(index.to_vec())),
+    }
+}
+
+/// Reads an index of `ipNetToPhysicalTable`: interface, type and address. Some agents put the type first.
+fn new_neighbor_index(index: &[u64]) -> Option<NeighborIndex> {
+    let (first, rest) = index.split_first()?;
+    if let Some(ip) = text::inet_address_index(rest) {
+        return Some(NeighborIndex::Address(i64::try_from(*first).ok()?, ip));
+    }
+    let (second, rest) = rest.split_first().filter(|_| index.len() <= MAX_ARCS)?;
+    let typed: Vec<u64> = [*first].into_iter().chain(rest.iter().copied()).collect();
+    let ip = text::inet_address_index(&typed)?;
+    Some(NeighborIndex::Address(i64::try_from(*second).ok()?, ip))
+}
+
+/// Reads an index of IPV6-MIB: interface and address. Some agents put the length before the address.
+fn ipv6_index(index: &[u64]) -> Option<(i64, IpAddr)> {
+    let (first, rest) = index.split_first()?;
+    let if_index = i64::try_from(*first).ok()?;
+    if rest.len() == 16 {
+        return Some((if_index, octets_of_ip(rest)?));
+    }
+    let (length, rest) = rest.split_first()?;
+    if *length != rest.len() as u64 || rest.len() > MAX_ARCS {
+        return None;
+    }
+    let ip = if rest.len() == 16 { octets_of_ip(rest) } else { None };
+    Some((if_index, ip.or_else(|| text::address_text(rest))?))
+}
+
+/// Reads the length from a row of `ipAddressPrefixTable`; `zeroDotZero` is none, and so is a length of 0.
+fn prefix_length(oid: &[u64]) -> Option<u8> {
+    let [1, 3, 6, 1, 2, 1, 4, 32, 1, _, _, index @ ..] = oid else { return None };
+    let (length, address) = index.split_last()?;
+    let longest = if text::inet_address_index(address)?.is_ipv4() { 32 } else { 128 };
+    u8::try_from(*length).ok().filter(|length| (1..=longest).contains(length))
+}
+
+/// Converts 4 or 16 arcs to an address.
+fn octets_of_ip(arcs: &[u64]) -> Option<IpAddr> {
+    if !matches!(arcs.len(), 4 | 16) {
+        return None;
+    }
+    text::ip(&text::octets(arcs)?)
+}
+
+/// Writes an index with dots.
+fn dotted(arcs: &[u64]) -> String {
+    let arcs: Vec<String> = arcs.iter().map(u64::to_string).collect();
+    arcs.join(".")
 }

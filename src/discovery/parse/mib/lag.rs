@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::interfaces::{Interfaces, LAG_TYPE};
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::report::{LagRow, WarningCode};
 
@@ -20,7 +20,7 @@ impl Lag {
         &mut self,
         column: u64,
         index: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if column != 13 {
@@ -43,7 +43,7 @@ impl Lag {
         &mut self,
         higher: u64,
         lower: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let (Ok(higher), Ok(lower)) = (i64::try_from(higher), i64::try_from(lower)) else {

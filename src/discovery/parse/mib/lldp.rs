@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 
 use super::interfaces::Interfaces;
 use super::local_ports::LocalPorts;
-use super::{Accepted, Value, ids};
+use super::{Accepted, VariableValue, ids};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{Capability, Device, LagRow, LldpRow, WarningCode};
 use crate::model::Vlans;
 use addresses::ManagementAddresses;
-use neighbor::{Index, Neighbors};
+use neighbor::{LldpIndex, LldpNeighbors};
 
 /// The MIBs that describe LLDP, with different indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mib {
+pub(super) enum LldpMib {
     Lldp,
     LldpV2,
     Timetra,
@@ -34,7 +34,7 @@ pub(super) struct Lldp {
     ports: LocalPorts,
     /// Ports by interface index.
     v2_ports: LocalPorts,
-    neighbors: Neighbors,
+    neighbors: LldpNeighbors,
     addresses: ManagementAddresses,
 }
 
@@ -42,30 +42,32 @@ impl Lldp {
     /// Stores a variable. `rest` follows the MIB's objects.
     pub(super) fn accept(
         &mut self,
-        mib: Mib,
+        mib: LldpMib,
         rest: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         match (mib, rest) {
-            (Mib::Lldp | Mib::LldpV2, [3, object, 0]) => self.accept_local(*object, value),
-            (Mib::Lldp, [3, 7, 1, column, number]) => self.ports.accept(*column, *number, value, meter),
-            (Mib::LldpV2, [3, 7, 1, column, number]) => self.v2_ports.accept(*column, *number, value, meter),
+            (LldpMib::Lldp | LldpMib::LldpV2, [3, object, 0]) => self.accept_local(*object, value),
+            (LldpMib::Lldp, [3, 7, 1, column, number]) => self.ports.accept(*column, *number, value, meter),
+            (LldpMib::LldpV2, [3, 7, 1, column, number]) => {
+                self.v2_ports.accept(*column, *number, value, meter)
+            }
             (_, [4, 1, 1, column, index @ ..]) => {
                 // The columns of LLDP-V2-MIB are those of LLDP-MIB, moved by one.
-                let column = if mib == Mib::LldpV2 { column.saturating_sub(1) } else { *column };
-                let Some(index) = Index::new(mib, index) else { return Accepted::InvalidIndex };
+                let column = if mib == LldpMib::LldpV2 { column.saturating_sub(1) } else { *column };
+                let Some(index) = LldpIndex::new(mib, index) else { return Accepted::InvalidIndex };
                 self.neighbors.accept(index, column, value, meter)
             }
             (_, [4, 2, 1, column, index @ ..]) => self.addresses.accept(mib, *column, index, value, meter),
-            (Mib::Lldp | Mib::LldpV2, [5, extension, 1, group, table, 1, column, index @ ..]) => {
+            (LldpMib::Lldp | LldpMib::LldpV2, [5, extension, 1, group, table, 1, column, index @ ..]) => {
                 self.accept_extension(mib, [*extension, *group, *table, *column], index, value, meter)
             }
             _ => Accepted::Yes,
         }
     }
 
-    fn accept_local(&mut self, object: u64, value: &Value<'_>) -> Accepted {
+    fn accept_local(&mut self, object: u64, value: &VariableValue<'_>) -> Accepted {
         if object == 1 {
             return Accepted::store(&mut self.chassis_subtype, value.integer());
         }
@@ -85,20 +87,20 @@ impl Lldp {
     /// Stores a variable of the extensions: the VLAN of a port (LLDP-EXT-DOT1), or its aggregate (LLDP-EXT-DOT3).
     fn accept_extension(
         &mut self,
-        mib: Mib,
+        mib: LldpMib,
         object: [u64; 4],
         index: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        let ports = if mib == Mib::Lldp { &mut self.ports } else { &mut self.v2_ports };
+        let ports = if mib == LldpMib::Lldp { &mut self.ports } else { &mut self.v2_ports };
         match (object, index) {
             ([super::coverage::DOT1, 2, 1, 1], [port]) => ports.accept_port_vlan(*port, value, meter),
             ([super::coverage::DOT3, 2, 3, column], [port]) => {
                 ports.accept_aggregation(column, *port, value, meter)
             }
             ([super::coverage::DOT1, 3, 1, 1] | [super::coverage::DOT3, 3, 3, _], _) => {
-                let Some(index) = Index::new(mib, index) else { return Accepted::InvalidIndex };
+                let Some(index) = LldpIndex::new(mib, index) else { return Accepted::InvalidIndex };
                 self.neighbors.accept_extension(index, object, value, meter)
             }
             _ => Accepted::Yes,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::interfaces::{Interfaces, Names};
+use super::interfaces::{InterfaceNames, Interfaces};
 use super::numbering::Numbering;
-use super::{Accepted, Value, ids};
+use super::{Accepted, VariableValue, ids};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::WarningCode;
@@ -37,7 +37,7 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// Stores a variable of the tables for local or for remote ports, which have the same columns.
-    pub(super) fn accept(&mut self, column: u64, value: &Value<'_>) -> Accepted {
+    pub(super) fn accept(&mut self, column: u64, value: &VariableValue<'_>) -> Accepted {
         match column {
             1 => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
@@ -90,7 +90,7 @@ impl LocalPorts {
         &mut self,
         column: u64,
         number: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let port = match self.port(number, meter) {
@@ -118,7 +118,7 @@ impl LocalPorts {
         &mut self,
         column: u64,
         number: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         match self.port(number, meter) {
@@ -128,7 +128,12 @@ impl LocalPorts {
     }
 
     /// Stores the VLAN of untagged frames that a port announces.
-    pub(super) fn accept_port_vlan(&mut self, number: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
+    pub(super) fn accept_port_vlan(
+        &mut self,
+        number: u64,
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
         let vlan = value.integer().and_then(|vlan| u16::try_from(vlan).ok());
         match self.port(number, meter) {
             Ok(port) => Accepted::store(&mut port.port_vlan, vlan),
@@ -231,7 +236,7 @@ impl LocalPorts {
 fn index_of(
     port: &LocalPort,
     uses: &HashMap<&str, usize>,
-    names: &Names<'_>,
+    names: &InterfaceNames<'_>,
     interfaces: &Interfaces,
 ) -> Option<i64> {
     use LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};

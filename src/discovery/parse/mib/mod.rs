@@ -20,11 +20,11 @@ use std::borrow::Cow;
 use super::meter::Meter;
 use crate::discovery::report::{Device, IfEntryRow, LagRow, Table, TableKind, WarningCode};
 use coverage::{Converted, Coverage};
-use identity::Identity;
+use identity::SameDevice;
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value<'v> {
+pub(super) enum VariableValue<'v> {
     /// A number of any type.
     Integer(i64),
     /// A string, bits, or an address.
@@ -33,7 +33,7 @@ pub(super) enum Value<'v> {
     Oid(Cow<'v, [u64]>),
 }
 
-impl Value<'_> {
+impl VariableValue<'_> {
     /// Returns a number, also one that the device sent as text.
     fn integer(&self) -> Option<i64> {
         match self {
@@ -96,7 +96,7 @@ pub(super) struct Mib {
     lag: lag::Lag,
     entity: entity::Entity,
     coverage: Coverage,
-    identity: Identity,
+    identity: SameDevice,
 }
 
 impl Mib {
@@ -126,7 +126,7 @@ impl Mib {
     }
 
     /// Stores a variable. `lossy`: net-snmp replaced bytes of the index by dots.
-    pub(super) fn accept(&mut self, oid: &[u64], lossy: bool, value: &Value<'_>, meter: &mut Meter) {
+    pub(super) fn accept(&mut self, oid: &[u64], lossy: bool, value: &VariableValue<'_>, meter: &mut Meter) {
         meter.add_steps(oid.len());
         self.coverage.note(oid);
         self.identity.check(oid, value, &self.interfaces);
@@ -155,12 +155,12 @@ impl Mib {
             [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, column, index] => {
                 self.entity.accept(*column, *index, value, meter)
             }
-            [1, 0, 8802, 1, 1, 2, 1, rest @ ..] => self.lldp.accept(lldp::Mib::Lldp, rest, value, meter),
+            [1, 0, 8802, 1, 1, 2, 1, rest @ ..] => self.lldp.accept(lldp::LldpMib::Lldp, rest, value, meter),
             [1, 3, 111, 2, 802, 1, 1, 13, 1, rest @ ..] => {
-                self.lldp.accept(lldp::Mib::LldpV2, rest, value, meter)
+                self.lldp.accept(lldp::LldpMib::LldpV2, rest, value, meter)
             }
             [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, rest @ ..] => {
-                self.lldp.accept(lldp::Mib::Timetra, rest, value, meter)
+                self.lldp.accept(lldp::LldpMib::Timetra, rest, value, meter)
             }
             [1, 3, 6, 1, 4, 1, 9, 9, 23, 1, rest @ ..] => self.cdp.accept(rest, value, meter),
             [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, column, index] => {

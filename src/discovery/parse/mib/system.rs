@@ -1,6 +1,6 @@
 //! SNMPv2-MIB: the system group.
 
-use super::{Accepted, Value};
+use super::{Accepted, VariableValue};
 use crate::discovery::parse::text;
 use crate::discovery::report::Device;
 
@@ -14,7 +14,7 @@ pub(super) struct System {
 }
 
 impl System {
-    pub(super) fn accept(&mut self, object: u64, value: &Value<'_>) -> Accepted {
+    pub(super) fn accept(&mut self, object: u64, value: &VariableValue<'_>) -> Accepted {
         let place = match object {
             1 => &mut self.descr,
             2 => return Accepted::store(&mut self.object_id, value.arcs().map(dotted)),

@@ -13,7 +13,7 @@ use crate::model::{MacAddress, PortNumber, Protocol};
 
 /// What the elements of a `host` state.
 #[derive(Debug, Default)]
-pub(super) struct HostParts {
+pub(super) struct HostElements {
     pub(super) hostname: Option<String>,
     pub(super) addresses: Vec<IpAddr>,
     pub(super) mac_address: Option<MacAddress>,
@@ -32,7 +32,7 @@ pub(super) struct HostParts {
 pub(super) struct HostBuilder {
     is_up: bool,
     ended_at: Option<i64>,
-    parts: HostParts,
+    parts: HostElements,
     port: Option<PortRow>,
     is_open: bool,
 }
@@ -173,7 +173,7 @@ impl HostBuilder {
     }
 
     /// Ends the element. Returns `None`, and counts its rows as left out, if it describes no host that can be used.
-    pub(super) fn finish(mut self, meter: &mut Meter) -> Option<HostParts> {
+    pub(super) fn finish(mut self, meter: &mut Meter) -> Option<HostElements> {
         let unusable = if !self.is_up {
             WarningCode::HostDown
         } else if self.parts.addresses.is_empty() {

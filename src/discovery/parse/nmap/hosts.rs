@@ -8,17 +8,17 @@ use std::net::IpAddr;
 
 use hashbrown::HashTable;
 
-use super::host::HostParts;
+use super::host::HostElements;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, WarningCode};
 use crate::model::{PortNumber, Protocol};
 
 /// The hosts in the order of their first elements.
 #[derive(Debug, Default)]
-pub(super) struct Hosts {
+pub(super) struct ScannedHosts {
     devices: Vec<Device>,
     /// What is known of the device at the same place beside its tables.
-    states: Vec<State>,
+    states: Vec<PendingFacts>,
     by_address: HashTable<AddressPlace>,
     hashes: RandomState,
     /// The elements that the hosts consist of.
@@ -42,7 +42,7 @@ impl AddressPlace {
 
 /// Facts from the elements of a host that the device cannot hold yet.
 #[derive(Debug)]
-struct State {
+struct PendingFacts {
     /// The last run that has the host.
     run: u32,
     has_timed_out: bool,
@@ -56,22 +56,22 @@ struct Places {
     ports: HashMap<(Protocol, PortNumber), usize>,
 }
 
-impl Hosts {
+impl ScannedHosts {
     /// Adds an element. `scanned` are the ports of its run, merged and sorted.
-    pub(super) fn push(&mut self, parts: HostParts, run: u32, scanned: &[PortRange], meter: &mut Meter) {
+    pub(super) fn push(&mut self, parts: HostElements, run: u32, scanned: &[PortRange], meter: &mut Meter) {
         self.rows = self.rows.saturating_add(parts.rows);
         let place =
             parts.addresses.iter().find_map(|address| self.find(*address)).unwrap_or(self.devices.len());
         let known_addresses = match (self.devices.get_mut(place), self.states.get_mut(place)) {
             (Some(device), Some(state)) => {
                 let known_addresses = addresses(device).len();
-                let replaced = Host { device, state }.join(parts, run, scanned, meter);
+                let replaced = ScannedHost { device, state }.join(parts, run, scanned, meter);
                 self.rows = self.rows.saturating_sub(replaced);
                 known_addresses
             }
             _ => {
                 let has_timed_out = parts.has_timed_out;
-                self.states.push(State { run, has_timed_out, places: None });
+                self.states.push(PendingFacts { run, has_timed_out, places: None });
                 self.devices.push(device(parts));
                 0
             }
@@ -118,14 +118,14 @@ impl Hosts {
 }
 
 /// A host that has an element already.
-struct Host<'h> {
+struct ScannedHost<'h> {
     device: &'h mut Device,
-    state: &'h mut State,
+    state: &'h mut PendingFacts,
 }
 
-impl Host<'_> {
+impl ScannedHost<'_> {
     /// Joins a further element of the host. Returns the number of ports that it replaces.
-    fn join(&mut self, later: HostParts, run: u32, scanned: &[PortRange], meter: &mut Meter) -> usize {
+    fn join(&mut self, later: HostElements, run: u32, scanned: &[PortRange], meter: &mut Meter) -> usize {
         let is_newer = run != self.state.run;
         let mut replaced = 0;
         if is_newer {
@@ -152,7 +152,7 @@ impl Host<'_> {
         before - ports.rows.len()
     }
 
-    fn join_parts(&mut self, later: HostParts, is_newer: bool, meter: &mut Meter) -> usize {
+    fn join_parts(&mut self, later: HostElements, is_newer: bool, meter: &mut Meter) -> usize {
         let Self { device, state } = self;
         device.hostname = latest(device.hostname.take(), later.hostname, is_newer);
         state.has_timed_out |= later.has_timed_out;
@@ -233,8 +233,8 @@ fn covers(ranges: &[PortRange], port: &PortRow) -> bool {
 }
 
 /// Converts a host. An IP address that nmap reached is one of the device's, but not all of them.
-fn device(parts: HostParts) -> Device {
-    let HostParts { hostname, addresses, mac_address, ports, has_ports, .. } = parts;
+fn device(parts: HostElements) -> Device {
+    let HostElements { hostname, addresses, mac_address, ports, has_ports, .. } = parts;
     let mut device = Device { hostname, ..Device::default() };
     // Until the end of the file, the first address has the MAC address of all.
     let mut addresses: Vec<AddressRow> = addresses.into_iter().map(AddressRow::new).collect();

@@ -8,13 +8,13 @@ use crate::invariant::Invariant;
 const MAX_EVENT: usize = 4 * 1024 * 1024;
 
 /// A reader that counts the bytes of each XML event. The XML reader keeps a whole event in memory.
-pub(super) struct Source<'r> {
+pub(super) struct LimitedReader<'r> {
     reader: &'r mut dyn BufRead,
     event_bytes: usize,
     is_at_end: bool,
 }
 
-impl<'r> Source<'r> {
+impl<'r> LimitedReader<'r> {
     pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
         Self { reader, event_bytes: 0, is_at_end: false }
     }
@@ -33,7 +33,7 @@ impl<'r> Source<'r> {
     }
 }
 
-impl Read for Source<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.fill_buf()?.read(buffer)?;
         self.consume(length);
@@ -41,7 +41,7 @@ impl Read for Source<'_> {
     }
 }
 
-impl BufRead for Source<'_> {
+impl BufRead for LimitedReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.is_too_large() {
             return Err(io::Error::other("too large"));

@@ -1,20 +1,18 @@
 //! Output of net-snmp's `snmpwalk`, numeric or symbolic.
 
 mod layout;
-mod message;
 mod oid;
 mod symbols;
 mod syntax;
 mod value;
 
-use super::lines::{Line, Lines};
+use super::lines::{BoundedLine, BoundedLines};
 use super::meter::Meter;
 use super::mib::Mib;
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
 use crate::printable::printable;
-use layout::Layout;
-use message::{Message, message};
+use layout::{Layout, Message, message};
 use oid::{Resolution, resolve};
 
 pub(super) use oid::parse_numeric;
@@ -29,11 +27,11 @@ const EXPECTED: &str = "an SNMP walk: no line has the form `OID = TYPE: value` (
                         `-Ov` prints them, cannot be read)";
 
 /// Reads all variables of a walk.
-pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
+pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
     let mut variable = Variable::default();
     let mut layout = None;
     let mut is_ended = true;
-    while let Some(Line { bytes: line, has_newline }) = lines.next(meter)? {
+    while let Some(BoundedLine { bytes: line, has_newline }) = lines.next(meter)? {
         is_ended = has_newline;
         layout = layout.or_else(|| Layout::detect(line));
         let line = layout.map_or(line, |layout| layout.content(line));

@@ -66,8 +66,8 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
         let Some((part, further)) = take_part(rest) else { return Resolution::Malformed };
         rest = if further.is_empty() { std::mem::take(&mut outside) } else { further };
         match part {
-            Part::Number(arc) => arcs.push(arc),
-            Part::Name(name) => match symbols::resolve(name) {
+            IndexPart::Number(arc) => arcs.push(arc),
+            IndexPart::Name(name) => match symbols::resolve(name) {
                 Some(symbols::Symbol::Object(oid)) => {
                     arcs.clear();
                     arcs.extend_from_slice(oid);
@@ -78,7 +78,7 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
                 // A name above the one that counts, if the whole path is printed.
                 None => known = false,
             },
-            Part::Quoted(text) => lossy |= push_quoted(text, arcs),
+            IndexPart::Quoted(text) => lossy |= push_quoted(text, arcs),
         }
         if arcs.len() > MAX_ARCS {
             return Resolution::Malformed;
@@ -91,7 +91,7 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
     }
 }
 
-enum Part<'t> {
+enum IndexPart<'t> {
     Number(u64),
     Name(&'t [u8]),
     Quoted(&'t [u8]),
@@ -118,7 +118,7 @@ fn mac(text: &[u8]) -> Option<[u8; 6]> {
 }
 
 /// Takes the part before the next dot or bracket. Dots within quotes belong to their part.
-fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
+fn take_part(text: &[u8]) -> Option<(IndexPart<'_>, &[u8])> {
     // `-OE` writes backslashes before the quotes.
     let unescaped = text.strip_prefix(b"\\").unwrap_or(text);
     if let [quote @ (b'"' | b'\''), rest @ ..] = unescaped {
@@ -127,15 +127,15 @@ fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
         })?;
         let quoted = rest.get(..end)?;
         let quoted = quoted.strip_suffix(b"\\").unwrap_or(quoted);
-        return Some((Part::Quoted(quoted), rest.get(end + 2..).unwrap_or(&[])));
+        return Some((IndexPart::Quoted(quoted), rest.get(end + 2..).unwrap_or(&[])));
     }
     let end = memchr::memchr2(b'.', b'[', text).unwrap_or(text.len());
     let part = text.get(..end)?;
     let is_bracket = text.get(end) == Some(&b'[');
     let rest = text.get(if is_bracket { end } else { end + 1 }..).unwrap_or(&[]);
     let part = match number(part) {
-        Some(number) => Part::Number(number),
-        None if part.first()?.is_ascii_alphabetic() => Part::Name(part),
+        Some(number) => IndexPart::Number(number),
+        None if part.first()?.is_ascii_alphabetic() => IndexPart::Name(part),
         None => return None,
     };
     Some((part, rest))

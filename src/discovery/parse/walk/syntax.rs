@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::mib::Value;
+use super::super::mib::VariableValue;
 use super::oid::{Resolution, resolve};
 
 type Names = &'static [(&'static str, i64)];
@@ -83,20 +83,23 @@ const PHYSICAL_CLASS: Names = &[
 const ROW_STATUS: Names = &[("active", 1), ("notInService", 2), ("notReady", 3)];
 
 /// Converts a value by the syntax of its object. Returns `None` if the object has none that text does not show.
-pub(super) fn convert(oid: &[u64], text: &[u8]) -> Option<Value<'static>> {
+pub(super) fn convert(oid: &[u64], text: &[u8]) -> Option<VariableValue<'static>> {
     match oid {
         [1, 3, 6, 1, 2, 1, 1, 2, 0] | [1, 3, 6, 1, 2, 1, 4, 34, 1, 5, ..] => {
             let mut arcs = Vec::new();
             let is_whole = resolve(text, &mut arcs) == Resolution::Complete;
-            is_whole.then_some(Value::Oid(Cow::Owned(arcs)))
+            is_whole.then_some(VariableValue::Oid(Cow::Owned(arcs)))
         }
         [1, 3, 6, 1, 2, 1, 4, 20, 1, 1 | 3, ..] | [1, 3, 6, 1, 2, 1, 4, 22, 1, 3, ..] => {
             let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.parse().ok()?;
-            Some(Value::Bytes(Cow::Owned(address.octets().to_vec())))
+            Some(VariableValue::Bytes(Cow::Owned(address.octets().to_vec())))
         }
         _ => {
             let text = str::from_utf8(text).ok()?;
-            names(oid)?.iter().find(|(name, _)| *name == text).map(|(_, number)| Value::Integer(*number))
+            names(oid)?
+                .iter()
+                .find(|(name, _)| *name == text)
+                .map(|(_, number)| VariableValue::Integer(*number))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::mib::Value;
+use super::super::mib::VariableValue;
 use super::oid::{Resolution, resolve};
 use super::syntax;
 
@@ -28,29 +28,29 @@ pub(super) fn is_typed(value: &[u8]) -> bool {
 }
 
 /// Parses the value of an object. Returns `None` if the device has none.
-pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<Value<'t>>, Invalid> {
+pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<VariableValue<'t>>, Invalid> {
     if ABSENT.iter().any(|absent| text.starts_with(absent)) {
         return Ok(None);
     }
     let text = without_wrong_type(text);
     let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text, oid))) };
     let value = match kind {
-        b"STRING" | b"OCTET STRING" => Value::Bytes(string(rest)),
-        b"Hex-STRING" | b"Hex" | b"BITS" => Value::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
+        b"STRING" | b"OCTET STRING" => VariableValue::Bytes(string(rest)),
+        b"Hex-STRING" | b"Hex" | b"BITS" => VariableValue::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
         b"OID" | b"OBJECT IDENTIFIER" => {
             let mut arcs = Vec::new();
             match resolve(rest.trim_ascii(), &mut arcs) {
-                Resolution::Complete => Value::Oid(Cow::Owned(arcs)),
+                Resolution::Complete => VariableValue::Oid(Cow::Owned(arcs)),
                 _ => return Err(Invalid),
             }
         }
-        b"IpAddress" => Value::Bytes(Cow::Owned(dotted(rest)?)),
+        b"IpAddress" => VariableValue::Bytes(Cow::Owned(dotted(rest)?)),
         b"Network Address" => {
             let octets = rest.trim_ascii().split(|byte| *byte == b':').map(hex_number);
-            Value::Bytes(Cow::Owned(octets.collect::<Option<_>>().ok_or(Invalid)?))
+            VariableValue::Bytes(Cow::Owned(octets.collect::<Option<_>>().ok_or(Invalid)?))
         }
         b"OPAQUE" | b"Opaque" | b"NULL" => return Ok(None),
-        _ => Value::Integer(integer(rest).ok_or(Invalid)?),
+        _ => VariableValue::Integer(integer(rest).ok_or(Invalid)?),
     };
     Ok(Some(value))
 }
@@ -108,16 +108,18 @@ fn strip_prefix_ignoring_case<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [
 }
 
 /// Reads a value whose type net-snmp was told not to print.
-fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> Value<'t> {
+fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> VariableValue<'t> {
     if let Some(value) = syntax::convert(oid, text.trim_ascii()) {
         return value;
     }
     match integer(text) {
         Some(number) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
-            Value::Integer(number)
+            VariableValue::Integer(number)
         }
-        _ => quoted_hex(text)
-            .map_or_else(|| Value::Bytes(string(text)), |bytes| Value::Bytes(Cow::Owned(bytes))),
+        _ => quoted_hex(text).map_or_else(
+            || VariableValue::Bytes(string(text)),
+            |bytes| VariableValue::Bytes(Cow::Owned(bytes)),
+        ),
     }
 }
 

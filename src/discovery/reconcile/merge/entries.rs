@@ -1,10 +1,14 @@
-//! Interface entries that lose their index, or that only followed from other tables.
+//! Interface entries: how those of a report are paired with those of a host, and which lose their index or only followed
+//! from other tables.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::Merge;
-use super::plan::Planned;
-use crate::model::{IfEntry, IfEntryId};
+use super::parts::{Trust, pairs};
+use super::plan::IdentifiedParts;
+use crate::discovery::reconcile::neighbors::ports::SwitchPorts;
+use crate::model::{Host, IfEntry, IfEntryId};
 
 /// Returns whether a table of neighbors describes a port.
 pub(super) const fn is_described(entry: &IfEntry) -> bool {
@@ -48,7 +52,7 @@ impl Merge<'_> {
     /// Clears the name of each port that a neighbor's row has named by what the report knows as its description.
     ///
     /// The report's name then takes its place, as if the report had come first.
-    pub(super) fn withdraw_descriptions(&mut self, planned: &Planned<IfEntry>) {
+    pub(super) fn withdraw_descriptions(&mut self, planned: &IdentifiedParts<IfEntry>) {
         for (part, place) in planned.iter() {
             if let Some(present) = place.and_then(|place| self.host.if_entries.get_mut(place))
                 && present.if_descr.is_empty()
@@ -76,5 +80,79 @@ impl Merge<'_> {
             }
         }
         self.host.if_entries = entries;
+    }
+}
+
+/// Returns for each entry of the report the position of the same entry of the host.
+///
+/// Entries are paired by name, description and index. An index that does not come from a table of interfaces counts only
+/// for entries without a name. Such entries are also paired by other forms of their names.
+pub(super) fn pair_entries(reported: &Host, current: &Host, trust: Trust) -> Vec<Option<usize>> {
+    let by_key = |reported: &Host, current: &Host| pairs::<IfEntry>(reported, current, false);
+    let (left, right) = (trusted(reported, trust.reported), trusted(current, trust.current));
+    let mut found = by_key(&left, &right);
+    let mut is_taken = vec![false; current.if_entries.len()];
+    for place in found.iter().flatten() {
+        take(&mut is_taken, *place);
+    }
+    if found.contains(&None) && is_taken.contains(&false) {
+        pair_loose_reported(&mut found, &mut is_taken, &left, current);
+        pair_loose_current(&mut found, &mut is_taken, reported, &right);
+    }
+    found
+}
+
+/// Removes the indexes of entries with names, unless they are trusted.
+fn trusted(host: &Host, is_trusted: bool) -> Cow<'_, Host> {
+    if is_trusted {
+        return Cow::Borrowed(host);
+    }
+    let mut host = host.clone();
+    for entry in host.if_entries.iter_mut().filter(|entry| name(entry).is_some()) {
+        entry.if_index = 0;
+    }
+    Cow::Owned(host)
+}
+
+fn name(entry: &IfEntry) -> Option<&str> {
+    let name = entry.if_name.as_deref().filter(|name| !name.is_empty());
+    name.or_else(|| Some(entry.if_descr.as_str()).filter(|text| !text.is_empty()))
+}
+
+/// Pairs the reported entries without an index.
+fn pair_loose_reported(found: &mut [Option<usize>], is_taken: &mut [bool], reported: &Host, current: &Host) {
+    let mut ports = None;
+    for (entry, pair) in reported.if_entries.iter().zip(found) {
+        if pair.is_some() || entry.if_index != 0 {
+            continue;
+        }
+        let ports = ports.get_or_insert_with(|| SwitchPorts::new(current, &[]));
+        let place = name(entry).and_then(|name| ports.of_lldp(None, Some(name)));
+        if let Some(place) = place.filter(|place| is_taken.get(*place) == Some(&false)) {
+            *pair = Some(place);
+            take(is_taken, place);
+        }
+    }
+}
+
+/// Pairs the host's entries without an index.
+fn pair_loose_current(found: &mut [Option<usize>], is_taken: &mut [bool], reported: &Host, current: &Host) {
+    let mut ports = None;
+    for (place, entry) in current.if_entries.iter().enumerate() {
+        if is_taken.get(place) != Some(&false) || entry.if_index != 0 {
+            continue;
+        }
+        let ports = ports.get_or_insert_with(|| SwitchPorts::new(reported, &[]));
+        let partner = name(entry).and_then(|name| ports.of_lldp(None, Some(name)));
+        if let Some(pair) = partner.and_then(|partner| found.get_mut(partner)).filter(|pair| pair.is_none()) {
+            *pair = Some(place);
+            take(is_taken, place);
+        }
+    }
+}
+
+fn take(is_taken: &mut [bool], place: usize) {
+    if let Some(is_taken) = is_taken.get_mut(place) {
+        *is_taken = true;
     }
 }

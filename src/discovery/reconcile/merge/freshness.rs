@@ -1,4 +1,4 @@
-//! The relation of a report to what is known already, by the times of tables and values.
+//! The age of a report relative to what is known so far, by the times of tables and values.
 
 use uuid::Uuid;
 
@@ -7,7 +7,7 @@ use crate::discovery::reconcile::attributes::Origin;
 use crate::discovery::report::TableKind;
 use crate::model::Timestamp;
 
-/// The relation of a table of a report to what is known of it.
+/// The age of a reported table relative to the one known so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     /// The report does not have the table.
@@ -21,7 +21,7 @@ pub(super) enum Freshness {
 }
 
 impl Merge<'_> {
-    /// Returns the relation of the report to what is known of a table. It stays the same during a merge.
+    /// Returns the age of a reported table relative to the known one. It stays the same during a merge.
     pub(super) fn freshness(&self, origin: Origin) -> Freshness {
         match origin {
             Origin::Derived => Freshness::Absent,
@@ -65,7 +65,7 @@ impl Merge<'_> {
     /// Returns when a stored value was observed; `None`: no report has its table.
     ///
     /// This is the time of the latest report of the table, or of the part, unless the value is noted to be older.
-    pub(super) fn value_time(&self, place: &Place) -> Option<Timestamp> {
+    pub(super) fn value_time(&self, place: &FieldPath) -> Option<Timestamp> {
         let kept = &self.state.kept;
         let noted = if kept.is_empty() { None } else { kept.get(&place.path()).copied() };
         noted.or_else(|| {
@@ -74,7 +74,7 @@ impl Merge<'_> {
         })
     }
 
-    fn observed_time(&self, place: &Place) -> Option<Timestamp> {
+    fn observed_time(&self, place: &FieldPath) -> Option<Timestamp> {
         let name = match place.origin {
             Origin::Device => DEVICE,
             Origin::Table(kind) => kind.as_str(),
@@ -83,13 +83,13 @@ impl Merge<'_> {
         self.state.observed.get(name).map(|observed| observed.at)
     }
 
-    fn seen_time(&self, place: &Place) -> Option<Timestamp> {
+    fn seen_time(&self, place: &FieldPath) -> Option<Timestamp> {
         let (_, part, _) = place.part.filter(|(.., is_of_table)| *is_of_table)?;
         self.state.seen.get(&part).map(|seen| seen.last_seen_at)
     }
 
     /// Notes when a value was observed if the table or the part will appear later than it is.
-    pub(super) fn keep_time(&mut self, place: &Place, time: Timestamp) {
+    pub(super) fn keep_time(&mut self, place: &FieldPath, time: Timestamp) {
         let is_latest = !matches!(self.freshness(place.origin), Freshness::Older { .. });
         if self.state.kept.is_empty() && time == self.observed_at && is_latest {
             return;
@@ -109,14 +109,14 @@ impl Merge<'_> {
 
 /// The place of a value: a field of the host, or of one of its parts.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FieldPath {
     pub(super) field: &'static str,
     pub(super) origin: Origin,
     /// The list and the id of the part, and whether the value comes from the table that has the list.
     pub(super) part: Option<(&'static str, Uuid, bool)>,
 }
 
-impl Place {
+impl FieldPath {
     pub(super) fn path(&self) -> String {
         match self.part {
             Some((list, id, _)) => format!("{list}.{id}.{}", self.field),

@@ -6,7 +6,6 @@ mod freshness;
 pub(super) mod outcome;
 pub(super) mod parts;
 pub(super) mod plan;
-mod ports;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -18,7 +17,7 @@ use self::entries::is_described;
 use self::freshness::Freshness;
 use self::outcome::{MergeOutcome, Merged};
 use self::parts::{MergedPart, Trust, bound_ports};
-use self::plan::{Plan, Planned};
+use self::plan::{IdentifiedParts, PartPlan};
 use super::attributes::{Attribute, Origin, of_device};
 use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
@@ -34,7 +33,7 @@ const MAX_CHANGES: usize = 1_000;
 /// The name of the device itself among the tables that were observed.
 const DEVICE: &str = "device";
 
-/// Merges what a report says of a device into the host that the device is.
+/// Merges the report of a device into its host.
 ///
 /// `current` is the stored host, or `None` for a new one. `state` is what discovery remembers of the host, or `None` if
 /// discovery has never written it. `observed_at` is the time of the report, and `now` the time of the merge.
@@ -196,7 +195,7 @@ impl Merge<'_> {
             Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
         let open: HashSet<_> = reported.ports.iter().map(|port| (port.protocol, port.number)).collect();
         let may_add = |table| may_add(self, table);
-        let mut plan = Plan::new(&self.host, reported, &self.state.deleted, trust, may_add);
+        let mut plan = PartPlan::new(&self.host, reported, &self.state.deleted, trust, may_add);
         if self.projection.has_derived_entries && self.has_interface_table {
             plan.if_entries.retain_new(is_described);
             for entry in plan.if_entries.new_parts() {
@@ -232,7 +231,7 @@ impl Merge<'_> {
     }
 
     /// Merges a list. `may_miss` states for each present part whether a complete table would show it.
-    fn merge_list<P: MergedPart>(&mut self, planned: Planned<P>, may_miss: &[bool]) {
+    fn merge_list<P: MergedPart>(&mut self, planned: IdentifiedParts<P>, may_miss: &[bool]) {
         let freshness = self.freshness(Origin::Table(P::TABLE));
         let mut list = std::mem::take(P::list_mut(&mut self.host));
         let mut is_reported = vec![false; list.len()];

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use super::ports;
+use super::entries;
 use crate::discovery::reconcile::attributes::{Attribute, IF_ENTRY, INTERFACE, SERVICE};
 use crate::discovery::report::TableKind;
 use crate::model::{
@@ -16,7 +16,7 @@ use crate::model::{
 
 /// A key that identifies a part within its host, apart from its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::discovery::reconcile) enum Key {
+pub(in crate::discovery::reconcile) enum PartKey {
     Address(IpAddr),
     Port(Protocol, PortNumber),
     /// `ifName`.
@@ -60,7 +60,7 @@ pub(in crate::discovery::reconcile) trait MergedPart: HostPart {
         self.set_common(Common { created_at, updated_at, ..common });
     }
     /// Returns the keys of the host's records at a rank. Rank 0 is the strongest, and all ranks are below `KEYS`.
-    fn keys(host: &Host, rank: usize) -> Vec<Option<Key>>;
+    fn keys(host: &Host, rank: usize) -> Vec<Option<PartKey>>;
     /// Returns the texts by which the host's records stay known when they are deleted.
     fn labels(host: &Host) -> Vec<String>;
     /// Returns whether the fields of a table have values, for tables whose fields belong together.
@@ -84,8 +84,8 @@ impl MergedPart for Interface {
         INTERFACE
     }
 
-    fn keys(host: &Host, _: usize) -> Vec<Option<Key>> {
-        host.interfaces.iter().map(|interface| Some(Key::Address(interface.ip_address))).collect()
+    fn keys(host: &Host, _: usize) -> Vec<Option<PartKey>> {
+        host.interfaces.iter().map(|interface| Some(PartKey::Address(interface.ip_address))).collect()
     }
 
     fn labels(host: &Host) -> Vec<String> {
@@ -100,8 +100,8 @@ impl MergedPart for Port {
         &[]
     }
 
-    fn keys(host: &Host, _: usize) -> Vec<Option<Key>> {
-        host.ports.iter().map(|port| Some(Key::Port(port.protocol, port.number))).collect()
+    fn keys(host: &Host, _: usize) -> Vec<Option<PartKey>> {
+        host.ports.iter().map(|port| Some(PartKey::Port(port.protocol, port.number))).collect()
     }
 
     fn labels(host: &Host) -> Vec<String> {
@@ -134,12 +134,12 @@ impl MergedPart for Service {
         }
     }
 
-    fn keys(host: &Host, rank: usize) -> Vec<Option<Key>> {
+    fn keys(host: &Host, rank: usize) -> Vec<Option<PartKey>> {
         let services = host.services.iter().zip(bound_ports(host));
         let keys = services.map(|(service, ports)| match rank {
-            0 => Some(Key::Service(ports, service.name.clone())),
+            0 => Some(PartKey::Service(ports, service.name.clone())),
             // A scan that recognizes the software gives the service another name.
-            _ => (!ports.is_empty()).then_some(Key::ServicePorts(ports)),
+            _ => (!ports.is_empty()).then_some(PartKey::ServicePorts(ports)),
         });
         keys.collect()
     }
@@ -163,11 +163,11 @@ impl MergedPart for IfEntry {
         IF_ENTRY
     }
 
-    fn keys(host: &Host, rank: usize) -> Vec<Option<Key>> {
+    fn keys(host: &Host, rank: usize) -> Vec<Option<PartKey>> {
         let key = |entry: &Self| match rank {
-            0 => entry.if_name.clone().filter(|name| !name.is_empty()).map(Key::Name),
-            1 => Some(entry.if_descr.clone()).filter(|text| !text.is_empty()).map(Key::Description),
-            _ => Some(entry.if_index).filter(|index| *index != 0).map(Key::Index),
+            0 => entry.if_name.clone().filter(|name| !name.is_empty()).map(PartKey::Name),
+            1 => Some(entry.if_descr.clone()).filter(|text| !text.is_empty()).map(PartKey::Description),
+            _ => Some(entry.if_index).filter(|index| *index != 0).map(PartKey::Index),
         };
         host.if_entries.iter().map(key).collect()
     }
@@ -189,7 +189,7 @@ impl MergedPart for IfEntry {
     }
 
     fn pairs(reported: &Host, current: &Host, trust: Trust) -> Vec<Option<usize>> {
-        ports::pair(reported, current, trust)
+        entries::pair_entries(reported, current, trust)
     }
 
     fn blank(host: &Host) -> Option<Self> {
@@ -255,11 +255,11 @@ fn group<P: MergedPart>(
     host: &Host,
     rank: usize,
     is_free: impl Fn(usize) -> bool,
-) -> HashMap<Key, Vec<usize>> {
+) -> HashMap<PartKey, Vec<usize>> {
     let mut parts: Vec<_> = P::list(host).iter().map(P::id).zip(P::keys(host, rank)).enumerate().collect();
     parts.retain(|(place, _)| is_free(*place));
     parts.sort_by_key(|(_, (id, _))| *id);
-    let mut groups: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut groups: HashMap<PartKey, Vec<usize>> = HashMap::new();
     for (place, (_, key)) in parts {
         if let Some(key) = key {
             groups.entry(key).or_default().push(place);

@@ -13,23 +13,23 @@ use crate::model::{
 };
 
 /// The parts of a report, with the ids that they get in the host.
-pub(in crate::discovery::reconcile) struct Plan {
-    pub(in crate::discovery::reconcile) interfaces: Planned<Interface>,
-    pub(in crate::discovery::reconcile) ports: Planned<Port>,
-    pub(in crate::discovery::reconcile) services: Planned<Service>,
-    pub(in crate::discovery::reconcile) if_entries: Planned<IfEntry>,
+pub(in crate::discovery::reconcile) struct PartPlan {
+    pub(in crate::discovery::reconcile) interfaces: IdentifiedParts<Interface>,
+    pub(in crate::discovery::reconcile) ports: IdentifiedParts<Port>,
+    pub(in crate::discovery::reconcile) services: IdentifiedParts<Service>,
+    pub(in crate::discovery::reconcile) if_entries: IdentifiedParts<IfEntry>,
 }
 
 /// The parts of a list of a report.
 ///
 /// The parts stay where they are in memory, of which they may take much.
-pub(in crate::discovery::reconcile) struct Planned<P> {
+pub(in crate::discovery::reconcile) struct IdentifiedParts<P> {
     parts: Vec<P>,
     /// For each part the position of the same part in the host; `None`: it is new.
     places: Vec<Option<usize>>,
 }
 
-impl<P> Planned<P> {
+impl<P> IdentifiedParts<P> {
     /// Returns the parts, each with its position in the host.
     pub(in crate::discovery::reconcile) fn iter(&self) -> impl Iterator<Item = (&P, Option<usize>)> {
         self.parts.iter().zip(self.places.iter().copied())
@@ -55,7 +55,7 @@ impl<P> Planned<P> {
     }
 }
 
-impl<P> IntoIterator for Planned<P> {
+impl<P> IntoIterator for IdentifiedParts<P> {
     type Item = (P, Option<usize>);
     type IntoIter = Zip<vec::IntoIter<P>, vec::IntoIter<Option<usize>>>;
 
@@ -67,7 +67,7 @@ impl<P> IntoIterator for Planned<P> {
 /// The ids of parts of a kind in the host, by their ids in the report.
 type Ids<I> = HashMap<I, I>;
 
-impl Plan {
+impl PartPlan {
     /// Pairs the parts of a report with those of a host. Parts that users have deleted are left out.
     ///
     /// The parts are moved out of the reported host, because copies of many would take much memory.
@@ -151,7 +151,7 @@ fn plan<P: MergedPart>(
     current: &Host,
     mut parts: Vec<P>,
     assigned: Vec<Option<Assigned>>,
-) -> (Planned<P>, Ids<P::Id>) {
+) -> (IdentifiedParts<P>, Ids<P::Id>) {
     let mut ids = Ids::new();
     let mut places = Vec::with_capacity(parts.len());
     let mut assigned = assigned.into_iter();
@@ -162,5 +162,5 @@ fn plan<P: MergedPart>(
         places.push(place);
         true
     });
-    (Planned { parts, places }, ids)
+    (IdentifiedParts { parts, places }, ids)
 }

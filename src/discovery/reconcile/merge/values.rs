@@ -1,7 +1,7 @@
 //! The merge of values: which of two counts, the stored one or that of the report.
 
 use super::Merge;
-use super::freshness::{Freshness, Place};
+use super::freshness::{FieldPath, Freshness};
 use super::parts::MergedPart;
 use crate::discovery::reconcile::attributes::{Attribute, Origin, of_device};
 use crate::discovery::report::TableKind;
@@ -14,9 +14,9 @@ fn group_text<P: MergedPart>(part: &P, origin: Origin) -> String {
 }
 
 /// Returns the place of a field of a part.
-fn place_of<P: MergedPart>(field: &dyn Attribute<P>, part: &P) -> Place {
+fn place_of<P: MergedPart>(field: &dyn Attribute<P>, part: &P) -> FieldPath {
     let is_of_table = field.origin() == Origin::Table(P::TABLE);
-    Place { field: field.name(), origin: field.origin(), part: Some((P::LIST, part.id(), is_of_table)) }
+    FieldPath { field: field.name(), origin: field.origin(), part: Some((P::LIST, part.id(), is_of_table)) }
 }
 
 impl Merge<'_> {
@@ -28,7 +28,7 @@ impl Merge<'_> {
             if is_named_later || self.state.is_edited(field.name()) {
                 continue;
             }
-            let place = Place { field: field.name(), origin: Origin::Device, part: None };
+            let place = FieldPath { field: field.name(), origin: Origin::Device, part: None };
             let (mut is_later, time) = self.choose(&field, (&self.host, reported), &place);
             if field.name() == "chassis_id" && field.is_set(&self.host) && field.is_set(reported) {
                 // An announced chassis id prevails over a MAC address that stands for it, whatever the time.
@@ -57,7 +57,7 @@ impl Merge<'_> {
         &self,
         field: &dyn Attribute<T>,
         (stored, reported): (&T, &T),
-        place: &Place,
+        place: &FieldPath,
     ) -> (bool, Option<Timestamp>) {
         let is_stored = field.is_set(stored);
         let freshness = self.freshness(field.origin());
@@ -202,10 +202,10 @@ impl Merge<'_> {
 }
 
 /// Returns the place that stands for all fields of a part that come from a table.
-fn group_place<P: MergedPart>(part: &P, origin: Origin) -> Place {
+fn group_place<P: MergedPart>(part: &P, origin: Origin) -> FieldPath {
     let field = match origin {
         Origin::Table(table) => table.as_str(),
         Origin::Device | Origin::Derived => "",
     };
-    Place { field, origin, part: Some((P::LIST, part.id(), false)) }
+    FieldPath { field, origin, part: Some((P::LIST, part.id(), false)) }
 }

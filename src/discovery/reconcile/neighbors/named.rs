@@ -22,7 +22,7 @@ pub(crate) struct Named<I = Identity> {
 }
 
 /// The hosts among which a neighbor is found.
-pub(crate) trait Known<I> {
+pub(crate) trait KnownHosts<I> {
     /// The type that stands for a host.
     type Host: Copy + Ord;
 
@@ -35,7 +35,7 @@ pub(crate) trait Known<I> {
 
 /// The host that a row names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found<H> {
+pub(crate) enum NamedHost<H> {
     /// No known host.
     Nothing,
     /// One host.
@@ -121,7 +121,7 @@ impl<I> Named<I> {
     ///
     /// The host is found by its chassis id, or else by its name, or else by its address. The weaker keys distinguish
     /// several hosts with one chassis id or name.
-    pub(crate) fn find<K: Known<I>>(&self, known: &K) -> Found<K::Host> {
+    pub(crate) fn find<K: KnownHosts<I>>(&self, known: &K) -> NamedHost<K::Host> {
         let by_chassis = holders(known, self.chassis.iter());
         let strongest = if by_chassis.is_empty() { holders(known, self.others.iter()) } else { by_chassis };
         let weaker = |identities: &[I]| {
@@ -145,14 +145,17 @@ impl<I> Named<I> {
             }
         }
         match found.first().copied() {
-            None => Found::Nothing,
-            Some(host) if found.len() == 1 => Found::Only(host),
-            Some(_) => Found::Several(found),
+            None => NamedHost::Nothing,
+            Some(host) if found.len() == 1 => NamedHost::Only(host),
+            Some(_) => NamedHost::Several(found),
         }
     }
 }
 
-fn holders<'i, I: 'i, K: Known<I>>(known: &K, identities: impl Iterator<Item = &'i I>) -> BTreeSet<K::Host> {
+fn holders<'i, I: 'i, K: KnownHosts<I>>(
+    known: &K,
+    identities: impl Iterator<Item = &'i I>,
+) -> BTreeSet<K::Host> {
     let mut holders = BTreeSet::new();
     identities.for_each(|identity| known.add_holders(identity, &mut holders));
     holders

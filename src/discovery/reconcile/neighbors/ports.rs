@@ -47,7 +47,7 @@ pub(crate) fn abbreviated(name: &str) -> Option<String> {
 
 /// The field of a port that has a value.
 #[derive(Clone, Copy, Hash)]
-enum Field {
+enum PortField {
     Name,
     Description,
     Alias,
@@ -65,12 +65,12 @@ enum Field {
 /// A port is its place in the host's list of interface entries. Values are kept as hashes, so that a table of many
 /// ports stays small. A value that two ports have finds neither of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ports {
+pub(crate) struct SwitchPorts {
     /// Hashes of values, each with the place of a port that has the value, sorted.
     values: Box<[(u64, u32)]>,
 }
 
-impl Ports {
+impl SwitchPorts {
     /// Collects the ports of a host. `lldp` is the host's own LLDP table.
     pub(crate) fn new(host: &Host, lldp: &[LldpRow]) -> Self {
         let mut values = Vec::with_capacity(host.if_entries.len().saturating_mul(6));
@@ -80,27 +80,27 @@ impl Ports {
             let mut note = |hash: u64| values.push((hash, place));
             let name = entry.if_name.as_deref().and_then(names::trimmed);
             let description = names::trimmed(&entry.if_descr);
-            name.into_iter().for_each(|name| note(hash(Field::Name, name)));
-            description.into_iter().for_each(|text| note(hash(Field::Description, text)));
+            name.into_iter().for_each(|name| note(hash(PortField::Name, name)));
+            description.into_iter().for_each(|text| note(hash(PortField::Description, text)));
             for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
-                note(hash(Field::Alias, alias));
+                note(hash(PortField::Alias, alias));
             }
             for short in name.into_iter().chain(description).filter_map(abbreviated) {
-                note(hash(Field::Abbreviation, short.as_str()));
+                note(hash(PortField::Abbreviation, short.as_str()));
             }
-            entry.mac_address.into_iter().for_each(|address| note(hash(Field::Mac, &address)));
+            entry.mac_address.into_iter().for_each(|address| note(hash(PortField::Mac, &address)));
             if entry.if_index != 0 {
-                note(hash(Field::Index, &entry.if_index));
+                note(hash(PortField::Index, &entry.if_index));
             }
             if let Some(address) = entry.interface_id.and_then(|id| addresses.get(&id)) {
-                note(hash(Field::Address, address));
+                note(hash(PortField::Address, address));
             }
         }
         let mut ports = Self::of(values);
         let announced = |row: &LldpRow| {
             let place = ports.local(row.if_index, row.if_name.as_deref())?;
             let id = row.local_port_id.as_ref()?;
-            Some((hash(Field::Announced, id.value.as_str()), u32::try_from(place).ok()?))
+            Some((hash(PortField::Announced, id.value.as_str()), u32::try_from(place).ok()?))
         };
         let announced: Vec<_> = lldp.iter().filter_map(announced).collect();
         if !announced.is_empty() {
@@ -117,7 +117,8 @@ impl Ports {
 
     /// Returns the port on which a row of the host's own tables was seen.
     pub(crate) fn local(&self, if_index: Option<i64>, if_name: Option<&str>) -> Option<usize> {
-        let by_index = if_index.filter(|index| *index != 0).and_then(|index| self.only(Field::Index, &index));
+        let by_index =
+            if_index.filter(|index| *index != 0).and_then(|index| self.only(PortField::Index, &index));
         by_index.or_else(|| self.by_name(names::trimmed(if_name?)?))
     }
 
@@ -126,7 +127,7 @@ impl Ports {
         let by_id = id.and_then(|id| self.of_id(id));
         by_id.or_else(|| {
             let text = names::trimmed(description?)?;
-            self.by_name(text).or_else(|| self.only(Field::Alias, text))
+            self.by_name(text).or_else(|| self.only(PortField::Alias, text))
         })
     }
 
@@ -138,7 +139,7 @@ impl Ports {
 
     /// Returns the only port with a MAC address.
     pub(crate) fn of_mac(&self, address: MacAddress) -> Option<usize> {
-        self.only(Field::Mac, &address)
+        self.only(PortField::Mac, &address)
     }
 
     fn of_id(&self, id: &LldpPortId) -> Option<usize> {
@@ -147,31 +148,31 @@ impl Ports {
             PortComponent,
         };
         let text = names::trimmed(&id.value)?;
-        let announced = || self.only(Field::Announced, text);
+        let announced = || self.only(PortField::Announced, text);
         if let Some(address) = names::separated_mac(text) {
             return self.of_mac(address).or_else(announced);
         }
-        let index = || self.only(Field::Index, &text.parse::<i64>().ok()?);
+        let index = || self.only(PortField::Index, &text.parse::<i64>().ok()?);
         match id.subtype {
             InterfaceName => self.by_name(text).or_else(announced),
             MacAddress => self.of_mac(names::mac(text)?),
             LocallyAssigned => announced().or_else(index).or_else(|| self.by_name(text)),
             InterfaceAlias | PortComponent => {
-                self.only(Field::Alias, text).or_else(announced).or_else(|| self.by_name(text))
+                self.only(PortField::Alias, text).or_else(announced).or_else(|| self.by_name(text))
             }
-            NetworkAddress => self.only(Field::Address, &text.parse::<IpAddr>().ok()?),
+            NetworkAddress => self.only(PortField::Address, &text.parse::<IpAddr>().ok()?),
             AgentCircuitId => announced(),
         }
     }
 
     fn by_name(&self, name: &str) -> Option<usize> {
-        self.only(Field::Name, name)
-            .or_else(|| self.only(Field::Description, name))
-            .or_else(|| self.only(Field::Abbreviation, abbreviated(name)?.as_str()))
+        self.only(PortField::Name, name)
+            .or_else(|| self.only(PortField::Description, name))
+            .or_else(|| self.only(PortField::Abbreviation, abbreviated(name)?.as_str()))
     }
 
     /// Returns the only port that has a value.
-    fn only<V: Hash + ?Sized>(&self, field: Field, value: &V) -> Option<usize> {
+    fn only<V: Hash + ?Sized>(&self, field: PortField, value: &V) -> Option<usize> {
         let hash = hash(field, value);
         let start = self.values.partition_point(|(other, _)| *other < hash);
         let mut found = self.values.iter().skip(start).take_while(|(other, _)| *other == hash);
@@ -180,7 +181,7 @@ impl Ports {
     }
 }
 
-fn hash<V: Hash + ?Sized>(field: Field, value: &V) -> u64 {
+fn hash<V: Hash + ?Sized>(field: PortField, value: &V) -> u64 {
     let mut hasher = DefaultHasher::new();
     field.hash(&mut hasher);
     value.hash(&mut hasher);

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use super::named::{Found, Known, Named};
-use super::ports::Ports;
+use super::named::{KnownHosts, Named, NamedHost};
+use super::ports::SwitchPorts;
 use crate::discovery::reconcile::identity::{Identity, Traits};
 use crate::discovery::report::{CdpRow, LldpRow};
 use crate::invariant::Invariant;
@@ -38,7 +38,7 @@ struct Remote<'c> {
     candidate: Candidate<'c>,
     chassis_mac: Option<MacAddress>,
     macs: BTreeSet<MacAddress>,
-    ports: OnceCell<Ports>,
+    ports: OnceCell<SwitchPorts>,
 }
 
 impl<'c> Remotes<'c> {
@@ -98,8 +98,8 @@ impl<'c> Remotes<'c> {
     /// Returns the only host that a row names.
     pub(in crate::discovery::reconcile) fn find(&self, named: &Named) -> Option<usize> {
         match named.find(self) {
-            Found::Only(remote) => Some(remote),
-            Found::Nothing | Found::Several(_) => None,
+            NamedHost::Only(remote) => Some(remote),
+            NamedHost::Nothing | NamedHost::Several(_) => None,
         }
     }
 
@@ -108,13 +108,13 @@ impl<'c> Remotes<'c> {
         self.remotes.get(remote)?.candidate.host.if_entries.get(place).map(|entry| entry.id)
     }
 
-    fn ports(&self, remote: usize) -> Option<&Ports> {
+    fn ports(&self, remote: usize) -> Option<&SwitchPorts> {
         let remote = self.remotes.get(remote)?;
-        Some(remote.ports.get_or_init(|| Ports::new(remote.candidate.host, remote.candidate.lldp)))
+        Some(remote.ports.get_or_init(|| SwitchPorts::new(remote.candidate.host, remote.candidate.lldp)))
     }
 }
 
-impl Known<Identity> for Remotes<'_> {
+impl KnownHosts<Identity> for Remotes<'_> {
     type Host = usize;
 
     fn add_holders(&self, identity: &Identity, holders: &mut BTreeSet<usize>) {

@@ -1,6 +1,6 @@
 //! Comparison of a device with one host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::MatchedBy;
 use crate::discovery::reconcile::identity::{Identity, IdentityKind, Traits};
@@ -8,7 +8,7 @@ use crate::model::{Host, Source};
 
 /// A value that shows that two records are different devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(super) enum Distinction {
     SerialNumber,
     ChassisId,
     /// All MAC addresses of ports.
@@ -31,16 +31,16 @@ impl<'h> Compared<'h> {
     }
 
     /// Returns the value by which the host is another device although both have the key in common.
-    pub(super) fn difference(&self, key: MatchedBy, device: &Traits) -> Option<Difference> {
+    pub(super) fn difference(&self, key: MatchedBy, device: &Traits) -> Option<Distinction> {
         let host = &self.traits;
         if key > MatchedBy::SerialNumber && differs(host, device, IdentityKind::SerialNumber) {
-            return Some(Difference::SerialNumber);
+            return Some(Distinction::SerialNumber);
         }
         if key > MatchedBy::ChassisId && chassis_differs(host, device) {
-            return Some(Difference::ChassisId);
+            return Some(Distinction::ChassisId);
         }
         if key > MatchedBy::Mac && macs_differ(host, device) && !self.has_new_macs(device) {
-            return Some(Difference::Macs);
+            return Some(Distinction::Macs);
         }
         let is_another = match key {
             MatchedBy::SerialNumber | MatchedBy::ChassisId => {
@@ -50,12 +50,12 @@ impl<'h> Compared<'h> {
             MatchedBy::Id | MatchedBy::IpAddress | MatchedBy::Name => false,
         };
         if is_another {
-            return Some(Difference::NameAndAddresses);
+            return Some(Distinction::NameAndAddresses);
         }
         let is_replaced = key == MatchedBy::IpAddress
             && objects_differ(host, device)
             && are_disjoint(&host.sys_names, &device.sys_names);
-        is_replaced.then_some(Difference::NameAndObject)
+        is_replaced.then_some(Distinction::NameAndObject)
     }
 
     pub(super) fn contradicts(&self, key: MatchedBy, device: &Traits) -> bool {
@@ -190,4 +190,29 @@ pub(super) fn is_complementary(one: &Traits, other: &Traits) -> bool {
 /// Returns whether two sets share more than half of the smaller one.
 pub(super) fn shares_most(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     one.intersection(other).count() * 2 > one.len().min(other.len())
+}
+
+/// Removes such MAC addresses from candidates if another candidate has them, or if the device lists its own addresses
+/// and none of the candidate is among these.
+///
+/// Routers answer for other devices (proxy ARP), so that a MAC address in a neighbor cache may be that of a router.
+pub(super) fn forget_cached(hosts: &mut [Compared<'_>], device: &Traits) {
+    let mut holders: BTreeMap<Identity, usize> = BTreeMap::new();
+    for identity in hosts.iter().flat_map(|one| one.traits.identities.iter()) {
+        if identity.kind() == IdentityKind::Mac {
+            *holders.entry(identity.clone()).or_default() += 1;
+        }
+    }
+    for one in hosts.iter_mut().filter(|one| !one.traits.cached.is_empty()) {
+        let shares_address =
+            device.of_kind(IdentityKind::IpAddress).any(|address| one.traits.identities.contains(address));
+        for (identity, families) in std::mem::take(&mut one.traits.cached) {
+            let is_shared = holders.get(&identity).is_some_and(|count| *count > 1);
+            if is_shared || (!shares_address && device.listed.overlaps(families)) {
+                one.traits.identities.remove(&identity);
+            } else {
+                one.traits.cached.insert(identity, families);
+            }
+        }
+    }
 }

@@ -1,20 +1,18 @@
 //! Recognition of a device among the hosts that share an identity with it.
 
-mod cached;
 mod compared;
 mod former;
-mod joining;
 mod keys;
 mod notes;
 
 use std::borrow::Borrow;
 
-use self::cached::forget_cached;
 use self::compared::Compared;
+use self::compared::forget_cached;
 use self::former::{forget_moved, moved_to_device};
-use self::joining::{Joined, join, may_join};
 use self::keys::matches;
-use self::notes::Subject;
+use self::keys::{JoinedHosts, join, may_join};
+use self::notes::NotedDevice;
 use super::identity::{IdentityKind, Traits};
 use crate::discovery::report::Device;
 use crate::model::{Host, HostId, Timestamp};
@@ -53,7 +51,7 @@ text_enum! {
     }
 }
 
-/// The host that a device is.
+/// The result of matching a device against hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recognition {
@@ -81,7 +79,7 @@ pub enum Recognition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recognized {
-    /// The host that the device is.
+    /// The host that matches the device.
     pub recognition: Recognition,
     /// The merges, and the hosts that seem to be the device but are not.
     pub notes: Vec<RecognitionNote>,
@@ -146,13 +144,13 @@ pub fn recognize_with_notes<H: Borrow<Host>>(
     let traits = Traits::of_device(device);
     forget_moved(&mut hosts, &traits, times);
     forget_cached(&mut hosts, &traits);
-    let subject = Subject { name: name_of_device(device), traits: &traits };
+    let subject = NotedDevice { name: name_of_device(device), traits: &traits };
     let moved = |own| moved_to_device((&subject.name, &traits), own, &hosts, times, observed_at);
     match find(&traits, &hosts, merging) {
         Match::Host { host, matched_by } => {
             let joined = match merging {
                 Merging::Allowed => join(host, &traits, &hosts),
-                Merging::Forbidden => Joined::default(),
+                Merging::Forbidden => JoinedHosts::default(),
             };
             let merged = joined.merged.iter().map(|one| one.host.id).collect();
             let mut notes = moved(Some(host));
@@ -162,7 +160,7 @@ pub fn recognize_with_notes<H: Borrow<Host>>(
         }
         Match::Nothing => {
             let mut notes = moved(None);
-            notes.extend(subject.notes(None, &Joined::default(), &hosts));
+            notes.extend(subject.notes(None, &JoinedHosts::default(), &hosts));
             Recognized { recognition: Recognition::New, notes }
         }
         Match::Several { key, hosts } => {
@@ -179,7 +177,7 @@ enum Match<'c, 'h> {
     Several { key: MatchedBy, hosts: Vec<&'c Compared<'h>> },
 }
 
-/// Returns the host that a device is, apart from others that are the same.
+/// Returns the host that matches a device, without those to be merged into it.
 fn find<'c, 'h>(device: &Traits, hosts: &'c [Compared<'h>], merging: Merging) -> Match<'c, 'h> {
     let mut pool: Option<(MatchedBy, Vec<&Compared<'_>>)> = None;
     let mut shared: Option<(MatchedBy, Vec<&Compared<'_>>)> = None;
@@ -202,7 +200,7 @@ fn find<'c, 'h>(device: &Traits, hosts: &'c [Compared<'h>], merging: Merging) ->
                 {
                     return Match::Host { host, matched_by };
                 }
-                // Hosts that have different addresses of the device are not told apart by anything else.
+                // Weaker identities cannot decide between hosts that each have some of the device's addresses.
                 if pool.is_none() && key.is_exclusive() {
                     return Match::Several { key, hosts: decided };
                 }
@@ -210,7 +208,7 @@ fn find<'c, 'h>(device: &Traits, hosts: &'c [Compared<'h>], merging: Merging) ->
             }
         }
     }
-    // A device that has a strong identity to itself is none of the hosts that share a weak one.
+    // A device with a strong identity that no host has is new, even if hosts share a weak one with it.
     let is_apart = device.identities.iter().any(|identity| {
         identity.kind() <= IdentityKind::Mac
             && !hosts.iter().any(|one| one.traits.identities.contains(identity))

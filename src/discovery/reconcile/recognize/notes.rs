@@ -1,8 +1,8 @@
 //! Sentences about what was recognized, merged and refused.
 
 use super::MatchedBy;
-use super::compared::{Compared, Difference};
-use super::joining::Joined;
+use super::compared::{Compared, Distinction};
+use super::keys::JoinedHosts;
 use super::keys::{common, is_minority};
 use crate::discovery::reconcile::identity::{Identity, IdentityKind, Traits};
 use crate::discovery::report::{Device, WarningCode};
@@ -50,17 +50,17 @@ pub fn name_of_device(device: &Device) -> String {
 }
 
 /// The device of a report, for sentences about it.
-pub(super) struct Subject<'d> {
+pub(super) struct NotedDevice<'d> {
     pub(super) name: String,
     pub(super) traits: &'d Traits,
 }
 
-impl Subject<'_> {
+impl NotedDevice<'_> {
     /// Returns the notes about a recognized device, and about the hosts that it is not.
     pub(super) fn notes(
         &self,
         own: Option<&Compared<'_>>,
-        joined: &Joined<'_, '_>,
+        joined: &JoinedHosts<'_, '_>,
         hosts: &[Compared<'_>],
     ) -> Vec<RecognitionNote> {
         let mut notes = Vec::new();
@@ -135,11 +135,11 @@ impl Subject<'_> {
         };
         let (key, common) = strongest.or_else(by_name)?;
         let differ = match other.difference(key, self.traits)? {
-            Difference::SerialNumber => "serial numbers",
-            Difference::ChassisId => "chassis ids",
-            Difference::Macs => "MAC addresses",
-            Difference::NameAndAddresses => "names and addresses",
-            Difference::NameAndObject => "names and sysObjectIDs",
+            Distinction::SerialNumber => "serial numbers",
+            Distinction::ChassisId => "chassis ids",
+            Distinction::Macs => "MAC addresses",
+            Distinction::NameAndAddresses => "names and addresses",
+            Distinction::NameAndObject => "names and sysObjectIDs",
         };
         let code = if key == MatchedBy::Mac { WarningCode::MacShared } else { WarningCode::MergeRefused };
         let (device, name) = (&self.name, name_of_host(other.host));

@@ -12,18 +12,19 @@ use std::sync::Arc;
 
 use self::owners::Owners;
 pub(in crate::inventory) use self::statements::NeighborCaches;
-use self::statements::{Statement, Statements};
-use super::Discovery;
+use self::statements::{CacheStatement, Statements};
+use super::Reconciler;
 use super::device::concerns_device;
 use super::plan::Role;
 use super::records::{CACHED, HostDiscovery, block_value, put_state};
-use super::reported::Subject;
+use super::reported::ReportedDevice;
 use crate::discovery::reconcile::{
     Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, set_cached_macs,
 };
 use crate::discovery::report::WarningCode;
-use crate::inventory::hosts::{ADDRESS_ONLY, Attempt, Before, HostChange, Summary, address_only_value};
+use crate::inventory::hosts::{ADDRESS_ONLY, Before, HostChange, Summary, address_only_value};
 use crate::inventory::schema::{CLAIM, HOST, decode, host_discovery_key, host_key, on_network};
+use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error};
 use crate::model::{Host, HostId, InterfaceId, MacAddress};
 use crate::store::{Batch, Key, Name, Query, Record, Start, TermFilter, TermRange};
@@ -57,7 +58,7 @@ struct AddressOnly {
     host: Host,
 }
 
-impl Discovery {
+impl Reconciler {
     /// Sets the MAC addresses of the hosts that are known by these addresses only, and merges them into the hosts that
     /// have these MAC addresses.
     pub(super) async fn resolve_macs(&mut self) -> Result<(), Error> {
@@ -151,7 +152,7 @@ impl Discovery {
         }
         let mut stated = Vec::new();
         for part in parts() {
-            let mut found: Option<(Statement, HostId)> = None;
+            let mut found: Option<(CacheStatement, HostId)> = None;
             for cache in &caches {
                 let Some(statement) = cache.of(part.ip_address) else { continue };
                 found = match found {
@@ -159,10 +160,10 @@ impl Discovery {
                     Some((known, reporter)) if known == statement => {
                         Some((known, reporter.min(cache.reporter)))
                     }
-                    Some((_, reporter)) => Some((Statement::Several, reporter)),
+                    Some((_, reporter)) => Some((CacheStatement::Several, reporter)),
                 };
             }
-            if let Some((Statement::One(mac_address), reporter)) = found {
+            if let Some((CacheStatement::One(mac_address), reporter)) = found {
                 let (host, interface, ip_address) = (part.host_id, part.id, part.ip_address);
                 stated.push(Stated { host, interface, ip_address, mac_address, reporter });
             }
@@ -268,7 +269,7 @@ impl Discovery {
     /// Merges a host into the one that has its MAC address, if recognition finds that both are one device.
     async fn merge_by_mac(&mut self, host: &Host, stated: Stated) -> Result<(), Error> {
         let device = device_at(host, stated.ip_address, stated.mac_address);
-        let subject = Subject { device: Arc::new(device), reported: None, role: Role::Cached };
+        let subject = ReportedDevice { device: Arc::new(device), reported: None, role: Role::Cached };
         let outcome = match self.try_discover(&subject).await {
             Err(error) if concerns_device(&error) => return Ok(()),
             outcome => outcome?,

@@ -7,7 +7,7 @@ use super::Stated;
 use crate::discovery::reconcile::{Identity, RecognitionNote, own_macs};
 use crate::discovery::report::WarningCode;
 use crate::inventory::Error;
-use crate::inventory::discovery::Discovery;
+use crate::inventory::discovery::Reconciler;
 use crate::model::{Host, HostId, MacAddress};
 use crate::store::Record;
 
@@ -15,7 +15,7 @@ use crate::store::Record;
 const MACS: usize = 256;
 
 /// Number of hosts with the addresses of a chunk. If there are more, each address is looked up by itself.
-const MANY_OWNERS: usize = 1_024;
+const MAX_OWNERS_AT_ONCE: usize = 1_024;
 
 /// Maximum number of hosts with a MAC address that a neighbor cache states. If more have it, it identifies none.
 const MAX_OWNERS: usize = 16;
@@ -23,7 +23,7 @@ const MAX_OWNERS: usize = 16;
 /// The hosts that have MAC addresses. `None` where they are too many.
 pub(super) type Owners = BTreeMap<MacAddress, Option<Vec<(HostId, Arc<Host>)>>>;
 
-impl Discovery {
+impl Reconciler {
     /// Returns the hosts that have these MAC addresses by reports of their own, by address. Addresses that more than 16
     /// hosts have are `None`.
     pub(super) async fn owners(&self, stated: &[Stated]) -> Result<Owners, Error> {
@@ -31,8 +31,8 @@ impl Discovery {
         let macs: Vec<MacAddress> = macs.into_iter().collect();
         let mut owners = Owners::new();
         for macs in macs.chunks(MACS) {
-            let found = self.hosts_with_macs(macs, MANY_OWNERS).await?;
-            if found.len() < MANY_OWNERS {
+            let found = self.hosts_with_macs(macs, MAX_OWNERS_AT_ONCE).await?;
+            if found.len() < MAX_OWNERS_AT_ONCE {
                 self.add_owners(macs, found, &mut owners).await?;
                 continue;
             }

@@ -19,7 +19,7 @@ const MAX_IPV6: usize = 16;
 
 /// What a neighbor cache says of one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Statement {
+pub(super) enum CacheStatement {
     /// A device with this MAC address has it.
     One(MacAddress),
     /// Several devices have it, in turn or at once.
@@ -30,7 +30,7 @@ pub(super) enum Statement {
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) reporter: HostId,
-    by_address: HashMap<IpAddr, Statement>,
+    by_address: HashMap<IpAddr, CacheStatement>,
 }
 
 impl Statements {
@@ -39,7 +39,7 @@ impl Statements {
         Ok(Self { reporter: host_id, by_address: statements(&claimed) })
     }
 
-    pub(super) fn of(&self, address: IpAddr) -> Option<Statement> {
+    pub(super) fn of(&self, address: IpAddr) -> Option<CacheStatement> {
         self.by_address.get(&address.to_canonical()).copied()
     }
 }
@@ -48,7 +48,7 @@ impl Statements {
 ///
 /// A MAC address that stands for several IPv4 addresses says nothing: it is that of a router that answers for others
 /// (proxy ARP). The virtual MAC address of a group of routers is no device's.
-fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, Statement> {
+fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, CacheStatement> {
     let current = match &claimed.table {
         ClaimRows::Arp(rows) => rows.as_slice(),
         _ => &[],
@@ -72,12 +72,12 @@ fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, Statement> {
         })
     };
     found.retain(|_, statement| match statement {
-        Statement::One(address) => !is_own_mac(*address) || is_of_one(*address),
-        Statement::Several => true,
+        CacheStatement::One(address) => !is_own_mac(*address) || is_of_one(*address),
+        CacheStatement::Several => true,
     });
     for statement in found.values_mut() {
-        if matches!(statement, Statement::One(address) if !is_own_mac(*address)) {
-            *statement = Statement::Several;
+        if matches!(statement, CacheStatement::One(address) if !is_own_mac(*address)) {
+            *statement = CacheStatement::Several;
         }
     }
     found
@@ -86,7 +86,7 @@ fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, Statement> {
 fn add<'r>(
     rows: impl Iterator<Item = &'r ArpRow>,
     holders: &mut HashMap<MacAddress, BTreeSet<IpAddr>>,
-    found: &mut HashMap<IpAddr, Statement>,
+    found: &mut HashMap<IpAddr, CacheStatement>,
 ) {
     for row in rows.filter(|row| row.has_answered() && row.mac_address.octets() != [0; 6]) {
         if Identity::of_ip(row.ip_address).is_none() {
@@ -94,9 +94,9 @@ fn add<'r>(
         }
         let address = row.ip_address.to_canonical();
         holders.entry(row.mac_address).or_default().insert(address);
-        let statement = found.entry(address).or_insert(Statement::One(row.mac_address));
-        if *statement != Statement::One(row.mac_address) {
-            *statement = Statement::Several;
+        let statement = found.entry(address).or_insert(CacheStatement::One(row.mac_address));
+        if *statement != CacheStatement::One(row.mac_address) {
+            *statement = CacheStatement::Several;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Claims: the tables that hosts report, one for each host and kind.
+//! Tables of claims, as hosts report them: one for each host and kind. Each row is a claim.
 
 mod missing;
 mod rows;
@@ -7,7 +7,7 @@ mod view;
 
 use serde::Serialize;
 
-pub(super) use self::rows::{Row, RowPart};
+pub(super) use self::rows::{ClaimRow, RowPart};
 use self::table::claimed;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
 use crate::discovery::ClaimRows;

@@ -18,7 +18,7 @@ const MAX_ROWS: usize = 500_000;
 const MAX_COMPARED: usize = 64;
 
 /// A row of a table, which is about something and describes a part of the host.
-pub(in crate::inventory::discovery) trait Row: TableRow {
+pub(in crate::inventory::discovery) trait ClaimRow: TableRow {
     /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
 
@@ -51,7 +51,7 @@ pub(super) struct Layer<'r, R> {
 ///
 /// Rows from before `since` do not count. Of rows about a subject that were observed at one time, all are kept that say
 /// something else.
-pub(super) fn join<R: Row>(layers: &[Layer<'_, R>], since: Option<Timestamp>) -> Vec<(Timestamp, R)> {
+pub(super) fn join<R: ClaimRow>(layers: &[Layer<'_, R>], since: Option<Timestamp>) -> Vec<(Timestamp, R)> {
     let mut latest: BTreeMap<R::Subject, (Timestamp, Vec<&R>)> = BTreeMap::new();
     for layer in layers {
         let mut earlier = layer.earlier.iter().peekable();
@@ -75,7 +75,7 @@ pub(super) fn join<R: Row>(layers: &[Layer<'_, R>], since: Option<Timestamp>) ->
 }
 
 /// Returns the rows that say something which no other says, in an order of their own.
-fn distinct<R: Row>(rows: Vec<&R>) -> Vec<&R> {
+fn distinct<R: ClaimRow>(rows: Vec<&R>) -> Vec<&R> {
     if rows.len() < 2 {
         return rows;
     }
@@ -100,7 +100,7 @@ fn distinct<R: Row>(rows: Vec<&R>) -> Vec<&R> {
 }
 
 /// A row without an index is about the port with its name.
-impl Row for IfEntryRow {
+impl ClaimRow for IfEntryRow {
     type Subject = (i64, Option<String>);
 
     fn subject(&self) -> Self::Subject {
@@ -112,7 +112,7 @@ impl Row for IfEntryRow {
     }
 }
 
-impl Row for AddressRow {
+impl ClaimRow for AddressRow {
     type Subject = IpAddr;
 
     fn subject(&self) -> IpAddr {
@@ -124,8 +124,8 @@ impl Row for AddressRow {
     }
 }
 
-/// A neighbor that is gone is no longer among the rows of its port.
-impl Row for LldpRow {
+/// Keyed by the local port, so that a newer table drops former neighbors of the port.
+impl ClaimRow for LldpRow {
     type Subject = (Option<i64>, Option<i64>, Option<String>);
 
     fn subject(&self) -> Self::Subject {
@@ -137,7 +137,7 @@ impl Row for LldpRow {
     }
 }
 
-impl Row for CdpRow {
+impl ClaimRow for CdpRow {
     type Subject = (Option<i64>, Option<String>);
 
     fn subject(&self) -> Self::Subject {
@@ -149,7 +149,7 @@ impl Row for CdpRow {
     }
 }
 
-impl Row for FdbRow {
+impl ClaimRow for FdbRow {
     type Subject = (Option<u16>, Option<u32>, MacAddress);
 
     fn subject(&self) -> Self::Subject {
@@ -161,7 +161,7 @@ impl Row for FdbRow {
     }
 }
 
-impl Row for ArpRow {
+impl ClaimRow for ArpRow {
     type Subject = (Option<i64>, Option<String>, IpAddr);
 
     fn subject(&self) -> Self::Subject {
@@ -173,7 +173,7 @@ impl Row for ArpRow {
     }
 }
 
-impl Row for StpRow {
+impl ClaimRow for StpRow {
     type Subject = i64;
 
     fn subject(&self) -> i64 {
@@ -185,7 +185,7 @@ impl Row for StpRow {
     }
 }
 
-impl Row for LagRow {
+impl ClaimRow for LagRow {
     type Subject = i64;
 
     fn subject(&self) -> i64 {
@@ -197,7 +197,7 @@ impl Row for LagRow {
     }
 }
 
-impl Row for PortRow {
+impl ClaimRow for PortRow {
     type Subject = (PortNumber, Protocol);
 
     fn subject(&self) -> Self::Subject {

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::claimed_of_device;
-use super::rows::{Layer, Row, join};
+use super::rows::{ClaimRow, Layer, join};
 use crate::discovery::claim::with_rows;
 use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
 use crate::discovery::{ClaimRows, MissingRows};
 use crate::model::Timestamp;
 
-/// What a claim consists of apart from its place.
+/// A claim without its host: the rows of a table as observed at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(in crate::inventory::discovery) struct ClaimedTable {
@@ -51,7 +51,7 @@ pub(in crate::inventory::discovery) fn claimed_tables<'t>(
 }
 
 /// Returns whether a table is complete, whether it is derived, and its rows by subject.
-pub(super) fn claimed<R: Row>(table: Option<&Table<R>>) -> Option<(bool, bool, ClaimRows)> {
+pub(super) fn claimed<R: ClaimRow>(table: Option<&Table<R>>) -> Option<(bool, bool, ClaimRows)> {
     let table = table?;
     let rows = join(&[Layer { rows: &table.rows, at: Timestamp::UNIX_EPOCH, earlier: &[] }], None);
     let rows = rows.into_iter().map(|(_, row)| row).collect();
@@ -153,7 +153,7 @@ impl ClaimedTable {
         with_rows!(&self.table, rows => self.join_rows(rows, other, since))
     }
 
-    fn join_rows<R: Row>(
+    fn join_rows<R: ClaimRow>(
         &self,
         own_rows: &[R],
         other: &Self,

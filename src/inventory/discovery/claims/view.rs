@@ -9,7 +9,7 @@ use crate::discovery::report::TableKind;
 use crate::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::Error;
 use crate::inventory::discovery::Reconciliation;
-use crate::inventory::discovery::opened::Opened;
+use crate::inventory::discovery::known_host::KnownHost;
 use crate::model::HostId;
 
 impl Reconciliation<'_> {
@@ -41,7 +41,7 @@ impl Reconciliation<'_> {
     }
 }
 
-impl Opened {
+impl KnownHost {
     fn into_claims(self) -> Vec<Claim> {
         let Self { host, discovery, claims } = self;
         let Some(discovery) = discovery else { return Vec::new() };

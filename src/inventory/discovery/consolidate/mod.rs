@@ -1,7 +1,6 @@
 //! Consolidation of two hosts, and replacement of references to records that are gone.
 
 pub(in crate::inventory::discovery) mod absorb;
-mod fill;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +12,19 @@ use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
 use crate::inventory::custom::check_joined;
 use crate::inventory::discovery::Reconciliation;
-use crate::inventory::discovery::decoded::DecodedHosts;
+use crate::inventory::discovery::known_host::DecodedHosts;
+use crate::inventory::discovery::known_host::KnownHost;
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::{
-    HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
+    HostDiscovery, NetworkHost, put_claim, put_discovered_hosts, put_state,
 };
-use crate::inventory::hosts::{Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host};
+use crate::inventory::hosts::{Before, EncodedHost, HostChange, Summary, TakenPart, decode as decode_host};
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
     host_discovery_key, host_key,
 };
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::model::{Host, HostId, OrganizationId, Permission};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
@@ -100,7 +99,7 @@ impl Reconciliation<'_> {
             let open = move || {
                 let opened = hosts
                     .iter()
-                    .map(crate::inventory::discovery::opened::Stored::open)
+                    .map(crate::inventory::discovery::known_host::HostRecords::open)
                     .collect::<Result<Vec<_>, _>>();
                 opened.map(|opened| (hosts, opened))
             };
@@ -115,7 +114,7 @@ impl Reconciliation<'_> {
                 continue;
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
-            let place = Place { organization, network, host: id };
+            let place = NetworkHost { organization, network, host: id };
             let consolidated =
                 self.inventory.try_consolidate(&transaction, caller, place, records, (kept, gone)).await?;
             let Some(host) = consolidated else {
@@ -135,11 +134,11 @@ impl Inventory {
         &self,
         transaction: &Transaction<'_>,
         caller: &Caller,
-        place: Place,
+        place: NetworkHost,
         records: Vec<(Record, Option<Record>)>,
-        (mut kept, gone): (Opened, Opened),
+        (mut kept, gone): (KnownHost, KnownHost),
     ) -> Result<Option<Host>, Error> {
-        let Place { organization, network, host: id } = place;
+        let NetworkHost { organization, network, host: id } = place;
         let other = gone.host.id;
         let marker = self.get(discovered_hosts_key(network)).await?;
         let mut identities: BTreeSet<Identity> = Naming::of(&kept.host).identities.into_iter().collect();
@@ -149,7 +148,7 @@ impl Inventory {
         check_joined(&kept.host.custom, &gone.host.custom)?;
         let (replaced, left_out) = kept.absorb(place, gone, now);
         debug_assert!(left_out.is_empty(), "the limits have been checked");
-        let Opened { host, discovery, claims } = kept;
+        let KnownHost { host, discovery, claims } = kept;
 
         let mut batch = Batch::new();
         let mut before = Before::new();
@@ -200,7 +199,7 @@ impl Inventory {
         (puts, gone): (&[EncodedHost], &[HostId]),
         before: &Before,
         mut batch: Batch,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         self.forget_hosts(gone, &mut batch).await?;
         let mut change = HostChange::putting(organization, puts);
         change.deletes = gone;
@@ -210,11 +209,11 @@ impl Inventory {
     /// Adds the hosts that refer to records that are gone to a change. Their references are replaced.
     pub(super) async fn replace_references(
         &self,
-        place: Place,
+        place: NetworkHost,
         replaced: &Replaced,
         (puts, before, batch): (&mut Vec<EncodedHost>, &mut Before, &mut Batch),
     ) -> Result<(), Error> {
-        let Place { organization, .. } = place;
+        let NetworkHost { organization, .. } = place;
         #[cfg(feature = "topology")]
         self.move_topology((organization, place.network, place.host), replaced, batch).await?;
         let mut referring: BTreeMap<HostId, Record> = BTreeMap::new();

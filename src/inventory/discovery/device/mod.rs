@@ -10,11 +10,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
-use self::store::{Attempted, Stage};
-use super::Discovery;
+use self::store::Attempted;
+use super::Reconciler;
 use super::plan::Role;
 use super::records::HostDiscovery;
-use super::reported::{Subject, given_ids};
+use super::reported::{ReportedDevice, given_ids};
 use crate::discovery::reconcile::{
     AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
     recognize_with_notes,
@@ -56,7 +56,7 @@ impl Target {
     }
 }
 
-impl Discovery {
+impl Reconciler {
     /// Discovers a device, and adds its outcome and its tables to the answer.
     pub(in crate::inventory::discovery) async fn discover_device(
         &mut self,
@@ -65,7 +65,7 @@ impl Discovery {
     ) -> Result<(), Error> {
         // Stores in memory answer at once: without a pause, other requests would wait for all devices of a report.
         tokio::task::yield_now().await;
-        let subject = Subject { device, reported: None, role };
+        let subject = ReportedDevice { device, reported: None, role };
         let device = &*subject.device;
         let outcome = match self.try_discover(&subject).await {
             Ok(outcome) => outcome,
@@ -86,7 +86,7 @@ impl Discovery {
 
     pub(in crate::inventory::discovery) async fn try_discover(
         &mut self,
-        subject: &Subject,
+        subject: &ReportedDevice,
     ) -> Result<DiscoveredHost, Error> {
         let inventory = self.inventory.clone();
         let device = &*subject.device;
@@ -136,26 +136,21 @@ impl Discovery {
                 subject,
                 target,
                 marker,
-                has_fresh_ids,
+                has_fresh_ids: &mut has_fresh_ids,
                 names: &names,
             };
-            match self.store(attempt, &candidates).await? {
-                Stage::Done(outcome) => {
-                    if subject.role == Role::Cached {
-                        self.warn(notes);
-                        return Ok(outcome);
-                    }
-                    self.addresses.extend(cached);
-                    let arp = device.tables.arp.iter().flat_map(|table| &table.rows);
-                    self.addresses.extend(arp.map(|row| row.ip_address.to_canonical()));
-                    self.note_duplicates(&identities, &candidates, outcome.id).await?;
-                    let reason =
-                        outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
+            if let Some(outcome) = self.store(attempt, &candidates).await? {
+                if subject.role == Role::Cached {
                     self.warn(notes);
-                    return Ok(DiscoveredHost { reason, ..outcome });
+                    return Ok(outcome);
                 }
-                Stage::Stale => {}
-                Stage::Taken => has_fresh_ids = true,
+                self.addresses.extend(cached);
+                let arp = device.tables.arp.iter().flat_map(|table| &table.rows);
+                self.addresses.extend(arp.map(|row| row.ip_address.to_canonical()));
+                self.note_duplicates(&identities, &candidates, outcome.id).await?;
+                let reason = outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
+                self.warn(notes);
+                return Ok(DiscoveredHost { reason, ..outcome });
             }
             transaction.retry().await?;
         }
@@ -185,7 +180,7 @@ impl Discovery {
     /// come from neighbor caches.
     async fn recognize(
         &mut self,
-        subject: &Subject,
+        subject: &ReportedDevice,
         candidates: &BTreeMap<HostId, Record>,
     ) -> Result<(Recognized, BTreeMap<HostId, String>, Vec<IpAddr>), Error> {
         let (mut hosts, mut bytes) = (Vec::with_capacity(candidates.len()), 0_usize);
@@ -243,7 +238,7 @@ impl Discovery {
     /// Returns the id of a new host, or `None` if the device has no identity.
     ///
     /// The host is reported with an id, or its id follows from the device. If these ids are taken, it is random.
-    async fn new_id(&self, subject: &Subject) -> Result<Option<HostId>, Error> {
+    async fn new_id(&self, subject: &ReportedDevice) -> Result<Option<HostId>, Error> {
         let given = subject.reported.iter().flat_map(|reported| given_ids(self.network, reported.id));
         let ids: Vec<HostId> = given.chain(new_host_id(&subject.device, self.network)).collect();
         if ids.is_empty() && subject.reported.is_none() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
 use crate::discovery::report::{Device, Warning, WarningCode};
-use crate::inventory::discovery::Discovery;
+use crate::inventory::discovery::Reconciler;
 use crate::model::HostId;
 use crate::printable::printable;
 use crate::wire::{DiscoveredHost, DiscoveryOutcome};
@@ -78,7 +78,7 @@ pub(in crate::inventory::discovery) fn listed(hosts: &[HostId], names: &BTreeMap
     hosts.iter().take(8).map(one).collect::<Vec<_>>().join(", ")
 }
 
-impl Discovery {
+impl Reconciler {
     /// Adds the notes about a device to the warnings of the answer. Warnings of one kind are counted.
     pub(in crate::inventory::discovery) fn warn(&mut self, notes: Vec<RecognitionNote>) {
         for RecognitionNote { code, text, .. } in notes {

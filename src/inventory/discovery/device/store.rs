@@ -7,71 +7,62 @@ use std::sync::Arc;
 
 use super::Target;
 use crate::discovery::report::{Device, TableKind};
-use crate::inventory::discovery::Discovery;
-use crate::inventory::discovery::opened::Stored;
-use crate::inventory::discovery::plan::{Known, Plan, Planned};
-use crate::inventory::discovery::records::{Place, claim_key, put_discovered_hosts};
-use crate::inventory::discovery::reported::Subject;
-use crate::inventory::hosts::Attempt;
+use crate::inventory::discovery::Reconciler;
+use crate::inventory::discovery::known_host::HostRecords;
+use crate::inventory::discovery::plan::{DeviceMerge, RecordChanges};
+use crate::inventory::discovery::records::{NetworkHost, claim_key, put_discovered_hosts};
+use crate::inventory::discovery::reported::ReportedDevice;
+use crate::inventory::hosts::TakenPart;
 use crate::inventory::schema::{host_discovery_key, host_key};
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::HostId;
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
 use crate::wire::DiscoveredHost;
 
-/// The end of an attempt to store a device.
-pub(super) enum Stage {
-    Done(DiscoveredHost),
-    Stale,
-    /// A part of the new host has the id of a part of another host.
-    Taken,
-}
-
 /// An attempt to store a device.
 pub(super) struct Attempted<'a> {
     pub(super) transaction: &'a Transaction<'a>,
-    pub(super) subject: &'a Subject,
+    pub(super) subject: &'a ReportedDevice,
     pub(super) target: Target,
     /// The record of the network that changes with the set of its hosts.
     pub(super) marker: Option<Record>,
-    pub(super) has_fresh_ids: bool,
+    /// Whether new parts get random ids, because one of theirs belongs to a part of another host.
+    pub(super) has_fresh_ids: &'a mut bool,
     /// The names of the hosts that the device may be.
     pub(super) names: &'a BTreeMap<HostId, String>,
 }
 
-impl Discovery {
-    /// Merges the device into its host and commits both.
+impl Reconciler {
+    /// Merges the device into its host and commits both. `None`: the attempt must be repeated.
     pub(super) async fn store(
         &mut self,
         attempt: Attempted<'_>,
         candidates: &BTreeMap<HostId, Version>,
-    ) -> Result<Stage, Error> {
+    ) -> Result<Option<DiscoveredHost>, Error> {
         let Attempted { transaction, subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
         let id = target.id();
         let (known, matched_by) = match &target {
-            Target::New { .. } => (None, None),
+            Target::New { .. } => (Vec::new(), None),
             Target::Known { matched_by, merged, .. } => {
                 let Some(known) = self.read_known(id, merged, device, candidates).await? else {
-                    return Ok(Stage::Stale);
+                    return Ok(None);
                 };
-                (Some(known), Some(*matched_by))
+                (known, Some(*matched_by))
             }
         };
-        let place = Place { organization: self.organization, network: self.network, host: id };
-        let plan = Plan {
+        let place = NetworkHost { organization: self.organization, network: self.network, host: id };
+        let plan = DeviceMerge {
             place,
-            device: Arc::clone(device),
-            reported: subject.reported.clone(),
-            role: subject.role,
+            subject: subject.clone(),
             known,
             reporter: self.reporter.clone(),
             scanned_ports: Arc::clone(&self.scanned_ports),
             observed_at: self.observed_at,
             now: self.inventory.now(),
             encoder: self.inventory.host_encoder(self.organization),
-            random: has_fresh_ids.then(|| Arc::clone(&self.inventory.random)),
+            random: (*has_fresh_ids).then(|| Arc::clone(&self.inventory.random)),
             has_policy: self.inventory.policy.is_some(),
         };
         let mut planned = self.decide(plan).await?;
@@ -79,22 +70,24 @@ impl Discovery {
             self.inventory.check_host_quota(self.organization, 1).await?;
         }
         planned.explain_merge(names);
-        let stage = self.commit(transaction, &target, &mut planned, marker.as_ref()).await?;
-        Ok(match stage {
+        Ok(match self.commit(transaction, &target, &mut planned, marker.as_ref()).await? {
             Attempt::Committed => {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
                 self.addresses.extend(planned.addresses.drain(..));
                 self.warn(std::mem::take(&mut planned.left_out));
-                Stage::Done(planned.outcome(id, matched_by))
+                Some(planned.outcome(id, matched_by))
             }
-            Attempt::Stale => Stage::Stale,
-            Attempt::Taken(_) => Stage::Taken,
+            Attempt::Stale => None,
+            Attempt::Taken(_) => {
+                *has_fresh_ids = true;
+                None
+            }
         })
     }
 
     /// Decides about a device, and looks up the subnets of its host's addresses for that.
-    async fn decide(&mut self, plan: Plan) -> Result<Planned, Error> {
+    async fn decide(&mut self, plan: DeviceMerge) -> Result<RecordChanges, Error> {
         let (inventory, organization, bytes) = (&self.inventory, self.organization, plan.size());
         let draft = inventory.state.offload.run(organization, bytes, move || plan.draft()).await??;
         let place = (organization, self.network);
@@ -111,7 +104,7 @@ impl Discovery {
         merged: &[HostId],
         device: &Device,
         candidates: &BTreeMap<HostId, Version>,
-    ) -> Result<Option<Known>, Error> {
+    ) -> Result<Option<Vec<HostRecords>>, Error> {
         let kinds: BTreeSet<TableKind> = match merged {
             [] => device.tables.summaries().into_iter().map(|table| table.kind).collect(),
             _ => TableKind::ALL.iter().copied().collect(),
@@ -125,19 +118,18 @@ impl Discovery {
             found.host = self.decoded.known(&found.record);
             stored.push(found);
         }
-        let mut stored = stored.into_iter();
-        Ok(stored.next().map(|host| Known { host, others: stored.collect() }))
+        Ok(Some(stored))
     }
 
     async fn commit(
         &self,
         transaction: &Transaction<'_>,
         target: &Target,
-        planned: &mut Planned,
+        planned: &mut RecordChanges,
         marker: Option<&Record>,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Attempt<TakenPart>, Error> {
         let mut batch = Batch::new();
-        let place = Place { organization: self.organization, network: self.network, host: target.id() };
+        let place = NetworkHost { organization: self.organization, network: self.network, host: target.id() };
         let state = unchanged(planned.state_record.as_ref());
         let has_claims = !planned.claims.is_empty();
         for claim in planned.claims.drain(..) {
@@ -149,7 +141,7 @@ impl Discovery {
             batch.guard(Guard::record(host_discovery_key(place.host), state));
         }
         let is_written = !batch.writes().is_empty() || planned.encoded.is_some();
-        // The first discovery of a network is seen by everyone who changes hosts there.
+        // Also written by the first discovery of a network, so that concurrent changes of its hosts conflict.
         if target.changes_hosts() || (is_written && marker.is_none()) {
             put_discovered_hosts((self.organization, self.network), marker, &mut batch);
         }
@@ -177,8 +169,8 @@ impl Discovery {
         self.inventory.commit_merged(self.organization, (&puts, deletes), &before, batch).await
     }
 
-    /// Notes whose neighbors may be others now.
-    fn note(&mut self, id: HostId, planned: &Planned) {
+    /// Records that the neighbors of the host, and of hosts that name it, must be resolved again.
+    fn note(&mut self, id: HostId, planned: &RecordChanges) {
         self.affected_identities.extend(planned.affected.iter().cloned());
         self.affected_hosts.insert(id);
     }
@@ -190,27 +182,26 @@ impl Inventory {
         &self,
         host: HostId,
         kinds: &BTreeSet<TableKind>,
-    ) -> Result<Option<Stored>, Error> {
+    ) -> Result<Option<HostRecords>, Error> {
         let claims = kinds.iter().map(|kind| claim_key(host, *kind));
         let keys: Vec<Key> = [host_key(host), host_discovery_key(host)].into_iter().chain(claims).collect();
         let mut records = self.store.get(&keys).await?.into_iter();
         let (Some(Some(record)), Some(state)) = (records.next(), records.next()) else { return Ok(None) };
         let claims = records.flatten().collect();
-        Ok(Some(Stored { record, host: None, state, claims }))
+        Ok(Some(HostRecords { record, host: None, state, claims }))
     }
 }
 
-impl Plan {
+impl DeviceMerge {
     /// Estimates the number of bytes to be decoded and encoded.
     fn size(&self) -> usize {
-        let of_stored = |stored: &Stored| {
+        let of_stored = |stored: &HostRecords| {
             let state = stored.state.as_ref().map_or(0, |state| state.body.len());
             let claims: usize = stored.claims.iter().map(|claim| claim.body.len()).sum();
             stored.record.body.len() + state + claims
         };
-        let stored = self.known.iter().flat_map(|known| std::iter::once(&known.host).chain(&known.others));
-        let rows: usize = self.device.tables.summaries().iter().map(|table| table.rows).sum();
-        stored.map(of_stored).sum::<usize>().saturating_add(rows.saturating_mul(ROW_BYTES))
+        let rows: usize = self.subject.device.tables.summaries().iter().map(|table| table.rows).sum();
+        self.known.iter().map(of_stored).sum::<usize>().saturating_add(rows.saturating_mul(ROW_BYTES))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discovery::reconcile::Identity;
-use crate::inventory::discovery::decoded::DecodedHosts;
+use crate::inventory::discovery::known_host::DecodedHosts;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::discovered_hosts_key;
 use crate::inventory::{Error, Inventory};

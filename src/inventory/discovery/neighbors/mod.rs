@@ -8,19 +8,19 @@ use std::sync::Arc;
 use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
-use crate::inventory::discovery::decoded::DecodedHosts;
+use crate::inventory::discovery::known_host::DecodedHosts;
 use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
-use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::hosts::{Before, HostChange, Summary};
 use crate::inventory::schema::{decode, host_discovery_key, host_key};
-use crate::inventory::transaction::conflict;
+use crate::inventory::transaction::{Attempt, conflict};
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{Host, HostId, IfEntryId, LldpPortIdSubtype, Neighbor, NetworkId, OrganizationId};
 use crate::store::{Batch, Guard, Key, Precondition, Record};
 
 /// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
-const ATTEMPTS: usize = 64;
+const MAX_ATTEMPTS: usize = 64;
 
-/// Maximum number of hosts with one of the identities of a chunk. More of them name nothing.
+/// Maximum number of hosts with one of the identities of a chunk. If more hosts match, the identity is ignored.
 const MAX_CANDIDATES: usize = 1_024;
 
 /// A host whose neighbors are resolved, as stored.
@@ -40,7 +40,7 @@ impl Inventory {
         host: HostId,
         decoded: &mut DecodedHosts,
     ) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             if self.try_resolve(place, host, decoded).await? {
                 return Ok(());
             }

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::merged::MergedHost;
-use super::past::Past;
-use super::{Known, Plan, Planned, Role};
+use super::past::FormerRecords;
+use super::{DeviceMerge, RecordChanges, Role};
 use crate::discovery::reconcile::{Identity, is_address_only, undescribed_prefixes, withdraw_cached_macs};
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
 use crate::inventory::discovery::claims::claimed_tables;
+use crate::inventory::discovery::known_host::{Claims, KnownHost};
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::opened::{Claims, Opened};
-use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, Place};
+use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, NetworkHost};
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::EncodedHost;
 use crate::model::{HostId, InterfaceId, MacAddress};
@@ -20,51 +20,48 @@ use crate::wire::DiscoveryOutcome;
 
 /// A host with a device merged into it. The subnets of its addresses are still to be set.
 #[derive(Debug)]
-pub(in crate::inventory::discovery) struct Draft {
-    plan: Plan,
-    past: Past,
+pub(in crate::inventory::discovery) struct MergeDraft {
+    plan: DeviceMerge,
+    past: FormerRecords,
     merged: MergedHost,
-    claims: NextClaims,
+    /// The kinds of all claims that were read or reported.
+    claim_kinds: BTreeSet<TableKind>,
+    /// The claims that change.
+    changed_claims: Vec<EncodedRecord>,
     /// The hosts that a user has split from this one.
     separate: BTreeSet<HostId>,
     is_known: bool,
 }
 
-/// The claims of a host after a report.
-#[derive(Debug)]
-struct NextClaims {
-    /// The kinds of all claims that were read or reported.
-    kinds: BTreeSet<TableKind>,
-    /// The claims that change.
-    changed: Vec<EncodedRecord>,
-}
-
-impl Plan {
+impl DeviceMerge {
     /// Merges the device into the host.
     ///
     /// Each thing is encoded or moved as soon as possible, because large devices would take much memory otherwise.
     ///
     /// # Errors
     /// `Invalid` for a device with too long a text, and `TooLarge` for one that is too large in any case.
-    pub(in crate::inventory::discovery) fn draft(mut self) -> Result<Draft, Error> {
-        let claims = self.next_claims()?;
+    pub(in crate::inventory::discovery) fn draft(mut self) -> Result<MergeDraft, Error> {
+        let (claim_kinds, changed_claims) = self.next_claims()?;
         let (past, mut opened) = self.open_known()?;
         let cached = opened.as_mut().map(withdraw_cached).unwrap_or_default();
         let is_known = opened.is_some();
         let (host, discovery) = opened.map(|opened| (opened.host, opened.discovery)).unzip();
         let (state, separate) = discovery.flatten().map(|known| (known.state, known.separate)).unzip();
-        let mut merged = match (self.role, host) {
+        let mut merged = match (self.subject.role, host) {
             (Role::Cached, Some(host)) => MergedHost::of(host, state, past.derives_name),
             (_, host) => MergedHost::new(&self, host, state)?,
         };
         merged.restore_cached_macs(&cached, self.now);
-        Ok(Draft { plan: self, past, merged, claims, separate: separate.unwrap_or_default(), is_known })
+        let separate = separate.unwrap_or_default();
+        Ok(MergeDraft { plan: self, past, merged, claim_kinds, changed_claims, separate, is_known })
     }
 
-    /// Takes the stored claims, and adds those of the hosts that become a part of this one and the tables of the device.
-    fn next_claims(&mut self) -> Result<NextClaims, Error> {
+    /// Takes the stored claims, and adds those of the hosts to be merged into this one and the tables of the device.
+    ///
+    /// Returns the kinds of all claims, and those that change.
+    fn next_claims(&mut self) -> Result<(BTreeSet<TableKind>, Vec<EncodedRecord>), Error> {
         let (mut stored, mut changed) = (Claims::new(), Claims::new());
-        if let Some(Known { host, others }) = &mut self.known {
+        if let Some((host, others)) = self.known.split_first_mut() {
             stored = host.take_claims()?;
             for other in others {
                 for (kind, claimed) in other.take_claims()? {
@@ -74,8 +71,8 @@ impl Plan {
                 }
             }
         }
-        let is_reported = self.role != Role::Cached;
-        let tables = claimed_tables(&self.device.tables, self.observed_at, &self.reporter);
+        let is_reported = self.subject.role != Role::Cached;
+        let tables = claimed_tables(&self.subject.device.tables, self.observed_at, &self.reporter);
         for claimed in tables.take_while(|_| is_reported) {
             let kind = claimed.table.kind();
             let after = match changed.get(&kind).or_else(|| stored.get(&kind)) {
@@ -88,11 +85,11 @@ impl Plan {
         changed.retain(|kind, claimed| stored.get(kind) != Some(claimed));
         drop(stored);
         let changed = changed.into_values().map(|claimed| EncodedRecord::of_claim(self.place, claimed));
-        Ok(NextClaims { kinds, changed: changed.collect::<Result<_, _>>()? })
+        Ok((kinds, changed.collect::<Result<_, _>>()?))
     }
 }
 
-impl Draft {
+impl MergeDraft {
     /// Returns the addresses whose subnets are to be looked up.
     pub(in crate::inventory::discovery) fn addresses(&self) -> Vec<IpAddr> {
         self.merged.addresses()
@@ -102,18 +99,18 @@ impl Draft {
     pub(in crate::inventory::discovery) fn decide(
         mut self,
         subnets: &SubnetsOfAddresses,
-    ) -> Result<Planned, Error> {
+    ) -> Result<RecordChanges, Error> {
         self.merged.set_subnets(subnets, self.plan.now);
-        if self.plan.role != Role::Cached || self.past.is_shown {
-            self.merged.set_hidden(self.plan.role, self.plan.now);
+        if self.plan.subject.role != Role::Cached || self.past.is_shown {
+            self.merged.set_hidden(self.plan.subject.role, self.plan.now);
         }
         self.refresh_ids()?;
         let is_changed = self.merged.is_changed || !self.past.merged_hosts.is_empty() || !self.is_known;
         let is_aged = self.merged.set_ages();
         let affected = self.affected();
         let kinds = self.kinds();
-        let Self { plan, past, merged, claims, separate, is_known } = self;
-        let Place { organization, network, host } = plan.place;
+        let Self { plan, past, merged, changed_claims, separate, is_known, .. } = self;
+        let NetworkHost { organization, network, host } = plan.place;
         let discovery = HostDiscovery {
             organization_id: organization,
             network_id: network,
@@ -124,19 +121,19 @@ impl Draft {
         let state = EncodedRecord::of_state(host, &discovery)?;
         drop(discovery);
         let is_same = past.state_digest.is_some_and(|digest| state.has_body_of(&digest));
-        let prefixes = undescribed_prefixes(&plan.device.tables, &merged.host.if_entries);
+        let prefixes = undescribed_prefixes(&plan.subject.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
         let parts = if is_address_only(&merged.host) { merged.host.interfaces.as_slice() } else { &[] };
         let addresses = parts.iter().map(|part| part.ip_address).collect();
         let encoder = plan.encoder.of_stored(past.size);
         let is_written = is_changed || is_aged;
         let encoded = is_written.then(|| encoder.encode(merged.host)).transpose()?;
-        Ok(Planned {
+        Ok(RecordChanges {
             encoded: encoded.map(EncodedHost::without_entries),
             before: past.before,
             state: Some(state).filter(|_| !is_same),
             state_record: past.state_record,
-            claims: claims.changed,
+            claims: changed_claims,
             replaced: past.replaced,
             left_out: past.left_out,
             affected,
@@ -173,7 +170,7 @@ impl Draft {
     /// Returns the kinds of the host's claims. A claim of a kind that was not read stays.
     fn kinds(&self) -> Vec<TableKind> {
         let mut kinds = self.past.kinds.clone();
-        kinds.extend(&self.claims.kinds);
+        kinds.extend(&self.claim_kinds);
         kinds.sort_unstable();
         kinds.dedup();
         kinds
@@ -181,7 +178,7 @@ impl Draft {
 }
 
 /// Takes the MAC addresses of neighbor caches from a host, so that they are not taken for its own.
-fn withdraw_cached(opened: &mut Opened) -> BTreeMap<InterfaceId, MacAddress> {
+fn withdraw_cached(opened: &mut KnownHost) -> BTreeMap<InterfaceId, MacAddress> {
     if let Some(known) = &mut opened.discovery {
         withdraw_cached_macs(&mut known.state.baseline);
     }

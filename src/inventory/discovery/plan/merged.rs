@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use super::{Plan, Role};
+use super::{DeviceMerge, Role};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
     HostState, MergeOutcome, Projection, derived_name, merge_owned, restore_cached_macs, set_ages,
@@ -33,11 +33,15 @@ impl MergedHost {
     ///
     /// # Errors
     /// `Invalid` for a device with too long a text, and `TooLarge` for a new host that is too large in any case.
-    pub(super) fn new(plan: &Plan, current: Option<Host>, state: Option<HostState>) -> Result<Self, Error> {
+    pub(super) fn new(
+        plan: &DeviceMerge,
+        current: Option<Host>,
+        state: Option<HostState>,
+    ) -> Result<Self, Error> {
         let (network, host_id) = (plan.place.network, plan.place.host);
-        let projection = match &plan.reported {
+        let projection = match &plan.subject.reported {
             Some(reported) => Projection::of_host(reported.as_host(host_id)),
-            None => Projection::of_device(&plan.device, network, host_id, &plan.scanned_ports),
+            None => Projection::of_device(&plan.subject.device, network, host_id, &plan.scanned_ports),
         };
         check_host_texts(projection.host(), None)?;
         if current.is_none() {

@@ -1,7 +1,8 @@
 //! The effect of a device on the records of its host.
 //!
 //! It is a pure decision on the records that were read, in two steps. The [draft](draft::Draft) is the host with the device
-//! merged into it. Once the subnets of its addresses have been looked up, it becomes the [records](Planned) to be stored.
+//! merged into it. Once the subnets of its addresses have been looked up, it becomes the [records](RecordChanges) to be
+//! stored.
 
 mod draft;
 mod merged;
@@ -13,13 +14,14 @@ use std::sync::Arc;
 
 use super::consolidate::absorb::Replaced;
 use super::device::listed;
-use super::opened::Stored;
-use super::records::{EncodedRecord, Place};
+use super::known_host::HostRecords;
+use super::records::{EncodedRecord, NetworkHost};
+use super::reported::ReportedDevice;
 use crate::access::RandomSource;
 use crate::discovery::reconcile::{Identity, MatchedBy, RecognitionNote};
-use crate::discovery::report::{Device, PortRange, Reporter};
+use crate::discovery::report::{PortRange, Reporter};
 use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
-use crate::model::{Cidr, Host, HostId, Timestamp};
+use crate::model::{Cidr, HostId, Timestamp};
 use crate::store::Record;
 use crate::wire::{DiscoveredHost, DiscoveryOutcome};
 
@@ -33,23 +35,13 @@ pub(super) enum Role {
     Cached,
 }
 
-/// The host that a device is, and the hosts that become a part of it.
+/// A device and the records of its host: the input of a decision.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) host: Stored,
-    pub(super) others: Vec<Stored>,
-}
-
-/// The input of a decision.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) place: Place,
-    pub(super) device: Arc<Device>,
-    /// The device as a host that a daemon reports. `None`: the report describes it by tables.
-    pub(super) reported: Option<Arc<Host>>,
-    pub(super) role: Role,
-    /// `None`: the device becomes a new host.
-    pub(super) known: Option<Known>,
+pub(super) struct DeviceMerge {
+    pub(super) place: NetworkHost,
+    pub(super) subject: ReportedDevice,
+    /// The stored host that matches the device, then the hosts to be merged into it. Empty: the device becomes a new host.
+    pub(super) known: Vec<HostRecords>,
     pub(super) reporter: Reporter,
     pub(super) scanned_ports: Arc<[PortRange]>,
     pub(super) observed_at: Timestamp,
@@ -61,9 +53,9 @@ pub(super) struct Plan {
     pub(super) has_policy: bool,
 }
 
-/// The decision: the records to be stored.
+/// The decision: the records to be written, and what the report states about them.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct RecordChanges {
     /// `None`: the host stays as it is.
     pub(super) encoded: Option<EncodedHost>,
     /// The hosts as read, without their bodies.
@@ -86,13 +78,13 @@ pub(super) struct Planned {
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
-    /// The hosts that became a part of this one.
+    /// The hosts that were merged into this one.
     merged_hosts: Vec<HostId>,
     reason: Option<String>,
 }
 
-impl Planned {
-    /// States which hosts became a part of this one, by their names.
+impl RecordChanges {
+    /// States which hosts were merged into this one, by their names.
     pub(super) fn explain_merge(&mut self, names: &BTreeMap<HostId, String>) {
         let hosts = listed(&self.merged_hosts, names);
         let text = match self.merged_hosts.len() {

@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Known, Plan};
+use super::DeviceMerge;
 use crate::discovery::reconcile::{RecognitionNote, derived_name, name_of_host};
 use crate::discovery::report::{TableKind, WarningCode};
 use crate::inventory::Error;
 use crate::inventory::discovery::consolidate::absorb::Replaced;
+use crate::inventory::discovery::known_host::{Claims, HostRecords, KnownHost};
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::opened::{Claims, Opened, Stored};
 use crate::inventory::discovery::records::BodyDigest;
 use crate::inventory::hosts::{Before, Summary, decode as decode_host};
 use crate::inventory::schema::decode;
 use crate::model::{HostId, part_ids};
 use crate::store::Record;
 
-/// What is stored of a host, and of the hosts that become a part of it. It is empty for a new host.
+/// The records of a host, and of the hosts to be merged into it. Empty for a new host.
 ///
 /// The records have no bodies any more unless a policy is asked: only their versions are needed, and what was decoded is as
 /// large.
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct FormerRecords {
     has_policy: bool,
     pub(super) before: Before,
-    /// By what others may have named the hosts.
+    /// The identities by which other devices may have named the hosts.
     pub(super) naming: Vec<Naming>,
     pub(super) state_record: Option<Record>,
     /// The digest of what discovery knew of the host itself.
@@ -37,7 +37,7 @@ pub(super) struct Past {
     /// The ids of the parts of the host itself, if new parts get random ids.
     pub(super) part_ids: Vec<Uuid>,
     pub(super) merged_hosts: Vec<HostId>,
-    /// Whether the host, or one that becomes a part of it, is shown.
+    /// Whether the host, or one that is merged into it, is shown.
     pub(super) is_shown: bool,
     /// Whether the host is named after its fields.
     pub(super) derives_name: bool,
@@ -47,13 +47,14 @@ pub(super) struct Past {
     pub(super) left_out: Vec<RecognitionNote>,
 }
 
-impl Plan {
+impl DeviceMerge {
     /// Decodes what is stored, apart from the claims, which must have been taken out.
     ///
-    /// Also returns the host with everything of the hosts that become a part of it.
-    pub(super) fn open_known(&mut self) -> Result<(Past, Option<Opened>), Error> {
-        let mut past = Past { has_policy: self.has_policy, ..Past::default() };
-        let Some(Known { mut host, others }) = self.known.take() else { return Ok((past, None)) };
+    /// Also returns the host, into which the others have been merged.
+    pub(super) fn open_known(&mut self) -> Result<(FormerRecords, Option<KnownHost>), Error> {
+        let mut past = FormerRecords { has_policy: self.has_policy, ..FormerRecords::default() };
+        let mut known = std::mem::take(&mut self.known).into_iter();
+        let Some(mut host) = known.next() else { return Ok((past, None)) };
         past.size = host.record.body.len();
         past.state_digest = host.state.as_ref().map(|state| BodyDigest::of(&state.body));
         let mut opened = past.open(&mut host)?;
@@ -62,8 +63,7 @@ impl Plan {
         if self.random.is_some() {
             past.part_ids = part_ids(&opened.host);
         }
-        let others =
-            others.into_iter().map(|mut other| past.open(&mut other)).collect::<Result<Vec<_>, _>>()?;
+        let others = known.map(|mut other| past.open(&mut other)).collect::<Result<Vec<_>, _>>()?;
         past.is_shown = !opened.host.hidden || others.iter().any(|other| !other.host.hidden);
         past.derives_name = derived_name(&opened.host) == opened.host.name;
         for other in others {
@@ -78,17 +78,17 @@ impl Plan {
     }
 }
 
-impl Past {
+impl FormerRecords {
     /// Decodes a host and its state, and drops the body of each once it is decoded. A policy sees the host as stored.
-    fn open(&mut self, stored: &mut Stored) -> Result<Opened, Error> {
-        let Stored { record, host, state, .. } = stored;
+    fn open(&mut self, stored: &mut HostRecords) -> Result<KnownHost, Error> {
+        let HostRecords { record, host, state, .. } = stored;
         let discovery = state.as_ref().map(decode).transpose()?;
         state.iter_mut().for_each(|state| state.body.clear());
         let host = match host.take() {
             Some(host) => Arc::unwrap_or_clone(host),
             None => decode_host(record)?,
         };
-        let opened = Opened { host, discovery, claims: Claims::new() };
+        let opened = KnownHost { host, discovery, claims: Claims::new() };
         if !self.has_policy {
             record.body.clear();
         }

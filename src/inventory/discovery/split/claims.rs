@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use super::request::Selection;
+use super::request::MovedParts;
 use crate::discovery::ClaimRows;
 use crate::discovery::claim::with_rows;
-use crate::inventory::discovery::claims::{ClaimedTable, Row, RowPart};
+use crate::inventory::discovery::claims::{ClaimRow, ClaimedTable, RowPart};
 use crate::model::{Host, PortNumber, Protocol};
 
 /// What the rows of tables call the parts that move to another host.
@@ -19,7 +19,7 @@ pub(super) struct MovedPorts {
 
 impl MovedPorts {
     /// Returns the names of the parts that move. Names that a part that stays also has are left out.
-    pub(super) fn of(host: &Host, selection: &Selection) -> Self {
+    pub(super) fn of(host: &Host, selection: &MovedParts) -> Self {
         let (moved, kept): (Vec<_>, Vec<_>) =
             host.if_entries.iter().partition(|entry| selection.if_entries.contains_key(&entry.id));
         let mut indexes: HashSet<i64> = moved.iter().map(|entry| entry.if_index).collect();
@@ -53,7 +53,7 @@ impl MovedPorts {
     }
 
     /// Removes the rows that move, and notes for each row in `moves` whether it does.
-    fn take<R: Row>(&self, rows: &mut Vec<R>, moves: &mut Vec<bool>) -> ClaimRows {
+    fn take<R: ClaimRow>(&self, rows: &mut Vec<R>, moves: &mut Vec<bool>) -> ClaimRows {
         moves.extend(rows.iter().map(|row| self.has(&row.part())));
         let mut places = moves.iter();
         R::into_table(rows.extract_if(.., |_| places.next() == Some(&true)).collect())

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::claims::MovedPorts;
-use super::request::Selection;
+use super::request::MovedParts;
 use crate::discovery::reconcile::{HostState, derived_name, set_ages};
-use crate::inventory::discovery::opened::Opened;
+use crate::inventory::discovery::known_host::KnownHost;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{
@@ -18,11 +18,11 @@ use crate::wire::HostSplit;
 
 /// Moves the selected parts to a new host with this id, with what discovery knows of them.
 pub(super) fn divide(
-    opened: &mut Opened,
+    opened: &mut KnownHost,
     split: &HostSplit,
-    selection: &Selection,
+    selection: &MovedParts,
     (id, now): (HostId, Timestamp),
-) -> Opened {
+) -> KnownHost {
     let moved_ports = MovedPorts::of(&opened.host, selection);
     let was_derived = opened.host.name == derived_name(&opened.host);
     let mut host = divide_host(&mut opened.host, split, selection, (id, now));
@@ -60,14 +60,14 @@ pub(super) fn divide(
         set_ages(&mut host, &mut other.state);
         other
     });
-    Opened { host, discovery, claims }
+    KnownHost { host, discovery, claims }
 }
 
 /// Moves the selected parts and the given fields to a new host, which has no name yet.
 fn divide_host(
     host: &mut Host,
     split: &HostSplit,
-    selection: &Selection,
+    selection: &MovedParts,
     (id, now): (HostId, Timestamp),
 ) -> Host {
     let mut other = Host::with_id(id, host.network_id, "");
@@ -118,7 +118,7 @@ fn move_field<V: Clone + PartialEq>(given: &Option<V>, own: &mut Option<V>) -> O
 /// Moves the assignments to interfaces that move. Assignments to all interfaces are those of both hosts.
 fn divide_credentials(
     assignments: &mut Vec<CredentialAssignment>,
-    selection: &Selection,
+    selection: &MovedParts,
 ) -> Vec<CredentialAssignment> {
     let mut moved = Vec::new();
     assignments.retain_mut(|assignment| {
@@ -141,7 +141,7 @@ fn divide_credentials(
 fn divide_discovery(
     discovery: &mut HostDiscovery,
     split: &HostSplit,
-    selection: &Selection,
+    selection: &MovedParts,
     place: (HostId, Timestamp),
 ) -> HostDiscovery {
     let is_moved = |id: &Uuid| {

@@ -9,21 +9,21 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use self::divide::divide;
-use self::request::Selection;
-use super::decoded::DecodedHosts;
+use self::request::MovedParts;
+use super::known_host::DecodedHosts;
+use super::known_host::{HostRecords, KnownHost};
 use super::neighbors::follow::Naming;
-use super::opened::{Opened, Stored};
-use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
+use super::records::{NetworkHost, claim_key, put_claim, put_discovered_hosts, put_state};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
 use crate::inventory::discovery::Reconciliation;
-use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::hosts::{Before, HostChange, Summary};
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
@@ -106,7 +106,7 @@ impl Reconciliation<'_> {
             let open = move || stored.open().map(|opened| (stored, opened));
             let (stored, opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
             check(&opened.host)?;
-            let selection = Selection::of(split, &opened.host)?;
+            let selection = MovedParts::of(split, &opened.host)?;
             let mut keys = BTreeSet::from([host_key(id), discovered_hosts_key(opened.host.network_id)]);
             if self.inventory.quotas.hosts_per_organization.is_some() {
                 keys.insert(organization_key(organization));
@@ -133,9 +133,9 @@ impl Inventory {
         &self,
         transaction: &Transaction<'_>,
         (caller, new): (&Caller, HostId),
-        stored: Stored,
-        mut opened: Opened,
-        (split, selection): (&HostSplit, &Selection),
+        stored: HostRecords,
+        mut opened: KnownHost,
+        (split, selection): (&HostSplit, &MovedParts),
     ) -> Result<Option<Host>, Error> {
         let (organization, id, network) = (caller.organization_id(), opened.host.id, opened.host.network_id);
         let marker = self.get(discovered_hosts_key(network)).await?;
@@ -158,11 +158,11 @@ impl Inventory {
         }
         for (kind, claimed) in opened.claims {
             if claims_before.get(&kind) != Some(&claimed) {
-                put_claim(Place { organization, network, host: id }, claimed, &mut batch)?;
+                put_claim(NetworkHost { organization, network, host: id }, claimed, &mut batch)?;
             }
         }
         for claimed in moved.claims.into_values() {
-            put_claim(Place { organization, network, host: new }, claimed, &mut batch)?;
+            put_claim(NetworkHost { organization, network, host: new }, claimed, &mut batch)?;
         }
         #[cfg(feature = "topology")]
         self.split_links(

@@ -5,14 +5,14 @@ use crate::model::{BindingTarget, Host, IfEntryId, InterfaceId, PortId, RecordId
 use crate::wire::HostSplit;
 
 /// The parts that move, by the place of their ids in the request.
-pub(super) struct Selection {
+pub(super) struct MovedParts {
     pub(super) interfaces: HashMap<InterfaceId, usize>,
     pub(super) ports: HashMap<PortId, usize>,
     pub(super) services: HashMap<ServiceId, usize>,
     pub(super) if_entries: HashMap<IfEntryId, usize>,
 }
 
-impl Selection {
+impl MovedParts {
     /// Finds the parts that move, and checks that they can leave the host.
     ///
     /// # Errors

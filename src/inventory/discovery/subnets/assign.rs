@@ -7,16 +7,17 @@ use super::{MAX_PREFIXES, Subnets, SubnetsOfAddresses};
 use crate::discovery::reconcile::set_subnets;
 use crate::inventory::discovery::records::{HostDiscovery, put_state};
 use crate::inventory::hosts::{
-    Attempt, Before, FIRST_HOSTS, HostChange, HostTerms, MAX_HOSTS, Summary, WORD, decode as decode_host,
-    first_bytes, ip_prefix_range,
+    Before, FIRST_HOSTS, HostChange, HostTerms, MAX_HOSTS, Summary, WORD, decode as decode_host, first_bytes,
+    ip_prefix_range,
 };
 use crate::inventory::schema::{HOST, SUBNET_LINK, decode, exists, host_discovery_key, subnet_key};
+use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{Cidr, Host, NetworkId, OrganizationId, SubnetId, Timestamp};
 use crate::store::{Batch, Cursor, Key, LinkFilter, Query, Record, Start, TermFilter, TermRange};
 
 /// A host as stored.
-struct HostRecords {
+struct HostWithState {
     record: Record,
     host: Host,
     state: Option<Record>,
@@ -113,8 +114,8 @@ impl Inventory {
             let read = records
                 .into_iter()
                 .zip(states)
-                .map(|(record, state)| Ok(HostRecords { host: decode_host(&record)?, record, state }));
-            read.collect::<Result<Vec<HostRecords>, Error>>()
+                .map(|(record, state)| Ok(HostWithState { host: decode_host(&record)?, record, state }));
+            read.collect::<Result<Vec<HostWithState>, Error>>()
         };
         let read = self.state.offload.run(organization, bytes, read).await??;
         let addresses: Vec<IpAddr> = read.iter().flat_map(|read| addresses_of(&read.host)).collect();
@@ -162,7 +163,7 @@ fn addresses_of(host: &Host) -> impl Iterator<Item = IpAddr> + '_ {
 
 /// Sets the subnets of a host. Returns `None` if it stays as it is.
 fn assigned(
-    HostRecords { record, mut host, state }: HostRecords,
+    HostWithState { record, mut host, state }: HostWithState,
     subnets: &SubnetsOfAddresses,
     now: Timestamp,
 ) -> Result<Option<Assigned>, Error> {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::CollectionRecord;
-use crate::inventory::discovery::Discovery;
+use crate::inventory::discovery::Reconciler;
 use crate::inventory::discovery::subnets::Subnets;
-use crate::inventory::prefixes::cidr_bytes;
 use crate::inventory::schema::{
     DELETED_SUBNET, SUBNET, encode, exists, facets, network_key, on_network, subnet_key,
 };
+use crate::inventory::subnets::cidr_bytes;
 use crate::inventory::{Entity, Error};
 use crate::model::{Cidr, NetworkId, Source, Subnet, SubnetId, Timestamp, derived_id};
 use crate::store::{Batch, Key, Precondition};
@@ -24,7 +24,7 @@ const MAX_PER_NETWORK: usize = 10_000;
 /// Number of subnets that are created in one commit.
 const SUBNETS: usize = 128;
 
-impl Discovery {
+impl Reconciler {
     /// Creates the subnets with these addresses that the network lacks, and assigns interfaces to them.
     ///
     /// Subnets that a user has deleted stay deleted.

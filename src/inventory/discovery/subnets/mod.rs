@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use serde::Deserialize;
 
 pub(in crate::inventory) use self::learn::put_deleted_subnet;
-use crate::inventory::prefixes::cidr_filter;
 use crate::inventory::schema::{SUBNET, decode, on_network};
+use crate::inventory::subnets::cidr_filter;
 use crate::inventory::{Error, Inventory};
 use crate::model::{Cidr, NetworkId, OrganizationId, SubnetId};
 use crate::store::Query;

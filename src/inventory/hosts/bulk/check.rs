@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Results;
-use super::ids::{Assignment, PartId, parts, refers_to_hosts, rename_host};
+use super::ids::{IdAssignment, PartId, parts, refers_to_hosts, rename_host};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
@@ -18,7 +18,7 @@ use crate::wire::Atomicity;
 
 /// A host of a request, with its position.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct BulkItem {
     pub(super) index: usize,
     pub(super) host: Host,
 }
@@ -26,7 +26,7 @@ pub(super) struct Item {
 /// A host whose references and ids are settled, with the host that it replaces.
 #[derive(Debug)]
 pub(super) struct Checked {
-    pub(super) item: Item,
+    pub(super) item: BulkItem,
     pub(super) stored: Option<Stored>,
 }
 
@@ -48,7 +48,7 @@ impl Inventory {
     pub(super) async fn check_hosts(
         &self,
         caller: &Caller,
-        items: Vec<Item>,
+        items: Vec<BulkItem>,
         part_ids: PartIds,
         results: &mut Results,
     ) -> Result<Vec<Checked>, Error> {
@@ -76,9 +76,9 @@ impl Inventory {
     async fn with_valid_references(
         &self,
         caller: &Caller,
-        items: Vec<Item>,
+        items: Vec<BulkItem>,
         results: &mut Results,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Vec<BulkItem>, Error> {
         let references: Vec<_> = items.iter().map(|item| references(&item.host)).collect();
         let keys: BTreeSet<Key> = references.iter().flatten().map(|(key, ..)| *key).collect();
         let keys: Vec<Key> = keys.into_iter().collect();
@@ -107,7 +107,7 @@ impl Inventory {
     async fn stored_hosts(
         &self,
         organization: OrganizationId,
-        items: &[Item],
+        items: &[BulkItem],
     ) -> Result<HashMap<HostId, Stored>, Error> {
         let records = self.own_hosts(organization, items.iter().map(|item| item.host.id).collect()).await?;
         let inputs = records.into_iter().map(|record| (record.body.len(), record)).collect();
@@ -120,11 +120,11 @@ impl Inventory {
     async fn with_assigned_ids(
         &self,
         organization: OrganizationId,
-        mut items: Vec<Item>,
+        mut items: Vec<BulkItem>,
         stored: &HashMap<HostId, Stored>,
         part_ids: PartIds,
         results: &mut Results,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Vec<BulkItem>, Error> {
         let new = items.iter().map(|item| item.host.id).filter(|id| !stored.contains_key(id)).collect();
         let foreign = self.foreign_host_ids(organization, new).await?;
         let mut renamed_hosts = HashMap::with_capacity(foreign.len());
@@ -137,7 +137,7 @@ impl Inventory {
         let held = held_parts(stored);
         // Other groups of the request may be stored already when the commit of one finds a taken id. Only references
         // from other hosts would have to follow the new id.
-        let is_alone = |item: &Item| !refers_to_hosts(&item.host);
+        let is_alone = |item: &BulkItem| !refers_to_hosts(&item.host);
         let taken = if part_ids == PartIds::Unchecked && items.iter().all(is_alone) {
             HashSet::new()
         } else {
@@ -145,7 +145,7 @@ impl Inventory {
         };
         let random = Arc::clone(&self.random);
         let may_move = results.atomicity == Atomicity::AllOrNothing;
-        let assignment = Assignment { random, now: self.now(), held, taken, may_move, renamed_hosts };
+        let assignment = IdAssignment { random, now: self.now(), held, taken, may_move, renamed_hosts };
         let size = items.iter().map(|item| item.host.likely_size()).sum();
         let assign = move || {
             assignment.apply(items.iter_mut().map(|item| &mut item.host))?;
@@ -158,7 +158,7 @@ impl Inventory {
     async fn taken_parts(
         &self,
         organization: OrganizationId,
-        items: &[Item],
+        items: &[BulkItem],
         held: &HashMap<PartId, HostId>,
     ) -> Result<HashSet<PartId>, Error> {
         let mut unknown = Vec::new();
@@ -167,7 +167,7 @@ impl Inventory {
             unknown.extend(name.map(|name| (name, part)));
         }
         let mut taken = HashSet::new();
-        for parts in unknown.chunks(LOOKUPS) {
+        for parts in unknown.chunks(KEYS_PER_LOOKUP) {
             let parts =
                 parts.iter().map(|(name, part)| (part_unique_key(*name, organization, part.1), *part));
             let parts: Vec<(UniqueKey, PartId)> = parts.collect();
@@ -198,7 +198,7 @@ impl Inventory {
 }
 
 /// The number of unique keys that are looked up at a time.
-const LOOKUPS: usize = 1024;
+const KEYS_PER_LOOKUP: usize = 1024;
 
 /// Returns the network and the tags of a host, each with its entity and field.
 fn references(host: &Host) -> Vec<(Key, Entity, String)> {

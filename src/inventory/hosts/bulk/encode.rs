@@ -1,6 +1,6 @@
 //! Encodes the checked hosts of a bulk request.
 
-use super::check::{Checked, Item, Stored};
+use super::check::{BulkItem, Checked, Stored};
 use super::times::stamp;
 use super::{BulkChange, Results};
 use crate::inventory::hosts::change::Before;
@@ -72,10 +72,10 @@ impl Decision {
         })
     }
 
-    /// Takes the hosts out, to decide again.
-    pub(super) fn take_items(&mut self) -> Vec<Item> {
+    /// Takes back the hosts, whose replacements must be decided again.
+    pub(super) fn take_items(&mut self) -> Vec<BulkItem> {
         let Self { puts, indices, .. } = std::mem::take(self);
-        indices.into_iter().zip(puts).map(|(index, put)| Item { index, host: put.host }).collect()
+        indices.into_iter().zip(puts).map(|(index, put)| BulkItem { index, host: put.host }).collect()
     }
 }
 

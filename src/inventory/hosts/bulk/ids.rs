@@ -20,7 +20,7 @@ use crate::store::Name;
 
 /// A host or a kind of part, each of which has ids of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(super) enum IdKind {
     Host,
     Interface,
     Port,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     IfEntry,
 }
 
-impl Kind {
+impl IdKind {
     /// Returns the unique key for ids of this kind; `None` if the store has none.
     pub(super) const fn unique_key(self) -> Option<Name> {
         match self {
@@ -43,58 +43,60 @@ impl Kind {
 }
 
 /// The id of a part, with its kind.
-pub(super) type PartId = (Kind, Uuid);
+pub(super) type PartId = (IdKind, Uuid);
 
 /// Returns the parts of a host.
 pub(super) fn parts(host: &Host) -> impl Iterator<Item = PartId> + '_ {
-    let interfaces = host.interfaces.iter().map(|part| (Kind::Interface, part.id.uuid()));
-    let ports = host.ports.iter().map(|part| (Kind::Port, part.id.uuid()));
-    let services = host.services.iter().map(|part| (Kind::Service, part.id.uuid()));
+    let interfaces = host.interfaces.iter().map(|part| (IdKind::Interface, part.id.uuid()));
+    let ports = host.ports.iter().map(|part| (IdKind::Port, part.id.uuid()));
+    let services = host.services.iter().map(|part| (IdKind::Service, part.id.uuid()));
     let bindings = host.services.iter().flat_map(|service| &service.bindings);
-    let bindings = bindings.map(|part| (Kind::Binding, part.id.uuid()));
-    let if_entries = host.if_entries.iter().map(|part| (Kind::IfEntry, part.id.uuid()));
+    let bindings = bindings.map(|part| (IdKind::Binding, part.id.uuid()));
+    let if_entries = host.if_entries.iter().map(|part| (IdKind::IfEntry, part.id.uuid()));
     interfaces.chain(ports).chain(services).chain(bindings).chain(if_entries)
 }
 
 /// Calls `visit` with the kind and id of every part of a host.
-fn for_each_part(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
-    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, part.id.uuid_mut()));
-    host.ports.iter_mut().for_each(|part| visit(Kind::Port, part.id.uuid_mut()));
+fn for_each_part(host: &mut Host, mut visit: impl FnMut(IdKind, &mut Uuid)) {
+    host.interfaces.iter_mut().for_each(|part| visit(IdKind::Interface, part.id.uuid_mut()));
+    host.ports.iter_mut().for_each(|part| visit(IdKind::Port, part.id.uuid_mut()));
     for service in &mut host.services {
-        visit(Kind::Service, service.id.uuid_mut());
-        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, binding.id.uuid_mut()));
+        visit(IdKind::Service, service.id.uuid_mut());
+        service.bindings.iter_mut().for_each(|binding| visit(IdKind::Binding, binding.id.uuid_mut()));
     }
-    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, part.id.uuid_mut()));
+    host.if_entries.iter_mut().for_each(|part| visit(IdKind::IfEntry, part.id.uuid_mut()));
 }
 
 /// Calls `visit` for each reference of a host and its parts. It gets the kind and id of the target.
-fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
+fn for_each_reference(host: &mut Host, mut visit: impl FnMut(IdKind, &mut Uuid)) {
     for assignment in &mut host.credential_assignments {
-        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
+        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(IdKind::Interface, id.uuid_mut()));
     }
     if let Some(HostVirtualization::Proxmox(details)) = &mut host.virtualization {
-        visit(Kind::Service, details.service_id.uuid_mut());
+        visit(IdKind::Service, details.service_id.uuid_mut());
     }
     for service in &mut host.services {
         if let Some(ServiceVirtualization::Docker(details)) = &mut service.virtualization {
-            visit(Kind::Service, details.service_id.uuid_mut());
+            visit(IdKind::Service, details.service_id.uuid_mut());
         }
         for binding in &mut service.bindings {
             match &mut binding.target {
                 BindingTarget::Port { port_id, interface_id } => {
-                    visit(Kind::Port, port_id.uuid_mut());
-                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
+                    visit(IdKind::Port, port_id.uuid_mut());
+                    interface_id.iter_mut().for_each(|id| visit(IdKind::Interface, id.uuid_mut()));
                 }
-                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id.uuid_mut()),
+                BindingTarget::Interface { interface_id } => {
+                    visit(IdKind::Interface, interface_id.uuid_mut());
+                }
             }
         }
     }
     for entry in &mut host.if_entries {
-        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
-        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id.uuid_mut()));
+        entry.interface_id.iter_mut().for_each(|id| visit(IdKind::Interface, id.uuid_mut()));
+        entry.lag_id.iter_mut().for_each(|id| visit(IdKind::IfEntry, id.uuid_mut()));
         match &mut entry.neighbor {
-            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id.uuid_mut()),
-            Some(Neighbor::Host(id)) => visit(Kind::Host, id.uuid_mut()),
+            Some(Neighbor::IfEntry(id)) => visit(IdKind::IfEntry, id.uuid_mut()),
+            Some(Neighbor::Host(id)) => visit(IdKind::Host, id.uuid_mut()),
             None => {}
         }
     }
@@ -109,7 +111,7 @@ pub(super) fn refers_to_hosts(host: &Host) -> bool {
 
 /// Gives new ids to the hosts and parts of a request that need them.
 #[derive(Debug)]
-pub(super) struct Assignment {
+pub(super) struct IdAssignment {
     pub(super) random: Arc<dyn RandomSource>,
     pub(super) now: Timestamp,
     /// The replaced hosts' parts, each with its host.
@@ -122,7 +124,7 @@ pub(super) struct Assignment {
     pub(super) renamed_hosts: HashMap<HostId, HostId>,
 }
 
-impl Assignment {
+impl IdAssignment {
     /// Assigns the ids of all parts and rewrites the references to them.
     ///
     /// A part keeps its id if the host that it replaces has it, or else if no other host does and no earlier host of
@@ -136,7 +138,7 @@ impl Assignment {
         let keepers = self.keepers(hosts.iter().map(|host| &**host));
         // References from other hosts of the request follow a part only if none keeps the id.
         let mut followed: HashMap<PartId, Uuid> =
-            self.renamed_hosts.iter().map(|(old, new)| ((Kind::Host, old.uuid()), new.uuid())).collect();
+            self.renamed_hosts.iter().map(|(old, new)| ((IdKind::Host, old.uuid()), new.uuid())).collect();
         let mut renamed = Vec::with_capacity(hosts.len());
         for host in &mut hosts {
             let own = self.rename_parts(host, &keepers)?;
@@ -242,7 +244,7 @@ pub(in crate::inventory) fn adopt_parts(host: &mut Host) {
 /// Replaces ids of parts of a host, and the references to them. Ids for which `new_id` returns `None` stay.
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) fn rename_parts(host: &mut Host, new_id: impl Fn(Uuid) -> Option<Uuid>) {
-    let rename = |_: Kind, id: &mut Uuid| *id = new_id(*id).unwrap_or(*id);
+    let rename = |_: IdKind, id: &mut Uuid| *id = new_id(*id).unwrap_or(*id);
     for_each_part(host, rename);
     for_each_reference(host, rename);
     adopt_parts(host);

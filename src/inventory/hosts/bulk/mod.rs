@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use self::check::{Item, PartIds};
+use self::check::{BulkItem, PartIds};
 pub(in crate::inventory) use self::ids::adopt_parts;
 use self::ids::rename_host;
 #[cfg(feature = "discovery")]
@@ -174,7 +174,7 @@ impl Inventory {
         organization: OrganizationId,
         hosts: Vec<BulkHost>,
         results: &mut Results,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Vec<BulkItem>, Error> {
         let done: HashSet<usize> = results.done().map(|(index, ..)| index).collect();
         let hosts = hosts.into_iter().enumerate().filter(|(index, _)| !done.contains(index));
         let inputs = hosts.map(|(index, host)| (host.size(), (index, host))).collect();
@@ -196,7 +196,7 @@ impl Inventory {
             }
             results.set_id(index, host.id);
             if seen.insert(host.id) {
-                items.push(Item { index, host });
+                items.push(BulkItem { index, host });
             } else {
                 results.fail(index, Error::invalid("id", Problem::Duplicate))?;
             }

@@ -4,13 +4,13 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use super::check::{Checked, Item, PartIds};
+use super::check::{BulkItem, Checked, PartIds};
 use super::encode::Decision;
 use super::{BulkChange, Results};
 use crate::access::Caller;
-use crate::inventory::hosts::change::{Attempt, HostChange};
+use crate::inventory::hosts::change::HostChange;
 use crate::inventory::policy::Actor;
-use crate::inventory::transaction::Transaction;
+use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::HostId;
 use crate::wire::Atomicity;
@@ -161,7 +161,7 @@ impl Inventory {
     async fn decide(
         &self,
         caller: &Caller,
-        items: Vec<Item>,
+        items: Vec<BulkItem>,
         results: &mut Results,
     ) -> Result<Decision, Error> {
         let hosts = self.check_hosts(caller, items, PartIds::Checked, results).await?;

@@ -15,7 +15,7 @@ use super::places::PartPlace;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{
-    DocumentPages, ListPage, PendingDocuments, Position, fingerprint, invalid_cursor,
+    CursorPosition, DocumentPages, ListPage, PendingDocuments, fingerprint, invalid_cursor,
 };
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
@@ -25,17 +25,17 @@ use crate::store::{Cursor, Query};
 use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 /// Number of parts that a whole list reads first.
-const PAGE: usize = 128;
+const FIRST_PAGE: usize = 128;
 
 /// Maximum number of parts that a whole list reads at a time.
 const MAX_PAGE: usize = 8_192;
 
-/// Maximum length in bytes of the parts that a whole list reads at a time, unless they are [`PAGE`] or fewer.
+/// Maximum length in bytes of the parts that a whole list reads at a time, unless they are [`FIRST_PAGE`] or fewer.
 const MAX_PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Number of parts that a whole list decodes for each one it takes. Hosts are decoded whole: with more, it takes more parts
 /// of them at a time.
-const DECODED: usize = 4;
+const MAX_DECODED: usize = 4;
 
 impl<P: Part> HostParts<'_, P> {
     /// Lists the parts of a host, or of all hosts that the caller can access. A host that the caller cannot access or
@@ -79,7 +79,7 @@ impl<P: Part> HostParts<'_, P> {
         let places = self.inventory.part_places::<P>(caller, query, order).await?;
         let (position, _) = order.span(&places, query, list)?;
         let (inventory, caller) = (self.inventory.clone(), caller.clone());
-        Ok(PartPages { inventory, caller, places, position, length: PAGE, kind: PhantomData })
+        Ok(PartPages { inventory, caller, places, position, length: FIRST_PAGE, kind: PhantomData })
     }
 }
 
@@ -98,21 +98,21 @@ impl Inventory {
         let hosts: BTreeSet<HostId> = places.iter().map(|place| place.host).collect();
         let mut hosts: Vec<HostId> = hosts.into_iter().collect();
         let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
-        let (mut most, mut decoded, mut length) = (FIRST_HOSTS, 0, 0_usize);
+        let (mut max, mut decoded, mut length) = (FIRST_HOSTS, 0, 0_usize);
         while !hosts.is_empty() && length <= max_bytes {
             let query = Query {
                 organization: Some(organization.uuid()),
                 networks: caller.scope().network_filter(),
-                ids: Some(uuids(&hosts.split_off(hosts.len().saturating_sub(most)))),
+                ids: Some(uuids(&hosts.split_off(hosts.len().saturating_sub(max)))),
                 max_bytes: Some(MAX_BYTES),
                 ..Query::new(HOST)
             };
             let page = self.store.list(&query).await?;
             hosts.extend(page.unread.iter().map(|key| HostId::new(key.id)));
-            most = if page.unread.is_empty() { (2 * most).min(MAX_HOSTS) } else { FIRST_HOSTS };
+            max = if page.unread.is_empty() { (2 * max).min(MAX_HOSTS) } else { FIRST_HOSTS };
             let records = page.records;
             let bytes = records.iter().map(|record| record.body.len()).sum();
-            let parts_of = move || records.iter().map(super::fields::parts_of::<P>).collect();
+            let parts_of = move || records.iter().map(super::parts_of::<P>).collect();
             let found: Result<Vec<Vec<P>>, Error> = self.offload(organization, bytes, parts_of).await?;
             for part in found?.into_iter().flatten() {
                 decoded += 1;
@@ -166,19 +166,19 @@ impl<P: Part> DocumentPages for PartPages<P> {
                 let end = (self.position + self.length).min(self.places.len());
                 let places = self.places.get(self.position..end).asserted_or_default();
                 // Parts may be longer than those before them.
-                let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
+                let max_bytes = if self.length > FIRST_PAGE { MAX_PAGE_BYTES } else { usize::MAX };
                 let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
                 if !read.is_too_long {
                     break (read, end);
                 }
-                self.length = (self.length / 2).max(PAGE);
+                self.length = (self.length / 2).max(FIRST_PAGE);
             };
             self.position = end;
             let taken = parts.len();
             let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
             let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
             self.length = match self.length {
-                length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => {
+                length if decoded > taken * MAX_DECODED && 2 * bytes <= MAX_PAGE_BYTES => {
                     (2 * length).min(MAX_PAGE)
                 }
                 length => length,
@@ -261,12 +261,12 @@ impl PartOrder {
     }
 
     /// Returns the index of the first part after a position.
-    fn start(self, places: &[PartPlace], position: Position) -> Result<usize, Error> {
+    fn start(self, places: &[PartPlace], position: CursorPosition) -> Result<usize, Error> {
         let cursor = match position {
-            Position::Start => return Ok(0),
-            Position::After(cursor) => cursor,
+            CursorPosition::Start => return Ok(0),
+            CursorPosition::After(cursor) => cursor,
             // The keys of parts always fit.
-            Position::AfterRecord(..) => return Err(invalid_cursor()),
+            CursorPosition::AfterRecord(..) => return Err(invalid_cursor()),
         };
         let [key] = cursor.keys() else { return Err(invalid_cursor()) };
         Ok(places.partition_point(|place| self.compare((&place.key, place.id), (key, cursor.id())).is_le()))

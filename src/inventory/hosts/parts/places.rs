@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
 use super::Part;
-use super::fields::parts_of;
 use super::list::{PartOrder, is_listed};
+use super::parts_of;
 use crate::access::{Caller, Scope};
 use crate::figures::{CacheCounters, CacheFigures};
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};

@@ -1,25 +1,21 @@
-//! The terms by which hosts are found, and the filters that find them.
+//! The terms by which hosts are found, such as when reports last showed them, and the filters that find them.
 
 mod address;
-mod age;
 #[cfg(feature = "discovery")]
 mod identity;
 mod words;
 
 use sha2::{Digest, Sha256};
 
-use self::address::{ip_prefix_ranges, ip_terms, ipv6_text_terms, mac_prefix_range, mac_terms, text_ranges};
-use self::age::{SEEN, STALE, age_terms, seen_since, stale_range};
-use self::words::{QueryWord, Words, folded, query_words};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::{
-    address::{ip_prefix_range, ip_range, mac_range},
-    age::becoming_stale,
-    identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value},
-};
+pub(in crate::inventory) use self::address::{ip_prefix_range, ip_range, mac_range};
+use self::address::{ip_prefix_ranges, ip_terms, ipv6_text_terms, mac_prefix_range, mac_terms, text_ranges};
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value};
+use self::words::{QueryWord, Words, folded, query_words};
 use crate::fair_threads::yield_turn;
 use crate::inventory::{Error, Problem, custom};
-use crate::model::{Host, Port, PortNumber, Protocol};
+use crate::model::{Host, Port, PortNumber, Protocol, Timestamp};
 use crate::store::{Name, Term, TermFilter, TermRange};
 use crate::wire::{HostQuery, PortFilter};
 
@@ -156,4 +152,49 @@ fn ranges<T>(values: &Option<Vec<T>>, range: impl Fn(&T) -> TermRange) -> Option
 fn word_ranges(word: &QueryWord) -> Vec<TermRange> {
     let words = TermRange::prefix(word.text.as_str());
     [words].into_iter().chain(text_ranges(&word.address)).collect()
+}
+
+const SEEN: Name = Name::new("seen");
+const STALE: Name = Name::new("stale");
+
+/// Microseconds of an hour.
+const HOUR: i64 = 3_600_000_000;
+
+/// The first byte of the term of a host that is not stale. The hour of the latest report follows, if there is one.
+///
+/// Hosts that become stale are thus one range, however many are stale already.
+const FRESH: u8 = 0;
+
+/// Returns the terms of the age of a host.
+fn age_terms(host: &Host) -> impl Iterator<Item = Term> {
+    let hour = host.last_seen_at.map(hour);
+    let seen = hour.map(|hour| Term::new(SEEN, hour));
+    let stale = if host.is_stale { vec![1] } else { fresh(hour.as_ref()) };
+    seen.into_iter().chain([Term::new(STALE, stale)])
+}
+
+fn fresh(hour: Option<&[u8; 8]>) -> Vec<u8> {
+    std::iter::once(&FRESH).chain(hour.into_iter().flatten()).copied().collect()
+}
+
+/// Returns the range of hosts that reports have shown in the hour of a time, or later.
+fn seen_since(time: Timestamp) -> TermRange {
+    TermRange::new(hour(time), None)
+}
+
+/// Returns the range of hosts that are stale, or of those that are not.
+fn stale_range(is_stale: bool) -> TermRange {
+    if is_stale { TermRange::exact([1]) } else { TermRange::prefix([FRESH]) }
+}
+
+/// Encodes the hour of a time, so that the bytes sort by time.
+fn hour(time: Timestamp) -> [u8; 8] {
+    (time.unix_micros().div_euclid(HOUR) ^ i64::MIN).to_be_bytes()
+}
+
+/// Returns the filter of hosts that are not stale, and that reports have shown in the hour of a time at the latest.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn becoming_stale(time: Timestamp) -> TermFilter {
+    let range = TermRange::between(fresh(Some(&[0; 8])), fresh(Some(&hour(time))));
+    TermFilter::new(STALE, [range])
 }

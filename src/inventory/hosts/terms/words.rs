@@ -111,8 +111,8 @@ fn is_of_word(character: char) -> bool {
 
 /// Cuts a word to the length of a term.
 fn cut(word: &str) -> &str {
-    let most = word.len().min(Term::MAX_LENGTH);
-    let length = (0..=most).rev().find(|length| word.is_char_boundary(*length));
+    let max = word.len().min(Term::MAX_LENGTH);
+    let length = (0..=max).rev().find(|length| word.is_char_boundary(*length));
     length.and_then(|length| word.get(..length)).asserted_or_default()
 }
 

@@ -9,7 +9,7 @@ use csv_core::{ReadFieldResult, Reader};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use self::columns::Columns;
-use super::rows::Row;
+use super::rows::ImportRow;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
 use crate::model::NetworkId;
@@ -88,18 +88,18 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
     }
 
     /// Returns the next row that is not blank.
-    pub(super) async fn next(&mut self) -> io::Result<Option<(u64, Row)>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<(u64, ImportRow)>> {
         while let Some((line, record)) = self.records.next(self.max_length).await? {
             let reason = match record {
                 Ok(record) if record.text.is_empty() => continue,
                 Ok(record) => {
                     let (columns, max_length) = (Arc::clone(&self.columns), self.max_length);
-                    return Ok(Some((line, Row::Cells(Cells { line, record, columns, max_length }))));
+                    return Ok(Some((line, ImportRow::Cells(Cells { line, record, columns, max_length }))));
                 }
                 Err(Fault::TooLong) => format!("the row is longer than {} bytes", self.max_length),
                 Err(Fault::Unclosed) => "the row ends within quotes".to_owned(),
             };
-            return Ok(Some((line, Row::Refused(Refusal { line, field: None, reason }))));
+            return Ok(Some((line, ImportRow::Refused(Refusal { line, field: None, reason }))));
         }
         Ok(None)
     }

@@ -147,7 +147,7 @@ pub(in crate::service) fn report_progress(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// The phases of sessions that the daemon has not begun, by names that only newer daemons know.
+/// The phases of jobs that the daemon has not begun, by names that only newer daemons know.
 const QUEUED_PHASES: [&str; 2] = ["Queued", "AwaitingSnapshot"];
 
 fn phase_named(name: &str) -> Result<DiscoveryPhase, Error> {

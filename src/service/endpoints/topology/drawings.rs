@@ -16,7 +16,7 @@ use crate::service::response::error::ApiError;
 use crate::service::state::ApiState;
 
 /// Maximum number of different drawings at a time, per organization and in total.
-const AT_ONCE: (usize, usize) = (8, 64);
+const MAX_DRAWINGS: (usize, usize) = (8, 64);
 
 /// The slots of drawings, of which each organization has a bounded number.
 ///
@@ -27,7 +27,7 @@ pub(in crate::service) struct DrawingSlots(Arc<Budget>);
 
 impl Default for DrawingSlots {
     fn default() -> Self {
-        Self(Budget::new(AT_ONCE, ApiError::too_many_drawings))
+        Self(Budget::new(MAX_DRAWINGS, ApiError::too_many_drawings))
     }
 }
 

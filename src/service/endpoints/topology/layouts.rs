@@ -1,12 +1,12 @@
-//! The positions that users give to nodes.
+//! The records that users enter for topologies: the positions of nodes, and the links that they enter and suppress.
 
 use http::request::Parts;
 
 use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{NetworkId, TopologyLayout, TopologyView};
-use crate::service::input::PathParameters;
-use crate::service::input::{Fields, read_no_query};
+use crate::model::{NetworkId, TopologyLayout, TopologyLink, TopologyView};
+use crate::service::endpoints::lists;
+use crate::service::input::{Fields, PathParameters, read_list_query, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -66,4 +66,15 @@ fn check_precondition(request: &Parts, present: &TopologyLayout) -> Result<(), E
     }
     let (entity, id) = (Entity::TopologyLayout, present.network_id);
     Err(ErrorKind::PreconditionFailed { entity, id: id.uuid() }.into())
+}
+
+/// `GET /api/v1/topology/links`.
+pub(in crate::service) fn list_links(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (query, _) = read_list_query(call.input.query(), &call.route.query)?;
+        let network = query.network_id.ok_or_else(|| Error::invalid("network_id", Problem::Required))?;
+        let (state, caller) = (call.state, call.caller()?.clone());
+        state.inventory.require_network(&caller, network).await?;
+        lists::list::<TopologyLink>(call).await
+    })
 }

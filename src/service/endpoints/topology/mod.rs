@@ -4,7 +4,6 @@ mod drawings;
 mod files;
 mod graphs;
 mod layouts;
-mod links;
 mod shares;
 
 pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
@@ -12,8 +11,8 @@ pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
 pub(in crate::service) use self::files::TopologyFile;
 pub(in crate::service) use self::files::export_topology;
 pub(in crate::service) use self::graphs::{get_edge, get_graph, list_blind_spots};
+pub(in crate::service) use self::layouts::list_links;
 pub(in crate::service) use self::layouts::{get_layout, update_layout};
-pub(in crate::service) use self::links::list_links;
 #[cfg(feature = "openapi")]
 pub(in crate::service) use self::shares::{OpenedShare, SharedTopology};
 pub(in crate::service) use self::shares::{failure_page, get_share_page, get_shared_picture, open_share};

@@ -20,7 +20,7 @@ use crate::model::{
     DiscoveryType, HostId, LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol, UserId,
 };
 use crate::service::endpoints::discoveries::GivenType;
-use crate::service::openapi::collector::Schemas;
+use crate::service::openapi::schemas::Schemas;
 use crate::wire::daemon::{
     DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, InterfacedSubnet, ReportedVlan,
     ScanSettings, ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,

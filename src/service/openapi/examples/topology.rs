@@ -10,8 +10,8 @@ use crate::model::{
     HostId, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView,
 };
 use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyFile};
-use crate::service::openapi::collector::Schemas;
 use crate::service::openapi::parameters::set;
+use crate::service::openapi::schemas::Schemas;
 use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph};
 use crate::topology::render::Format;

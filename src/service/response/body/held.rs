@@ -39,16 +39,16 @@ enum Cause {
     Revoked,
 }
 
-/// Minimum number of bytes that count for a list: its further parts have about as many.
+/// Minimum number of bytes that count for a list: its further chunks have about as many.
 const MIN_PART: usize = 1024 * 1024;
 
-/// A future that reads the next part of a list.
-pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
+/// A future that reads the next chunk of a list.
+pub(in crate::service) type NextChunk = Pin<Box<dyn Future<Output = Result<ListChunk, Error>> + Send>>;
 
-/// A part of a list.
-pub(in crate::service) enum Part {
-    /// Stored documents, and the future that reads the part after them.
-    Documents(Vec<Bytes>, NextPart),
+/// A chunk of a list.
+pub(in crate::service) enum ListChunk {
+    /// Stored documents, and the future that reads the chunk after them.
+    Documents(Vec<Bytes>, NextChunk),
     /// The text that closes the list.
     Tail(Bytes),
     /// The server is stopping.
@@ -83,10 +83,10 @@ pub(super) struct HeldBody {
 }
 
 /// The part of a body that the sweeper can free.
-pub(super) struct SharedBody(Mutex<State>);
+pub(super) struct SharedBody(Mutex<BodyState>);
 
 #[allow(clippy::large_enum_variant, reason = "every body begins with the large variant")]
-enum State {
+enum BodyState {
     Open(OpenBody),
     /// Aborted by the sweeper; the error has not been returned yet.
     Stalled,
@@ -96,7 +96,7 @@ enum State {
 struct OpenBody {
     pieces: Pieces,
     /// `None` once the tail has been read.
-    next: Option<NextPart>,
+    next: Option<NextChunk>,
     activity: Activity,
     holds: Holds,
 }
@@ -120,13 +120,13 @@ impl HeldBody {
     }
 
     /// Creates the body of a list from its first pieces, and the future that reads the next ones.
-    pub(super) fn list(pieces: Pieces, next: NextPart, holds: Holds, sweeper: &Arc<Sweeper>) -> Self {
+    pub(super) fn list(pieces: Pieces, next: NextChunk, holds: Holds, sweeper: &Arc<Sweeper>) -> Self {
         let activity = Activity::Since(Instant::now());
         Self::new(OpenBody { pieces, next: Some(next), activity, holds }, None, sweeper)
     }
 
     fn new(open: OpenBody, length: Option<u64>, sweeper: &Arc<Sweeper>) -> Self {
-        let state = Arc::new(SharedBody(Mutex::new(State::Open(open))));
+        let state = Arc::new(SharedBody(Mutex::new(BodyState::Open(open))));
         let registration = sweeper.register(&state, length.is_none());
         Self { state, length, registration }
     }
@@ -142,7 +142,7 @@ impl HeldBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let mut state = self.state.lock();
-        if let State::Open(open) = &mut *state
+        if let BodyState::Open(open) = &mut *state
             && open.next.is_none()
             && !open.holds.is_revoked()
             && let Some(frame) = open.pieces.next_frame()
@@ -152,7 +152,7 @@ impl HeldBody {
             self.length = Some(length);
             if length == 0 {
                 // Frees the budget now, even if the server keeps the body.
-                *state = State::Ended;
+                *state = BodyState::Ended;
             }
             return Poll::Ready(Some(Ok(Frame::data(frame))));
         }
@@ -170,7 +170,7 @@ impl Drop for HeldBody {
     }
 }
 
-impl State {
+impl BodyState {
     /// Polls the next frame of a list, or the end of any body. Not inlined, to keep frames in memory cheap.
     #[inline(never)]
     fn poll_list(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
@@ -205,17 +205,17 @@ impl OpenBody {
                 break Some(Ok(frame));
             }
             let Some(next) = &mut self.next else { break None };
-            let part = ready!(next.as_mut().poll(context));
+            let chunk = ready!(next.as_mut().poll(context));
             self.next = None;
-            match part {
-                Ok(Part::Documents(documents, next)) => {
+            match chunk {
+                Ok(ListChunk::Documents(documents, next)) => {
                     self.pieces.add_documents(documents);
-                    self.holds.bytes.resize(part_bytes(&self.pieces));
+                    self.holds.bytes.resize(chunk_bytes(&self.pieces));
                     self.next = Some(next);
                 }
-                Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
-                Ok(Part::Revoked) => break Some(Err(BodyError(Cause::Revoked))),
-                Ok(Part::Stopped) => break Some(Err(BodyError(Cause::Stopped))),
+                Ok(ListChunk::Tail(tail)) => self.pieces.add_tail(tail),
+                Ok(ListChunk::Revoked) => break Some(Err(BodyError(Cause::Revoked))),
+                Ok(ListChunk::Stopped) => break Some(Err(BodyError(Cause::Stopped))),
                 Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
             }
         };
@@ -224,32 +224,32 @@ impl OpenBody {
     }
 }
 
-/// Returns the number of bytes that count for a list whose current part has these pieces.
-pub(super) fn part_bytes(pieces: &Pieces) -> usize {
+/// Returns the number of bytes that count for a list whose current chunk has these pieces.
+pub(super) fn chunk_bytes(pieces: &Pieces) -> usize {
     usize::try_from(pieces.remaining()).unwrap_or(usize::MAX).max(MIN_PART)
 }
 
 impl SharedBody {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BodyState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts the time of a body that is in memory now, instead of at the next look of the sweeper.
     pub(super) fn begin_time(&self, now: Instant) {
-        if let State::Open(open) = &mut *self.lock() {
+        if let BodyState::Open(open) = &mut *self.lock() {
             open.activity = Activity::Since(now);
         }
     }
 
     /// Returns the time after which the client will have stalled, if there is one. Aborts the body if it has.
-    pub(super) fn sweep(&self, now: Instant, patience: Duration) -> Option<Duration> {
+    pub(super) fn sweep(&self, now: Instant, stall_timeout: Duration) -> Option<Duration> {
         let mut state = match self.0.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             // The client is reading.
             Err(TryLockError::WouldBlock) => return None,
         };
-        let State::Open(open) = &mut *state else { return None };
+        let BodyState::Open(open) = &mut *state else { return None };
         let idle = match open.activity {
             Activity::Recent => {
                 open.activity = Activity::Since(now);
@@ -258,14 +258,14 @@ impl SharedBody {
             Activity::Since(since) => now.saturating_duration_since(since),
             Activity::Waiting => return None,
         };
-        if idle < patience {
-            return Some(patience - idle);
+        if idle < stall_timeout {
+            return Some(stall_timeout - idle);
         }
-        let stalled = mem::replace(&mut *state, State::Stalled);
+        let stalled = mem::replace(&mut *state, BodyState::Stalled);
         drop(state);
         // The ids of a long list take a while to free, so this happens outside of the lock.
         drop(stalled);
-        tracing::warn!("a response was aborted: its client has read nothing for {patience:?}");
+        tracing::warn!("a response was aborted: its client has read nothing for {stall_timeout:?}");
         None
     }
 }

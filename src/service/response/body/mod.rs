@@ -21,13 +21,13 @@ use self::events::EventBody;
 #[cfg(feature = "discovery")]
 pub(in crate::service) use self::events::{Events, NextEvents};
 pub use self::held::BodyError;
-use self::held::{HeldBody, part_bytes};
-pub(in crate::service) use self::held::{Holds, NextPart, Part};
+use self::held::{HeldBody, chunk_bytes};
+pub(in crate::service) use self::held::{Holds, ListChunk, NextChunk};
 use self::pieces::Pieces;
 pub(in crate::service) use self::room::RequestRoom;
 pub(in crate::service) use self::sweeper::Sweeper;
 use crate::service::budget::Reservation;
-use crate::service::shutdown::Work;
+use crate::service::shutdown::OpenWork;
 
 /// The body of a response. Its length is known in advance, except for long lists and streams of events.
 ///
@@ -37,7 +37,7 @@ use crate::service::shutdown::Work;
 pub struct ResponseBody {
     kind: Kind,
     /// Counts the body as work of the service.
-    work: Option<Work>,
+    work: Option<OpenWork>,
     /// The span of the request, if it is enabled. In a box, since responses are moved often.
     span: Option<Box<Span>>,
 }
@@ -55,8 +55,8 @@ enum Kind {
 /// Maximum size in bytes of a body that does not count. A connection takes as much by itself.
 const MAX_UNCOUNTED: usize = 16 * 1024;
 
-/// The first part of a list.
-pub(in crate::service) enum FirstPart {
+/// The first chunk of a list.
+pub(in crate::service) enum FirstChunk {
     /// Stored documents, each preceded by a comma.
     Documents(Vec<Bytes>),
     Lines(Vec<Bytes>),
@@ -68,7 +68,7 @@ impl ResponseBody {
     }
 
     /// Counts the body as work of the service until it is dropped.
-    pub(in crate::service) fn hold(&mut self, work: Option<Work>) {
+    pub(in crate::service) fn hold(&mut self, work: Option<OpenWork>) {
         self.work = work;
     }
 
@@ -95,16 +95,16 @@ impl ResponseBody {
     /// # Errors
     /// Those of `reserve`.
     pub(in crate::service) fn list<E>(
-        first: FirstPart,
-        next: NextPart,
+        first: FirstChunk,
+        next: NextChunk,
         reserve: impl FnOnce(usize) -> Result<Holds, E>,
         sweeper: &Arc<Sweeper>,
     ) -> Result<Self, E> {
         let pieces = match first {
-            FirstPart::Documents(documents) => Pieces::list(documents),
-            FirstPart::Lines(lines) => Pieces::lines(lines),
+            FirstChunk::Documents(documents) => Pieces::list(documents),
+            FirstChunk::Lines(lines) => Pieces::lines(lines),
         };
-        let holds = reserve(part_bytes(&pieces))?;
+        let holds = reserve(chunk_bytes(&pieces))?;
         Ok(Self::of(Kind::Held(HeldBody::list(pieces, next, holds, sweeper))))
     }
 

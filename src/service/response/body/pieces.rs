@@ -18,7 +18,7 @@ const JOINED_FRAME: usize = 16 * 1024;
 ///
 /// A server that gathers frames before it writes them, as hyper does up to about 400 KB, then writes no more at a
 /// time than fits in the processor's cache. Writing megabytes at once takes a third longer.
-const SPLIT_FRAME: usize = 32 * 1024;
+const MAX_FRAME: usize = 32 * 1024;
 
 /// The opening of a list's envelope.
 const LIST: &[u8] = b"{\"success\":true,\"data\":[";
@@ -100,7 +100,7 @@ impl Pieces {
     fn cut_frame(&mut self) -> Bytes {
         match self.documents.as_slice().first() {
             None if self.head.is_empty() => std::mem::take(&mut self.tail),
-            None if self.tail.is_empty() => self.head.split_to(self.head.len().min(SPLIT_FRAME)),
+            None if self.tail.is_empty() => self.head.split_to(self.head.len().min(MAX_FRAME)),
             Some(document) if document.len() >= MIN_OWN_FRAME => {
                 if !self.head.is_empty() {
                     return std::mem::take(&mut self.head);

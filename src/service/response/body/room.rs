@@ -9,7 +9,7 @@ use crate::inventory::Error;
 use crate::service::budget::{Budget, BudgetExhausted, Holder, Reservation};
 
 /// Additional size of the envelope and of fields that the server sets: bytes, and a fraction of the record.
-const ADDED: (usize, usize) = (512, 8);
+const ENVELOPE_SIZE: (usize, usize) = (512, 8);
 
 /// The bytes that a request holds while it is processed: those of its body, and those reserved for its answer.
 ///
@@ -113,7 +113,7 @@ impl AnswerRoom {
     pub(in crate::service) fn reserve_record(&self, record: &impl Serialize) -> Result<(), Error> {
         let mut size = Size(0);
         serde_json::to_writer(&mut size, record).map_err(Error::internal)?;
-        let (bytes, fraction) = ADDED;
+        let (bytes, fraction) = ENVELOPE_SIZE;
         Ok(self.reserve(size.0.saturating_add(size.0 / fraction).saturating_add(bytes))?)
     }
 }

@@ -17,15 +17,15 @@ use crate::invariant::Invariant;
 ///
 /// The first bounds the delay after which a stalled client is noticed. The second bounds the work for many bodies that
 /// stall one after another.
-const SWEEPS: (u32, u32) = (8, 64);
+const SWEEPS_PER_TIMEOUT: (u32, u32) = (8, 64);
 
 /// Maximum time between two looks.
-const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
+const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
 
 /// The bodies that hold budget.
 pub(in crate::service) struct Sweeper {
     /// How long a client may read nothing; `None`: for ever.
-    patience: Option<Duration>,
+    stall_timeout: Option<Duration>,
     bodies: Mutex<Bodies>,
 }
 
@@ -70,22 +70,22 @@ pub(super) struct Registration {
 }
 
 impl Sweeper {
-    pub(in crate::service) fn new(patience: Option<Duration>) -> Arc<Self> {
-        Arc::new(Self { patience, bodies: Mutex::default() })
+    pub(in crate::service) fn new(stall_timeout: Option<Duration>) -> Arc<Self> {
+        Arc::new(Self { stall_timeout, bodies: Mutex::default() })
     }
 
     /// Registers a body, which is aborted if its client stalls. Returns `None` without a time limit.
     ///
     /// Without a tokio runtime, it is looked at once there is one for another body.
     pub(super) fn register(self: &Arc<Self>, body: &Arc<SharedBody>, is_list: bool) -> Option<Registration> {
-        let patience = self.patience?;
+        let stall_timeout = self.stall_timeout?;
         let mut bodies = self.lock();
         let place = bodies.add(Arc::downgrade(body));
         if bodies.task.as_ref().is_none_or(AbortHandle::is_finished)
             && let Ok(runtime) = Handle::try_current()
         {
             let now = Instant::now();
-            let first = now + pause(patience, patience);
+            let first = now + delay(stall_timeout, stall_timeout);
             bodies.task = Some(runtime.spawn(sweep_at(Arc::downgrade(self), first)).abort_handle());
             drop(bodies);
             body.begin_time(now);
@@ -94,7 +94,7 @@ impl Sweeper {
     }
 
     /// Looks at all bodies. Returns the time of the next look, or `None` if there are none.
-    fn sweep(&self, patience: Duration) -> Option<Instant> {
+    fn sweep(&self, stall_timeout: Duration) -> Option<Instant> {
         let mut bodies = self.lock();
         if bodies.is_empty() {
             bodies.task = None;
@@ -104,8 +104,8 @@ impl Sweeper {
         let present: Vec<_> = bodies.places.iter().flatten().cloned().collect();
         drop(bodies);
         let now = Instant::now();
-        let stalls = present.iter().filter_map(|body| body.upgrade()?.sweep(now, patience));
-        Some(now + pause(patience, stalls.min().unwrap_or(patience)))
+        let stalls = present.iter().filter_map(|body| body.upgrade()?.sweep(now, stall_timeout));
+        Some(now + delay(stall_timeout, stalls.min().unwrap_or(stall_timeout)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Bodies> {
@@ -114,9 +114,9 @@ impl Sweeper {
 }
 
 /// Returns the time until the next look, if the next client will have stalled after `soonest`.
-fn pause(patience: Duration, soonest: Duration) -> Duration {
-    let (at_least, at_most) = SWEEPS;
-    soonest.clamp(patience / at_most, patience / at_least).min(MAX_PAUSE)
+fn delay(stall_timeout: Duration, soonest: Duration) -> Duration {
+    let (at_least, at_most) = SWEEPS_PER_TIMEOUT;
+    soonest.clamp(stall_timeout / at_most, stall_timeout / at_least).min(MAX_DELAY)
 }
 
 async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
@@ -124,7 +124,7 @@ async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
     loop {
         // The strong reference is dropped before the task sleeps.
         sleep_until(time).await;
-        let next = sweeper.upgrade().and_then(|sweeper| sweeper.sweep(sweeper.patience?));
+        let next = sweeper.upgrade().and_then(|sweeper| sweeper.sweep(sweeper.stall_timeout?));
         let Some(next) = next else { return };
         time = next;
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use http::Method;
 
-use super::collection::Collection;
-use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
+use super::row::CollectionNames;
+use super::row::{ANY_SESSION, IN_USE, UNIQUE, route};
 use crate::inventory::NewShare;
 use crate::model::{
     DaemonApiKey, DaemonApiKeyId, NetworkId, OrganizationId, Permission, Share, ShareId, Timestamp, User,
@@ -15,11 +15,11 @@ use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::{accounts, general};
 use crate::service::routes::groups;
 use crate::service::routes::route::Route;
-use crate::service::sender::Access;
+use crate::service::sender::AllowedSenders;
 use crate::wire::ErrorCode;
 
 pub(super) fn users() -> Vec<Route> {
-    let users = Collection {
+    let users = CollectionNames {
         path: "/api/v1/users",
         item: "/api/v1/users/{id}",
         bulk_delete: "",
@@ -34,8 +34,8 @@ pub(super) fn users() -> Vec<Route> {
         users.list::<User>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         users.get::<User>(),
         create,
-        users.update::<User>(groups::USER).errors(NEEDED),
-        users.delete::<User>().errors(NEEDED),
+        users.update::<User>(groups::USER).errors(IN_USE),
+        users.delete::<User>().errors(IN_USE),
         route(Method::GET, "/api/auth/me", "get_current_user", "Returns the user.", accounts::me)
             .errors(&[ErrorCode::EntityNotFound])
             .value("User"),
@@ -83,7 +83,7 @@ impl Template for User {
 }
 
 pub(super) fn user_keys() -> Vec<Route> {
-    let keys = Collection {
+    let keys = CollectionNames {
         path: "/api/v1/auth/keys",
         item: "/api/v1/auth/keys/{id}",
         bulk_delete: "/api/v1/auth/keys/bulk-delete",
@@ -140,7 +140,7 @@ impl Template for UserApiKey {
 }
 
 pub(super) fn daemon_keys() -> Vec<Route> {
-    let keys = Collection {
+    let keys = CollectionNames {
         path: "/api/v1/auth/daemon",
         item: "/api/v1/auth/daemon/{id}",
         bulk_delete: "/api/v1/auth/daemon/bulk-delete",
@@ -183,7 +183,7 @@ impl Template for DaemonApiKey {
 }
 
 pub(super) fn shares() -> Vec<Route> {
-    let shares = Collection {
+    let shares = CollectionNames {
         path: "/api/v1/shares",
         item: "/api/v1/shares/{id}",
         bulk_delete: "/api/v1/shares/bulk-delete",
@@ -207,7 +207,7 @@ pub(super) fn shares() -> Vec<Route> {
             "Returns the public metadata of a share.",
             general::share_metadata,
         )
-        .access(Access::Public)
+        .access(AllowedSenders::Public)
         .value("ShareMetadata"),
         route(
             Method::POST,
@@ -216,7 +216,7 @@ pub(super) fn shares() -> Vec<Route> {
             "Exchanges the password of a share for a token.",
             accounts::verify_share,
         )
-        .access(Access::Public)
+        .access(AllowedSenders::Public)
         .fields(groups::SHARE_PASSWORD)
         .value("ShareToken")
         .secret()

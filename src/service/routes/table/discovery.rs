@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::collection::Collection;
+use super::row::CollectionNames;
 use super::row::{MEMBER, VIEWER, route};
 use crate::discovery::Format;
 use crate::discovery::report::TableKind;
@@ -13,8 +13,8 @@ use crate::model::{
 use crate::service::endpoints::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
-use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
-use crate::service::sender::Access;
+use crate::service::routes::route::{BodyLimit, Handler, ResponseContent, Route};
+use crate::service::sender::AllowedSenders;
 use crate::wire::ErrorCode;
 
 const SUBNETS: Kind = Kind::Ids { min: 0, max: MAX_SUBNETS };
@@ -134,14 +134,14 @@ const REPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Returns the same answer and stores nothing."),
 ];
 
-const STALE: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network of the hosts.")];
+const STALE_QUERY: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network of the hosts.")];
 
 const PARTS: Kind = Kind::Ids { min: 0, max: 131_072 };
 
 /// Texts of hosts, which devices send.
 const DEVICE_TEXT: Kind = Kind::Text { min: 0, max: MAX_TEXT };
 
-const SPLIT: &[Parameter] = &[
+const SPLIT_FIELDS: &[Parameter] = &[
     Parameter::optional("name", DEVICE_TEXT, "The display name; derived from the other fields if absent."),
     Parameter::optional("hostname", DEVICE_TEXT, "The DNS name."),
     Parameter::optional("sys_name", DEVICE_TEXT, "`sysName`."),
@@ -179,7 +179,7 @@ pub(super) fn reports() -> Vec<Route> {
     let consolidate = "/api/v1/hosts/{id}/consolidate/{other}";
     vec![
         import
-            .access(Access::CallerOrDaemon(Requirement::level(Permission::Member)))
+            .access(AllowedSenders::CallerOrDaemon(Requirement::level(Permission::Member)))
             .query(&[REPORT])
             .value("DiscoveryReport")
             .errors(&[
@@ -238,7 +238,7 @@ pub(super) fn reports() -> Vec<Route> {
             reports::split_host,
         )
         .access(MEMBER)
-        .fields(SPLIT)
+        .fields(SPLIT_FIELDS)
         .value("Host")
         .tagged()
         .creates_in("/api/v1/hosts")
@@ -251,21 +251,21 @@ pub(super) fn reports() -> Vec<Route> {
             reports::delete_stale,
         )
         .access(MEMBER)
-        .fields(STALE)
+        .fields(STALE_QUERY)
         .value("StaleDeletion")
         .errors(&[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound]),
     ]
 }
 
 fn for_daemons(path: &'static str, id: &str, summary: &str, handler: Handler) -> Route {
-    route(Method::POST, path, id, summary, handler).access(Access::Daemon)
+    route(Method::POST, path, id, summary, handler).access(AllowedSenders::Daemon)
 }
 
 /// The endpoints that daemons call.
 pub(super) fn for_all_daemons() -> Vec<Route> {
     let (register, startup) = ("/api/daemons/register", "/api/daemons/{id}/startup");
     let (work, capabilities) = ("/api/daemons/{id}/request-work", "/api/daemons/{id}/update-capabilities");
-    let null = |route: Route| Route { answer: Answer::Null, ..route };
+    let null = |route: Route| Route { answer: ResponseContent::Null, ..route };
     vec![
         for_daemons(register, "register_daemon", "Registers a daemon.", daemons::register)
             .fields(REGISTRATION)
@@ -334,14 +334,14 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
 /// Lets daemons create a record as well as users.
 pub(super) fn or_by_daemons(route: Route, handler: Handler) -> Route {
     let access = match route.access {
-        Access::Caller(requirement) => Access::CallerOrDaemon(requirement),
+        AllowedSenders::Caller(requirement) => AllowedSenders::CallerOrDaemon(requirement),
         other => other,
     };
     Route { access, handler, ..route }
 }
 
 pub(super) fn daemons() -> Vec<Route> {
-    let daemons = Collection {
+    let daemons = CollectionNames {
         path: "/api/v1/daemons",
         item: "/api/v1/daemons/{id}",
         bulk_delete: "",
@@ -363,7 +363,7 @@ pub(super) fn discoveries() -> Vec<Route> {
     let query = [groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER_BY_TIME];
     let list = lists::list::<Discovery>;
     let stream = Route {
-        answer: Answer::Events,
+        answer: ResponseContent::Events,
         ..route(
             Method::GET,
             "/api/v1/discoveries/stream",
@@ -401,7 +401,7 @@ pub(super) fn discoveries() -> Vec<Route> {
             "Cancels a discovery, unless it has ended.",
             discoveries::cancel_discovery,
         )
-        .access(Access::Caller(Requirement::level(Permission::Member)))
+        .access(AllowedSenders::Caller(Requirement::level(Permission::Member)))
         .value("Discovery")
         .tagged(),
     ]

@@ -8,7 +8,7 @@ use crate::model::{IfEntry, Interface, Port, Service};
 use crate::service::endpoints::{hosts, lists, many};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Parameter, RequestContent};
-use crate::service::routes::route::{Answer, BodyLimit, Route};
+use crate::service::routes::route::{BodyLimit, ResponseContent, Route};
 use crate::wire::ErrorCode;
 
 /// The size of a host is limited, as is the number of hosts.
@@ -20,7 +20,7 @@ const UPDATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::QuotaExceeded,
 ];
 /// The fields that an update may leave out although a creation requires them, because they hardly ever change.
-const KEPT: &[&str] = &["host_id", "network_id"];
+const OPTIONAL_IN_UPDATES: &[&str] = &["host_id", "network_id"];
 const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
 
 pub(super) fn hosts() -> Vec<Route> {
@@ -57,7 +57,7 @@ pub(super) fn hosts() -> Vec<Route> {
         route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host).value("Host").tagged(),
         route(Method::PUT, item, "update_host", "Updates a host.", hosts::update_host)
             .access(MEMBER)
-            .update(groups::HOST, KEPT)
+            .update(groups::HOST, OPTIONAL_IN_UPDATES)
             .value("Host")
             .tagged()
             .errors(UPDATE_ERRORS),
@@ -71,7 +71,7 @@ pub(super) fn hosts() -> Vec<Route> {
             .errors(&[ErrorCode::EntityInUse]),
         Route {
             body_limit: BodyLimit::Bulk,
-            answer: Answer::List("BulkResult"),
+            answer: ResponseContent::List("BulkResult"),
             ..route(
                 Method::POST,
                 "/api/v1/hosts/bulk",
@@ -116,7 +116,7 @@ pub(super) fn hosts() -> Vec<Route> {
 }
 
 /// The names of a kind of part, for its rows.
-struct Parts {
+struct PartNames {
     path: &'static str,
     item: &'static str,
     /// In operation ids.
@@ -132,12 +132,15 @@ struct Parts {
     filters: &'static [&'static [Parameter]],
 }
 
-impl Parts {
+impl PartNames {
     fn routes<P: Part>(&self) -> Vec<Route> {
         let Self { path, item, singular, plural, one, many, schema, fields, order, filters } = *self;
         // Unlike ports, the other parts stay on their host.
-        let (is_fixed, kept): (&[ErrorCode], &[&str]) =
-            if schema == "Port" { (&[], &[]) } else { (&[ErrorCode::EntityUpdateForbidden], KEPT) };
+        let (is_fixed, kept): (&[ErrorCode], &[&str]) = if schema == "Port" {
+            (&[], &[])
+        } else {
+            (&[ErrorCode::EntityUpdateForbidden], OPTIONAL_IN_UPDATES)
+        };
         let route =
             |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
         let list_summary = format!("Lists the {many} of a host, or of all hosts.");
@@ -178,7 +181,7 @@ impl Parts {
 }
 
 pub(super) fn parts() -> Vec<Route> {
-    let interfaces = Parts {
+    let interfaces = PartNames {
         path: "/api/v1/interfaces",
         item: "/api/v1/interfaces/{id}",
         singular: "interface",
@@ -190,7 +193,7 @@ pub(super) fn parts() -> Vec<Route> {
         order: groups::ORDER,
         filters: &[groups::INTERFACE_SELECTION],
     };
-    let ports = Parts {
+    let ports = PartNames {
         path: "/api/v1/ports",
         item: "/api/v1/ports/{id}",
         singular: "port",
@@ -202,7 +205,7 @@ pub(super) fn parts() -> Vec<Route> {
         order: groups::PORT_ORDER,
         filters: &[groups::PORT_SELECTION],
     };
-    let services = Parts {
+    let services = PartNames {
         path: "/api/v1/services",
         item: "/api/v1/services/{id}",
         singular: "service",
@@ -214,7 +217,7 @@ pub(super) fn parts() -> Vec<Route> {
         order: groups::ORDER,
         filters: &[groups::TAGS, groups::SERVICE_SELECTION],
     };
-    let entries = Parts {
+    let entries = PartNames {
         path: "/api/v1/if-entries",
         item: "/api/v1/if-entries/{id}",
         singular: "if_entry",

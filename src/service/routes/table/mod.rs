@@ -1,7 +1,6 @@
 //! The rows of the route table, by collection.
 
 mod accounts;
-mod collection;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod hosts;
@@ -18,7 +17,7 @@ use crate::service::endpoints::general;
 #[cfg(feature = "openapi")]
 use crate::service::openapi;
 use crate::service::routes::groups;
-use crate::service::sender::Access;
+use crate::service::sender::AllowedSenders;
 use crate::wire::ErrorCode;
 
 /// Returns the rows of all endpoints.
@@ -54,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn general() -> Vec<Route> {
-    let public = |route: Route| route.access(Access::Public);
+    let public = |route: Route| route.access(AllowedSenders::Public);
     let mut routes = vec![
         public(route(Method::GET, "/api/version", "get_version", "Returns the versions.", general::version))
             .value("Versions"),
@@ -66,7 +65,7 @@ fn general() -> Vec<Route> {
             general::health,
         )
         .query(&[groups::HEALTH])
-        .access(Access::Unlimited)
+        .access(AllowedSenders::Unlimited)
         .document("Health")
         .errors(&[ErrorCode::StoreUnavailable]),
         route(
@@ -76,7 +75,7 @@ fn general() -> Vec<Route> {
             "Returns whether the server answers, without asking the store.",
             general::live,
         )
-        .access(Access::Unlimited)
+        .access(AllowedSenders::Unlimited)
         .document("Health"),
         public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", general::log_in))
             .fields(groups::LOGIN)
@@ -90,7 +89,7 @@ fn general() -> Vec<Route> {
                 ErrorCode::ValidationMinLength,
             ]),
         route(Method::POST, "/api/auth/logout", "logout", "Ends the session.", general::log_out)
-            .access(Access::Session)
+            .access(AllowedSenders::Session)
             .no_errors(&[ErrorCode::PolicyRefused]),
     ];
     routes.extend(descriptions());
@@ -102,7 +101,7 @@ fn general() -> Vec<Route> {
 fn descriptions() -> [Route; 2] {
     let document = |path, id, handler| {
         let route = route(Method::GET, path, id, "Returns the OpenAPI document of the API.", handler);
-        route.access(Access::Public).document("OpenApiDocument").tagged()
+        route.access(AllowedSenders::Public).document("OpenApiDocument").tagged()
     };
     // Some clients look for the document under the path of the API. It describes itself once.
     let alias = document("/api/openapi.json", "", openapi::under_api);

@@ -2,10 +2,10 @@
 
 use http::Method;
 
-use super::collection::Collection;
 #[cfg(feature = "discovery")]
 use super::discovery;
-use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
+use super::row::CollectionNames;
+use super::row::{ANY_SESSION, IN_USE, UNIQUE, route};
 use crate::model::{Cidr, Network, NetworkId, Organization, OrganizationId, Subnet, Tag, Timestamp};
 use crate::service::endpoints::collections::Template;
 #[cfg(feature = "discovery")]
@@ -16,7 +16,7 @@ use crate::service::routes::route::Route;
 use crate::wire::ErrorCode;
 
 pub(super) fn organizations() -> Vec<Route> {
-    let organizations = Collection {
+    let organizations = CollectionNames {
         path: "/api/v1/organizations",
         item: "/api/v1/organizations/{id}",
         bulk_delete: "",
@@ -44,7 +44,7 @@ pub(super) fn organizations() -> Vec<Route> {
 }
 
 pub(super) fn networks() -> Vec<Route> {
-    let networks = Collection {
+    let networks = CollectionNames {
         path: "/api/v1/networks",
         item: "/api/v1/networks/{id}",
         bulk_delete: "",
@@ -59,7 +59,7 @@ pub(super) fn networks() -> Vec<Route> {
         networks.get::<Network>(),
         networks.create::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
         networks.update::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
-        networks.delete::<Network>().errors(NEEDED),
+        networks.delete::<Network>().errors(IN_USE),
     ]
 }
 
@@ -77,7 +77,7 @@ impl Template for Network {
 }
 
 pub(super) fn subnets() -> Vec<Route> {
-    let subnets = Collection {
+    let subnets = CollectionNames {
         path: "/api/v1/subnets",
         item: "/api/v1/subnets/{id}",
         bulk_delete: "/api/v1/subnets/bulk-delete",
@@ -117,7 +117,7 @@ impl Template for Subnet {
 }
 
 pub(super) fn tags() -> Vec<Route> {
-    let tags = Collection {
+    let tags = CollectionNames {
         path: "/api/v1/tags",
         item: "/api/v1/tags/{id}",
         bulk_delete: "/api/v1/tags/bulk-delete",

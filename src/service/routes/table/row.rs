@@ -1,23 +1,26 @@
-//! Functions and constants that make the rows of the route table.
+//! Functions and constants that make the rows of the route table, and the rows that all collections have.
 
 use http::Method;
 
-use crate::inventory::Requirement;
+use crate::inventory::{BulkDeletable, Creatable, Deletable, Requirement, Resource};
 use crate::model::Permission;
+use crate::service::endpoints::collections::Template;
+use crate::service::endpoints::{collections, lists};
 use crate::service::routes::parameter::{EXPECTED_UPDATED_AT, Parameter, RequestContent};
-use crate::service::routes::route::{Answer, BodyLimit, Handler, Repetition, Route};
-use crate::service::sender::Access;
+use crate::service::routes::route::{BodyLimit, Handler, Repetition, ResponseContent, Route};
+use crate::service::sender::AllowedSenders;
 use crate::wire::ErrorCode;
 
 /// Any caller with a session.
-pub(super) const ANY_SESSION: Access = Access::Caller(Requirement::session(Permission::Viewer));
-pub(super) const VIEWER: Access = Access::Caller(Requirement::level(Permission::Viewer));
-pub(super) const MEMBER: Access = Access::Caller(Requirement::level(Permission::Member));
+pub(super) const ANY_SESSION: AllowedSenders =
+    AllowedSenders::Caller(Requirement::session(Permission::Viewer));
+pub(super) const VIEWER: AllowedSenders = AllowedSenders::Caller(Requirement::level(Permission::Viewer));
+pub(super) const MEMBER: AllowedSenders = AllowedSenders::Caller(Requirement::level(Permission::Member));
 
 /// The errors of writing a record whose name is unique.
 pub(super) const UNIQUE: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
 /// The errors of deleting a record that others may need.
-pub(super) const NEEDED: &[ErrorCode] = &[ErrorCode::EntityInUse];
+pub(super) const IN_USE: &[ErrorCode] = &[ErrorCode::EntityInUse];
 
 pub(super) fn route(
     method: Method,
@@ -36,7 +39,7 @@ pub(super) fn route(
         access: VIEWER,
         query: Vec::new(),
         body: RequestContent::Nothing,
-        answer: Answer::Empty,
+        answer: ResponseContent::Empty,
         body_limit: BodyLimit::Usual,
         creates_in: None,
         is_tagged: false,
@@ -48,7 +51,7 @@ pub(super) fn route(
 }
 
 impl Route {
-    pub(super) fn access(self, access: Access) -> Self {
+    pub(super) fn access(self, access: AllowedSenders) -> Self {
         Self { access, ..self }
     }
 
@@ -84,11 +87,11 @@ impl Route {
     }
 
     pub(super) fn value(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Value(schema), is_tagged: false, ..self }
+        Self { answer: ResponseContent::Value(schema), is_tagged: false, ..self }
     }
 
     pub(super) fn document(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Document(schema), ..self }
+        Self { answer: ResponseContent::Document(schema), ..self }
     }
 
     pub(super) fn creates_in(self, collection: &'static str) -> Self {
@@ -97,11 +100,11 @@ impl Route {
 
     #[cfg(feature = "discovery")]
     pub(super) fn list(self, schema: &'static str) -> Self {
-        Self { answer: Answer::List(schema), ..self }
+        Self { answer: ResponseContent::List(schema), ..self }
     }
 
     pub(super) fn page(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Page(schema), is_tagged: true, ..self }
+        Self { answer: ResponseContent::Page(schema), is_tagged: true, ..self }
     }
 
     /// Takes an `Idempotency-Key`.
@@ -129,5 +132,85 @@ impl Route {
     /// Excludes codes of errors that would follow from the other fields.
     pub(super) fn no_errors(self, excluded_errors: &'static [ErrorCode]) -> Self {
         Self { excluded_errors, ..self }
+    }
+}
+
+/// The names of a collection, for its rows.
+pub(super) struct CollectionNames {
+    pub(super) path: &'static str,
+    pub(super) item: &'static str,
+    pub(super) bulk_delete: &'static str,
+    /// In operation ids.
+    pub(super) singular: &'static str,
+    pub(super) plural: &'static str,
+    /// In sentences.
+    pub(super) one: &'static str,
+    pub(super) many: &'static str,
+    pub(super) schema: &'static str,
+}
+
+impl CollectionNames {
+    pub(super) fn list<T: Resource>(&self, query: &[&'static [Parameter]]) -> Route {
+        let (id, summary) = (format!("get_all_{}", self.plural), format!("Lists {}.", self.many));
+        route(Method::GET, self.path, &id, &summary, lists::list::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.read))
+            .query(query)
+            .page(self.schema)
+    }
+
+    pub(super) fn get<T: Resource>(&self) -> Route {
+        let (id, summary) = (format!("get_{}_by_id", self.singular), format!("Returns {}.", self.one));
+        route(Method::GET, self.item, &id, &summary, collections::get::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.read))
+            .value(self.schema)
+            .tagged()
+    }
+
+    pub(super) fn create<T: Creatable + Template>(&self, fields: &'static [Parameter]) -> Route {
+        self.create_with::<T>(fields, collections::create::<T>).repeatable()
+    }
+
+    pub(super) fn create_with<T: Resource>(&self, fields: &'static [Parameter], handler: Handler) -> Route {
+        let (id, summary) = (format!("create_{}", self.singular), format!("Creates {}.", self.one));
+        route(Method::POST, self.path, &id, &summary, handler)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.create))
+            .fields(fields)
+            .value(self.schema)
+            .tagged()
+            .creates_in(self.path)
+            .errors(&[ErrorCode::QuotaExceeded])
+    }
+
+    pub(super) fn update<T: Template>(&self, fields: &'static [Parameter]) -> Route {
+        let (id, summary) = (format!("update_{}", self.singular), format!("Updates {}.", self.one));
+        route(Method::PUT, self.item, &id, &summary, collections::update::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.change))
+            .update(fields, &[])
+            .value(self.schema)
+            .tagged()
+            .errors(&[ErrorCode::PreconditionFailed])
+    }
+
+    pub(super) fn rotate<T: Resource>(&self, path: &'static str, handler: Handler) -> Route {
+        let (id, summary) =
+            (format!("rotate_{}", self.singular), format!("Replaces the secret of {}.", self.one));
+        route(Method::POST, path, &id, &summary, handler)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.change))
+    }
+
+    pub(super) fn delete<T: Resource + Deletable>(&self) -> Route {
+        let (id, summary) = (format!("delete_{}", self.singular), format!("Deletes {}.", self.one));
+        route(Method::DELETE, self.item, &id, &summary, collections::delete::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.change))
+            .errors(&[ErrorCode::PreconditionFailed])
+    }
+
+    pub(super) fn bulk_delete<T: Resource + BulkDeletable>(&self) -> Route {
+        let (id, summary) =
+            (format!("bulk_delete_{}", self.plural), format!("Deletes several {}.", self.many));
+        route(Method::POST, self.bulk_delete, &id, &summary, collections::bulk_delete::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.change))
+            .ids()
+            .value("BulkDeletion")
     }
 }

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::collection::Collection;
+use super::row::CollectionNames;
 use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::MAX_POSITIONS;
 use crate::model::{LinkEnd, NetworkId, TopologyLink, TopologyView};
@@ -11,8 +11,8 @@ use crate::service::endpoints::topology;
 use crate::service::input::{MAX_DEPTH, MAX_IDS};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
-use crate::service::routes::route::{Answer, Route};
-use crate::service::sender::Access;
+use crate::service::routes::route::{ResponseContent, Route};
+use crate::service::sender::AllowedSenders;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};
@@ -101,7 +101,7 @@ fn graphs() -> Vec<Route> {
         ),
         in_network(
             Route {
-                answer: Answer::TopologyFile,
+                answer: ResponseContent::TopologyFile,
                 ..route(
                     Method::GET,
                     "/api/v1/topology/export",
@@ -147,13 +147,13 @@ fn shares() -> Vec<Route> {
             "Returns what a share shows.",
             topology::open_share,
         )
-        .access(Access::Share)
+        .access(AllowedSenders::Share)
         .value("OpenedShare")
         .errors(&[ErrorCode::SharePasswordRequired])
         .errors(TOO_LARGE)
         .no_errors(&[ErrorCode::EntityConflict]),
         Route {
-            answer: Answer::Picture,
+            answer: ResponseContent::Picture,
             ..route(
                 Method::GET,
                 "/api/v1/shares/public/{id}/topology.svg",
@@ -162,12 +162,12 @@ fn shares() -> Vec<Route> {
                 topology::get_shared_picture,
             )
         }
-        .access(Access::Share)
+        .access(AllowedSenders::Share)
         .tagged()
         .errors(&[ErrorCode::SharePasswordRequired])
         .errors(TOO_LARGE),
         Route {
-            answer: Answer::Html,
+            answer: ResponseContent::Html,
             ..route(
                 Method::GET,
                 "/share/{id}",
@@ -176,12 +176,12 @@ fn shares() -> Vec<Route> {
                 topology::get_share_page,
             )
         }
-        .access(Access::Public),
+        .access(AllowedSenders::Public),
     ]
 }
 
 fn links() -> Vec<Route> {
-    let links = Collection {
+    let links = CollectionNames {
         path: "/api/v1/topology/links",
         item: "/api/v1/topology/links/{id}",
         bulk_delete: "",

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
-use crate::store::index::rows::{Row, Rows, Slot, Term};
+use crate::store::index::rows::{Row, Rows, Slot, SortField};
 use crate::store::index::terms::AwaitedRanges;
 use crate::store::{Direction, TermRange};
 
@@ -132,16 +132,16 @@ fn has_terms<'f>(row: &Row, filters: impl Iterator<Item = &'f InRanges>, rows: &
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ListKey {
     pub(in crate::store::index) filters: Filters,
-    pub(in crate::store::index) order: Vec<Term>,
+    pub(in crate::store::index) order: Vec<SortField>,
 }
 
 impl ListKey {
     /// Creates the key of a list. A list is read in both directions of a single term, so it is kept in the ascending
     /// one.
-    pub(in crate::store::index) fn new(filters: Filters, terms: &[Term]) -> Self {
-        let order = match terms {
+    pub(in crate::store::index) fn new(filters: Filters, order: &[SortField]) -> Self {
+        let order = match order {
             [(slot, _)] => vec![(*slot, Direction::Ascending)],
-            _ => terms.to_vec(),
+            _ => order.to_vec(),
         };
         Self { filters, order }
     }

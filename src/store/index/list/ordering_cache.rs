@@ -18,28 +18,28 @@ use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::{RowId, Run};
 
 /// Maximum number of lists that an organization has in the cache. Every write of the organization looks at each.
-const LISTS: usize = 32;
+const MAX_LISTS: usize = 32;
 
 /// Maximum number of rows in an organization's lists together, as a multiple of its rows. A row in a list takes four
 /// bytes.
 const ROWS_SHARE: usize = 4;
 
 /// Number of rows for which even a small organization has room.
-const SMALL: usize = 16_384;
+const MIN_ROOM: usize = 16_384;
 
 /// Maximum number of lists whose cost is remembered although they are not materialized.
-const REMEMBERED: usize = 64;
+const MAX_REMEMBERED_COSTS: usize = 64;
 
 /// Divisor of a list's price. A list is worth materializing once this part of its price has been spent on its pages.
 /// Lists that evict each other therefore cost at most five times what they would without the cache.
 const SPENT_SHARE: usize = 4;
 
 /// Maximum price, in steps, of a list that is materialized at its second read.
-const CHEAP: usize = 16_384;
+const MAX_CHEAP_PRICE: usize = 16_384;
 
 /// Number of steps that a list may add to writes since it was last read. Beyond it, the list is dropped. Only records
 /// with hundreds of terms or links count, so a list in use stays.
-const FOLLOWED: usize = 4_096;
+const MAX_FOLLOWED_CHANGES: usize = 4_096;
 
 /// The materialized lists of one organization and one kind of record.
 #[derive(Debug, Default)]
@@ -100,9 +100,9 @@ impl OrderingCache {
         let place = spent.iter().position(|(known, _)| *known == hash);
         let before = place.and_then(|place| spent.remove(place)).map(|(_, before)| before);
         let total = before.unwrap_or(0).saturating_add(steps);
-        spent.truncate(REMEMBERED - 1);
+        spent.truncate(MAX_REMEMBERED_COSTS - 1);
         spent.push_front((hash, total));
-        before.is_some() && (price <= CHEAP || total >= price / SPENT_SHARE)
+        before.is_some() && (price <= MAX_CHEAP_PRICE || total >= price / SPENT_SHARE)
     }
 
     /// Starts noting the rows of a list that change. This ends when the last strong reference to `changed` is
@@ -122,7 +122,7 @@ impl OrderingCache {
     /// Puts a list into the cache, and returns the lists that it evicts. `rows` is the number of rows of the
     /// organization.
     pub(in crate::store::index) fn insert(&self, key: ListKey, run: Run, rows: usize) -> Evicted {
-        let most = (rows * ROWS_SHARE).max(SMALL);
+        let max = (rows * ROWS_SHARE).max(MIN_ROOM);
         let list = List { key, run, used: AtomicU64::new(self.tick()), followed: AtomicUsize::new(0) };
         let mut evicted = Evicted::default();
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ impl OrderingCache {
             evicted.runs.push(lists.swap_remove(place).run);
         }
         let length = |lists: &[List]| lists.iter().map(|list| list.run.len()).sum::<usize>();
-        while !lists.is_empty() && (lists.len() >= LISTS || length(&lists) + list.run.len() > most) {
+        while !lists.is_empty() && (lists.len() >= MAX_LISTS || length(&lists) + list.run.len() > max) {
             let uses = lists.iter().map(|list| list.used.load(Ordering::Relaxed)).enumerate();
             let Some((oldest, _)) = uses.min_by_key(|(_, used)| *used).asserted() else { break };
             evicted.runs.push(lists.swap_remove(oldest).run);
@@ -175,7 +175,7 @@ impl OrderingCache {
             }
             let followed = list.followed.get_mut();
             *followed += list.key.filters.further_steps(&[], row);
-            if *followed > FOLLOWED {
+            if *followed > MAX_FOLLOWED_CHANGES {
                 return false;
             }
             if list.key.filters.pass(row, rows) {

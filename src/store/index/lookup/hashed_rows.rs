@@ -16,10 +16,10 @@ const HASH_BITS: u32 = MIN_BUCKETS.ilog2() + u16::BITS;
 const MIN_BUCKETS: usize = 2_048;
 
 /// Average number of entries in a full bucket.
-const FULL: usize = 32;
+const ENTRIES_PER_BUCKET: usize = 32;
 
 /// Entries by which the capacity of a bucket grows.
-const GROWTH: usize = 4;
+const BUCKET_GROWTH: usize = 4;
 
 /// The rest of a hash (two bytes) and a row number (four bytes), both little-endian.
 ///
@@ -46,7 +46,7 @@ impl HashedRows {
 
     /// Estimates the memory in bytes. On average, half of the last growth of a bucket is free.
     pub(super) fn bytes(&self) -> usize {
-        let free = self.buckets.len() * GROWTH / 2;
+        let free = self.buckets.len() * BUCKET_GROWTH / 2;
         self.buckets.len() * size_of::<Vec<Entry>>() + (self.length + free) * size_of::<Entry>()
     }
 
@@ -64,11 +64,11 @@ impl HashedRows {
         let (bucket, rest) = self.place(hash);
         let entries = &mut self.buckets[bucket];
         if entries.len() == entries.capacity() {
-            capacity::reserve_exact(entries, GROWTH);
+            capacity::reserve_exact(entries, BUCKET_GROWTH);
         }
         entries.push(entry(rest, row));
         self.length += 1;
-        if self.length > self.buckets.len() * FULL {
+        if self.length > self.buckets.len() * ENTRIES_PER_BUCKET {
             self.add_bucket();
         }
     }

@@ -8,7 +8,7 @@ use super::hashed_rows::HashedRows;
 use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::Rows;
-use crate::store::index::rows::common_values::COMMON;
+use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::run::RowId;
 
 /// A link: a relation and its target.
@@ -19,7 +19,7 @@ type LinkKey = (NameId, Uuid);
 /// Most links have a single row, such as the subnet of one host. Such a link takes an entry of about 8 bytes and is
 /// compared in the row; a posting list of its own would take 130.
 #[derive(Debug, Default)]
-pub(in crate::store::index) struct Links {
+pub(in crate::store::index) struct LinkIndex {
     hasher: RandomState,
     /// The row of each link that has only one.
     single: HashedRows,
@@ -27,7 +27,7 @@ pub(in crate::store::index) struct Links {
     lists: HashTable<(LinkKey, Vec<RowId>)>,
 }
 
-impl Links {
+impl LinkIndex {
     /// Estimates the memory in bytes, without the rows of links that have several.
     pub(in crate::store::index) fn bytes(&self) -> usize {
         self.single.bytes() + self.lists.allocation_size()
@@ -61,7 +61,7 @@ impl Links {
         let hash = self.hash(link);
         if let Some(((_, target), list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
             insert_sorted(list, id);
-            return Some(*target).filter(|_| list.len() == COMMON);
+            return Some(*target).filter(|_| list.len() == COMMON_FROM);
         }
         let mut others = self.single.rows(short(hash));
         let other = others.find(|other| *other != id && has_link(rows, *other, link));
@@ -169,13 +169,13 @@ mod tests {
         let keys: Vec<LinkKey> =
             (0..12).map(|number| (number % 3, Uuid::from_u128(u128::from(number / 3)))).collect();
         let mut random = fastrand::Rng::with_seed(7);
-        let (mut rows, mut links) = (Rows::default(), Links::default());
+        let (mut rows, mut links) = (Rows::default(), LinkIndex::default());
         let mut model: Vec<BTreeSet<LinkKey>> = vec![BTreeSet::new(); 5];
         model.iter().for_each(|_| _ = rows.insert(row(&[])));
         for step in 0..4_000 {
             let id = random.usize(..model.len());
-            let most = if step % 100 < 50 { 4 } else { 2 };
-            model[id] = (0..random.usize(..most)).map(|_| *random.choice(&keys).unwrap()).collect();
+            let max = if step % 100 < 50 { 4 } else { 2 };
+            model[id] = (0..random.usize(..max)).map(|_| *random.choice(&keys).unwrap()).collect();
             let facets = &rows.get(id as RowId).unwrap().facets;
             links.remove_all(facets.links(rows.common_values()), id as RowId);
             *rows.get_mut(id as RowId).unwrap() = row(&model[id].iter().copied().collect::<Vec<_>>());

@@ -1,19 +1,19 @@
 //! Finding rows through the posting lists of one filter, on links or on terms.
 
-use super::scan::{Meter, OverLimit};
+use super::scan::{OverLimit, StepMeter};
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, InRanges, Linked};
-use crate::store::index::run::prefix::prefix;
-use crate::store::index::run::{Place, RowId, Run};
-use crate::store::index::table::Table;
+use crate::store::index::run::sort::prefix;
+use crate::store::index::run::{RowId, Run, RunPosition};
+use crate::store::index::table::KindTable;
 use crate::store::index::terms::{Postings, Section};
 
 /// Number of rows found through a filter in the time to evaluate another filter on one row.
 const FOUND_PER_READ: usize = 16;
 
 /// Number of postings of a term filter beyond which they are not counted. A longer list is materialized.
-const COUNTED: usize = 1 << 18;
+const MAX_COUNTED: usize = 1 << 18;
 
 impl Index {
     /// Returns the filter with the fewest postings, and about their number. `None` without filters on links or terms.
@@ -28,9 +28,9 @@ impl Index {
             }
         }
         for (place, filter) in filters.terms.iter().enumerate() {
-            let most = smallest.map_or(COUNTED, |(_, length)| length);
-            let length = self.terms_length(filters, filter, most);
-            if smallest.is_none() || length < most {
+            let max = smallest.map_or(MAX_COUNTED, |(_, length)| length);
+            let length = self.terms_length(filters, filter, max);
+            if smallest.is_none() || length < max {
                 smallest = Some((FoundBy::Terms(place), length));
             }
         }
@@ -42,23 +42,23 @@ impl Index {
     /// takes no longer than reading the rows of the first.
     ///
     /// The filters by which rows are left out come last.
-    pub(super) fn filters_to_find_by(&self, table: &Table, filters: &Filters) -> Vec<FoundBy> {
+    pub(super) fn filters_to_find_by(&self, table: &KindTable, filters: &Filters) -> Vec<FoundBy> {
         let absent = (0..filters.absent.len()).map(FoundBy::Absent);
         let networks = filters.networks.is_some().then_some(FoundBy::Networks);
         let Some((smallest, length)) = self.smallest_filter(filters) else {
             let all = filters.restrict_records().then_some(FoundBy::Organization);
             return networks.or(all).into_iter().chain(absent).collect();
         };
-        let most = length.saturating_mul(FOUND_PER_READ);
+        let max = length.saturating_mul(FOUND_PER_READ);
         let links = filters.links.iter().enumerate();
-        let links = links.filter(|(_, filter)| self.linked_length(filter) <= most);
+        let links = links.filter(|(_, filter)| self.linked_length(filter) <= max);
         let terms = filters.terms.iter().enumerate();
-        let is_short = |filter| most > COUNTED || self.terms_length(filters, filter, most + 1) <= most;
+        let is_short = |filter| max > MAX_COUNTED || self.terms_length(filters, filter, max + 1) <= max;
         let terms = terms.filter(|(_, filter)| is_short(filter));
-        let networks = networks.filter(|_| filters.rows_on_networks(table) <= most);
+        let networks = networks.filter(|_| filters.rows_on_networks(table) <= max);
         let links = links.map(|(place, _)| FoundBy::Links(place));
         let keys = (0..filters.keys.len())
-            .filter(|place| self.keys_length(filters, *place).is_some_and(|length| length <= most));
+            .filter(|place| self.keys_length(filters, *place).is_some_and(|length| length <= max));
         let keys = keys.map(FoundBy::Keys);
         let others = links.chain(terms.map(|(place, _)| FoundBy::Terms(place))).chain(keys).chain(networks);
         std::iter::once(smallest).chain(others.filter(|other| *other != smallest)).chain(absent).collect()
@@ -69,15 +69,15 @@ impl Index {
         targets.iter().map(|target| self.links.rows(&self.rows, *relation, *target).len()).sum()
     }
 
-    /// Counts the postings in the ranges of a filter, up to about `most`.
-    fn terms_length(&self, filters: &Filters, (name, ranges): &InRanges, most: usize) -> usize {
+    /// Counts the postings in the ranges of a filter, up to about `max`.
+    fn terms_length(&self, filters: &Filters, (name, ranges): &InRanges, max: usize) -> usize {
         let mut length = 0;
         for postings in self.postings(filters) {
             for range in ranges {
-                if length >= most {
+                if length >= max {
                     return length;
                 }
-                length += postings.count(*name, range, most - length);
+                length += postings.count(*name, range, max - length);
             }
         }
         length
@@ -91,7 +91,11 @@ impl Index {
 
     /// Returns the run of the organization in the order of a filter on a sort key, and where the range begins and ends
     /// in it. `None` without an organization.
-    pub(super) fn span_of_keys(&self, filters: &Filters, place: usize) -> Option<(&Run, Place, Place)> {
+    pub(super) fn span_of_keys(
+        &self,
+        filters: &Filters,
+        place: usize,
+    ) -> Option<(&Run, RunPosition, RunPosition)> {
         let (slot, range) = filters.keys.get(place).asserted()?;
         let table = self.tables.get(&filters.table)?;
         let run = table.runs_of_organization(filters.organization)?.get(*slot)?;
@@ -108,7 +112,7 @@ impl Index {
     /// Returns the postings that may contain the terms of a list. These are the postings of its organization.
     fn postings(&self, filters: &Filters) -> impl Iterator<Item = &Postings> {
         let table = self.tables.get(&filters.table);
-        table.into_iter().flat_map(|table| Table::postings(table, filters.organization))
+        table.into_iter().flat_map(|table| KindTable::postings(table, filters.organization))
     }
 
     /// Returns all rows that pass, found through a filter on links or terms. They are in no particular order.
@@ -119,7 +123,7 @@ impl Index {
         &self,
         filters: &Filters,
         found_by: FoundBy,
-        meter: &mut Meter,
+        meter: &mut StepMeter,
     ) -> Result<Vec<RowId>, OverLimit> {
         let mut rows = match found_by {
             FoundBy::Links(place) => self.linked_rows(filters, place),
@@ -147,7 +151,7 @@ impl Index {
         filters: &Filters,
         rows: Vec<RowId>,
         found_by: FoundBy,
-        meter: &mut Meter,
+        meter: &mut StepMeter,
     ) -> Result<Vec<RowId>, OverLimit> {
         let known = [found_by];
         let mut passing = Vec::with_capacity(rows.len());
@@ -196,7 +200,7 @@ impl Filters {
     }
 
     /// Counts the rows on the networks of the filter.
-    fn rows_on_networks(&self, table: &Table) -> usize {
+    fn rows_on_networks(&self, table: &KindTable) -> usize {
         let networks = self.networks.iter().flatten();
         networks.filter_map(|network| table.run_by_id(self.organization, *network)).map(Run::len).sum()
     }

@@ -5,8 +5,8 @@
 //! rows.
 //!
 //! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs
-//! of its terms, one after the other. If few rows pass, their keys are *gathered* and sorted instead. Several terms are
-//! combined by counting sorts on the numbers of equal keys.
+//! of its sort fields, one after the other. If few rows pass, their keys are *gathered* and sorted instead. Several fields
+//! are combined by counting sorts on the numbers of equal keys.
 //!
 //! The index is read in slices of bounded work, each under a lock of its own. The sorting happens without a lock:
 //!
@@ -29,7 +29,7 @@ use crate::store::index::Index;
 use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};
 use crate::store::index::rows::{Row, Rows};
 use crate::store::index::run::{RowId, Run};
-use crate::store::index::table::{Runs, Table, length};
+use crate::store::index::table::{KindTable, Runs, length};
 
 /// A list whose rows are being read.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ const GATHER_STEPS: usize = 2;
 impl Orders {
     /// Chooses the way that takes fewer steps.
     fn new(members: &Members, count: usize, organization_rows: usize) -> Self {
-        let most = organization_rows / PICKED_PER_STEP / GATHER_STEPS;
-        if members.set.as_ref().is_some_and(|set| set.len() < most) {
+        let max = organization_rows / PICKED_PER_STEP / GATHER_STEPS;
+        if members.set.as_ref().is_some_and(|set| set.len() < max) {
             Self::Gathered(std::iter::repeat_with(Gathered::default).take(count).collect())
         } else {
             Self::Picked(std::iter::repeat_with(Pick::default).take(count).collect())
@@ -130,13 +130,13 @@ impl Index {
     ///
     /// Returns `None` once the organization has lost its last record. The list is then abandoned even if the
     /// organization has records again, because its changes were not noted in the meantime.
-    fn pending(&self, key: &ListKey, changed: &Arc<Mutex<ChangedRows>>) -> Option<(&Table, &Runs)> {
+    fn pending(&self, key: &ListKey, changed: &Arc<Mutex<ChangedRows>>) -> Option<(&KindTable, &Runs)> {
         let table = self.table_of(key)?;
         self.orderings(key).filter(|orderings| orderings.notes_changes(changed))?;
         Some((table, table.runs_of_organization(key.filters.organization).asserted()?))
     }
 
-    fn table_of(&self, key: &ListKey) -> Option<&Table> {
+    fn table_of(&self, key: &ListKey) -> Option<&KindTable> {
         self.tables.get(&key.filters.table)
     }
 
@@ -222,12 +222,12 @@ pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usi
 }
 
 /// Maximum number of changes that are applied in one slice. Each change reads about 40 rows.
-const CHANGES: usize = 16;
+const CHANGES_PER_SLICE: usize = 16;
 
-/// Moves changed rows to their present places in the run, and forgets their changes. It moves at most [`CHANGES`]
+/// Moves changed rows to their present places in the run, and forgets their changes. It moves at most [`CHANGES_PER_SLICE`]
 /// rows.
 fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut ChangedRows) {
-    let batch: Vec<RowId> = changed.keys().copied().take(CHANGES).collect();
+    let batch: Vec<RowId> = changed.keys().copied().take(CHANGES_PER_SLICE).collect();
     for id in &batch {
         if let Some(Some(old)) = changed.get(id).filter(|old| passes(rows, key, old.as_ref())) {
             let is_before = |other| is_before(rows, key, changed, other, old);

@@ -6,9 +6,9 @@ use super::row_set::RowSet;
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, Linked};
-use crate::store::index::run::prefix::prefix;
-use crate::store::index::run::{Place, RowId, Run};
-use crate::store::index::table::Table;
+use crate::store::index::run::sort::prefix;
+use crate::store::index::run::{RowId, Run, RunPosition};
+use crate::store::index::table::KindTable;
 use crate::store::index::terms::{Posting, Section};
 
 /// Number of rows that are found through a filter in one step.
@@ -62,7 +62,7 @@ impl SliceStart {
 #[derive(Clone, Copy, Debug)]
 struct Within<'i> {
     index: &'i Index,
-    table: &'i Table,
+    table: &'i KindTable,
     filters: &'i Filters,
     /// The rows found through the filters before; `None` for the first filter.
     found: Option<&'i RowSet>,
@@ -70,24 +70,18 @@ struct Within<'i> {
 
 impl Within<'_> {
     /// Reads a slice of the rows that are found through a filter. Returns `None` when all rows were read before.
-    fn read(
-        &self,
-        found_by: FoundBy,
-        from: &SliceStart,
-        set: &mut RowSet,
-        most: usize,
-    ) -> Option<SliceStart> {
+    fn read(&self, found_by: FoundBy, from: &SliceStart, set: &mut RowSet, max: usize) -> Option<SliceStart> {
         match found_by {
             FoundBy::Links(filter) => {
-                self.read_links(self.filters.links.get(filter).asserted()?, from, set, most)
+                self.read_links(self.filters.links.get(filter).asserted()?, from, set, max)
             }
             FoundBy::Absent(filter) => {
-                self.read_links(self.filters.absent.get(filter).asserted()?, from, set, most)
+                self.read_links(self.filters.absent.get(filter).asserted()?, from, set, max)
             }
-            FoundBy::Terms(filter) => self.read_terms(filter, from, set, most),
-            FoundBy::Keys(filter) => self.read_keys(filter, from, set, most),
-            FoundBy::Networks => self.read_network(from, set, most),
-            FoundBy::Organization => self.read_organization(from, set, most),
+            FoundBy::Terms(filter) => self.read_terms(filter, from, set, max),
+            FoundBy::Keys(filter) => self.read_keys(filter, from, set, max),
+            FoundBy::Networks => self.read_network(from, set, max),
+            FoundBy::Organization => self.read_organization(from, set, max),
         }
     }
 
@@ -96,7 +90,7 @@ impl Within<'_> {
         (relation, targets): &Linked,
         from: &SliceStart,
         set: &mut RowSet,
-        most: usize,
+        max: usize,
     ) -> Option<SliceStart> {
         let linked = self.index.links.rows(&self.index.rows, *relation, *targets.get(from.place)?);
         let passed = match from.after {
@@ -104,7 +98,7 @@ impl Within<'_> {
             _ => 0,
         };
         let rest = linked.get(passed..).asserted_or_default();
-        let slice = rest.get(..most.min(rest.len())).asserted_or_default();
+        let slice = rest.get(..max.min(rest.len())).asserted_or_default();
         self.insert(slice, set);
         Some(match slice.last() {
             Some(last) if slice.len() < rest.len() => SliceStart::after(from.place, After::Row(*last)),
@@ -117,7 +111,7 @@ impl Within<'_> {
         filter: usize,
         from: &SliceStart,
         set: &mut RowSet,
-        most: usize,
+        max: usize,
     ) -> Option<SliceStart> {
         let (name, ranges) = self.filters.terms.get(filter).asserted()?;
         let after = match &from.after {
@@ -127,7 +121,7 @@ impl Within<'_> {
         let section = Section { name: *name, range: ranges.get(from.place)?, after };
         let postings = self.table.postings(self.filters.organization).next();
         let last = postings.and_then(|postings| {
-            postings.read(section, most, |rows| rows.iter().for_each(|row| set.insert(*row)))
+            postings.read(section, max, |rows| rows.iter().for_each(|row| set.insert(*row)))
         });
         Some(match last {
             Some(last) => SliceStart::after(from.place, After::Posting(last)),
@@ -135,30 +129,30 @@ impl Within<'_> {
         })
     }
 
-    fn read_network(&self, from: &SliceStart, set: &mut RowSet, most: usize) -> Option<SliceStart> {
+    fn read_network(&self, from: &SliceStart, set: &mut RowSet, max: usize) -> Option<SliceStart> {
         let id = self.filters.networks.as_ref().and_then(|networks| networks.get(from.place))?;
         let Some(by_id) = self.table.run_by_id(self.filters.organization, *id) else {
             return Some(SliceStart::next(from.place));
         };
-        Some(self.read_by_id(by_id, from, set, most))
+        Some(self.read_by_id(by_id, from, set, max))
     }
 
-    fn read_organization(&self, from: &SliceStart, set: &mut RowSet, most: usize) -> Option<SliceStart> {
+    fn read_organization(&self, from: &SliceStart, set: &mut RowSet, max: usize) -> Option<SliceStart> {
         let runs = self.table.runs_of_organization(self.filters.organization)?;
         let by_id = runs.first().filter(|_| from.place == 0)?;
-        Some(self.read_by_id(by_id, from, set, most))
+        Some(self.read_by_id(by_id, from, set, max))
     }
 
-    fn read_by_id(&self, by_id: &Run, from: &SliceStart, set: &mut RowSet, most: usize) -> SliceStart {
+    fn read_by_id(&self, by_id: &Run, from: &SliceStart, set: &mut RowSet, max: usize) -> SliceStart {
         let rows = &self.index.rows;
         let start = match from.after {
             Some(After::Id(after)) => {
                 let prefix = after.as_u128();
                 by_id.partition_place(prefix..=prefix, |row| rows.id(row) <= after)
             }
-            _ => Place::default(),
+            _ => RunPosition::default(),
         };
-        let end = by_id.place(by_id.rank(start).saturating_add(most));
+        let end = by_id.place(by_id.rank(start).saturating_add(max));
         by_id.slices_between(start, end).for_each(|slice| self.insert(slice, set));
         let last = by_id.before(end).and_then(|last| by_id.at(last));
         match last {
@@ -172,7 +166,7 @@ impl Within<'_> {
         filter: usize,
         from: &SliceStart,
         set: &mut RowSet,
-        most: usize,
+        max: usize,
     ) -> Option<SliceStart> {
         let (slot, _) = self.filters.keys.get(filter).filter(|_| from.place == 0)?;
         let (run, first, to) = self.index.span_of_keys(self.filters, filter)?;
@@ -184,7 +178,7 @@ impl Within<'_> {
             }
             _ => first,
         };
-        let end = run.place(run.rank(start).saturating_add(most)).min(to);
+        let end = run.place(run.rank(start).saturating_add(max)).min(to);
         if start < end {
             run.slices_between(start, end).for_each(|slice| self.insert(slice, set));
         }
@@ -207,7 +201,7 @@ impl Within<'_> {
 }
 
 impl Members {
-    pub(super) fn new(index: &Index, table: &Table, filters: &Filters) -> Self {
+    pub(super) fn new(index: &Index, table: &KindTable, filters: &Filters) -> Self {
         let found_by = index.filters_to_find_by(table, filters);
         let set = (!found_by.is_empty()).then(RowSet::default);
         let (current, from) = (RowSet::default(), SliceStart::default());
@@ -215,13 +209,13 @@ impl Members {
     }
 
     /// Reads a slice of at most this many steps. Returns `false` when all rows were read before.
-    pub(super) fn read(&mut self, index: &Index, table: &Table, filters: &Filters, steps: usize) -> bool {
+    pub(super) fn read(&mut self, index: &Index, table: &KindTable, filters: &Filters, steps: usize) -> bool {
         let Some(found_by) = self.found_by.get(self.passed).copied() else {
             return self.evaluate(index, filters, steps);
         };
         let found = self.set.as_ref().filter(|_| self.passed > 0);
-        let (within, most) = (Within { index, table, filters, found }, steps * FOUND_PER_STEP);
-        if let Some(next) = within.read(found_by, &self.from, &mut self.current, most) {
+        let (within, max) = (Within { index, table, filters, found }, steps * FOUND_PER_STEP);
+        if let Some(next) = within.read(found_by, &self.from, &mut self.current, max) {
             self.from = next;
             return true;
         }

@@ -9,29 +9,29 @@ mod row_set;
 mod scan;
 
 pub(crate) use self::materialize::{Built, Finished};
-use self::scan::{Begin, Meter, OverLimit, Sets, Wanted};
+use self::scan::{Begin, OverLimit, Sets, StepMeter, Wanted};
 use super::Index;
 use super::interner::NameId;
 use super::list::{Filters, FoundBy, ListKey};
-use super::rows::{Term, prefix_of_key};
+use super::rows::{SortField, prefix_of_key};
 use super::run::{RowId, Run};
-use super::table::{Table, length};
+use super::table::{KindTable, length};
 use crate::invariant::Invariant;
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
 /// The rows of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Selection {
+pub(crate) struct PageRows {
     pub(crate) rows: Vec<RowId>,
     pub(crate) total: u64,
     pub(crate) next: Option<Cursor>,
 }
 
-/// The answer to a query.
+/// The result of a list query.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum ListResult {
     /// A page, and its list if that is worth materializing.
-    Page(Selection, Option<ListKey>),
+    Page(PageRows, Option<ListKey>),
     /// The list must be materialized first: finding the page would hold the lock too long.
     Materialize(ListKey),
 }
@@ -40,26 +40,26 @@ pub(crate) enum Answer {
 type Found = (Vec<RowId>, usize);
 
 /// Maximum number of steps for a page under the lock: about 400 microseconds.
-const DIRECT_STEPS: usize = 4_096;
+const MAX_DIRECT_STEPS: usize = 4_096;
 
 /// Steps to find a rank in one of several runs.
 const STEPS_PER_RUN: usize = 32;
 
 impl Index {
-    pub(crate) fn list(&self, query: &Query) -> Result<Answer, StoreError> {
-        self.list_within(query, DIRECT_STEPS)
+    pub(crate) fn list(&self, query: &Query) -> Result<ListResult, StoreError> {
+        self.list_within(query, MAX_DIRECT_STEPS)
     }
 
     /// Answers a query in at most this many steps.
-    pub(super) fn list_within(&self, query: &Query, steps: usize) -> Result<Answer, StoreError> {
+    pub(super) fn list_within(&self, query: &Query, steps: usize) -> Result<ListResult, StoreError> {
         check_order(query)?;
-        let nothing = || Ok(Answer::Page(Selection::default(), None));
+        let nothing = || Ok(ListResult::Page(PageRows::default(), None));
         let Some((table_id, table)) = self.table(query) else { return nothing() };
         let Some(filters) = self.filters(query, table_id) else { return nothing() };
-        let mut terms: Vec<Term> =
+        let mut order: Vec<SortField> =
             query.order.iter().map(|order| (table.slot(order.name), order.direction)).collect();
-        if terms.is_empty() {
-            terms.push((0, Direction::Ascending));
+        if order.is_empty() {
+            order.push((0, Direction::Ascending));
         }
         let begin = match &query.start {
             Start::Offset(offset) => Begin::Rank(usize::try_from(*offset).unwrap_or(usize::MAX)),
@@ -68,18 +68,18 @@ impl Index {
         // One more row than wanted shows whether others follow.
         let wanted = Wanted { begin, count: query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1)) };
         let found = match &query.ids {
-            Some(ids) => Ok((self.cut(self.rows_with_ids(&filters, ids), &terms, wanted), None)),
-            None => self.find_listed(table, filters, &terms, wanted, steps),
+            Some(ids) => Ok((self.cut(self.rows_with_ids(&filters, ids), &order, wanted), None)),
+            None => self.find_listed(table, filters, &order, wanted, steps),
         };
         let ((mut rows, total), worth) = match found {
             Ok(found) => found,
-            Err(key) => return Ok(Answer::Materialize(key)),
+            Err(key) => return Ok(ListResult::Materialize(key)),
         };
         let follow = query.limit.is_some_and(|limit| rows.len() > limit);
         rows.truncate(query.limit.unwrap_or(usize::MAX));
         let last = if follow { rows.last() } else { None };
         let next = last.map(|row| self.cursor(*row, table, query));
-        Ok(Answer::Page(Selection { rows, total: total as u64, next }, worth))
+        Ok(ListResult::Page(PageRows { rows, total: total as u64, next }, worth))
     }
 
     /// Finds a part of a list in one of the ways 2 to 5. The documentation of the [index](super) lists them. Also
@@ -90,27 +90,28 @@ impl Index {
     #[allow(clippy::result_large_err, reason = "to materialize a list costs far more than to move its key")]
     fn find_listed(
         &self,
-        table: &Table,
+        table: &KindTable,
         filters: Filters,
-        terms: &[Term],
+        order: &[SortField],
         wanted: Wanted<'_>,
         steps: usize,
     ) -> Result<(Found, Option<ListKey>), ListKey> {
         let orderings = match filters.organization.map(|organization| table.orderings(organization)) {
             // Links are looked up for all kinds and organizations, so they may be many although no record passes.
             Some(None) => return Ok((Found::default(), None)),
-            Some(Some(orderings)) if !is_one_run(&filters, terms) => orderings,
+            Some(Some(orderings)) if !is_one_run(&filters, order) => orderings,
             _ => {
-                let found = self.find_directly(table, &filters, terms, wanted, &mut Meter::new(usize::MAX));
+                let found =
+                    self.find_directly(table, &filters, order, wanted, &mut StepMeter::new(usize::MAX));
                 return Ok((found.ok().asserted_or_default(), None));
             }
         };
-        let key = ListKey::new(filters, terms);
-        if let Some(found) = orderings.read(&key, |run| self.page_of_run(run, terms, wanted)) {
+        let key = ListKey::new(filters, order);
+        if let Some(found) = orderings.read(&key, |run| self.page_of_run(run, order, wanted)) {
             return Ok((found, None));
         }
-        let mut meter = Meter::new(steps);
-        let Ok(found) = self.find_directly(table, &key.filters, terms, wanted, &mut meter) else {
+        let mut meter = StepMeter::new(steps);
+        let Ok(found) = self.find_directly(table, &key.filters, order, wanted, &mut meter) else {
             return Err(key);
         };
         let organization_rows = table.runs_of_organization(key.filters.organization).map_or(0, length);
@@ -121,16 +122,16 @@ impl Index {
 
     fn find_directly(
         &self,
-        table: &Table,
+        table: &KindTable,
         filters: &Filters,
-        terms: &[Term],
+        order: &[SortField],
         wanted: Wanted<'_>,
-        meter: &mut Meter,
+        meter: &mut StepMeter,
     ) -> Result<Found, OverLimit> {
         if let Some((found_by, length)) = self.smallest_filter(filters) {
             // Each row is read once to be filtered and once to be sorted.
             meter.spend(2 * length)?;
-            return Ok(self.cut(self.rows_found_by(filters, found_by, meter)?, terms, wanted));
+            return Ok(self.cut(self.rows_found_by(filters, found_by, meter)?, order, wanted));
         }
         let Filters { organization, networks, .. } = filters;
         let fewest = table.runs(*organization, networks.as_deref());
@@ -138,39 +139,39 @@ impl Index {
             // Only filters that leave rows out, or that are of all organizations.
             meter.spend(2 * fewest.iter().map(|runs| length(runs)).sum::<usize>())?;
             let rows = fewest.iter().filter_map(|runs| runs.first()).flat_map(Run::rows).collect();
-            return Ok(self.cut(self.passing(filters, rows, FoundBy::Networks, meter)?, terms, wanted));
+            return Ok(self.cut(self.passing(filters, rows, FoundBy::Networks, meter)?, order, wanted));
         }
         if fewest.len() > 1 {
             meter.spend(fewest.len() * STEPS_PER_RUN)?;
         }
-        let by_network = match terms {
+        let by_network = match order {
             [_] => Vec::new(),
             _ => table.runs_by_network(*organization, networks.as_deref()),
         };
         let total = fewest.iter().map(|runs| length(runs)).sum();
         let mut rows = Vec::with_capacity(wanted.count.min(total));
-        self.scan(&Sets { fewest, by_network }, terms, wanted, &mut rows, meter)?;
+        self.scan(&Sets { fewest, by_network }, order, wanted, &mut rows, meter)?;
         Ok((rows, total))
     }
 
     fn page_of_run(
         &self,
         run: &Run,
-        terms: &[Term],
+        order: &[SortField],
         Wanted { begin, count }: Wanted<'_>,
     ) -> (Vec<RowId>, usize) {
         let mut rows = Vec::with_capacity(count.min(run.len()));
-        if let [term] = terms {
-            self.scan_run(run, *term, Wanted { begin, count }, &mut rows);
+        if let [field] = order {
+            self.scan_run(run, *field, Wanted { begin, count }, &mut rows);
             return (rows, run.len());
         }
         let from = match begin {
             Begin::Rank(rank) => run.place(rank),
             Begin::Behind(keys, id) => {
-                let first = terms.first().zip(keys.first());
+                let first = order.first().zip(keys.first());
                 let prefix = first.map_or(0, |((_, direction), key)| prefix_of_key(*direction, key));
                 run.partition_place(prefix..=prefix, |row| {
-                    self.rows.compare_with_place(terms, row, keys, id).is_le()
+                    self.rows.compare_with_place(order, row, keys, id).is_le()
                 })
             }
         };
@@ -182,27 +183,27 @@ impl Index {
     fn cut(
         &self,
         rows: Vec<RowId>,
-        terms: &[Term],
+        order: &[SortField],
         Wanted { begin, count }: Wanted<'_>,
     ) -> (Vec<RowId>, usize) {
         let total = rows.len();
-        (self.sorted_part(rows, terms, begin, count), total)
+        (self.sorted_part(rows, order, begin, count), total)
     }
 
-    fn table(&self, query: &Query) -> Option<(NameId, &Table)> {
+    fn table(&self, query: &Query) -> Option<(NameId, &KindTable)> {
         let id = self.names.find(query.kind)?;
         Some((id, self.tables.get(&id)?))
     }
 
-    fn cursor(&self, row: RowId, table: &Table, query: &Query) -> Cursor {
+    fn cursor(&self, row: RowId, table: &KindTable, query: &Query) -> Cursor {
         let keys = query.order.iter().map(|order| self.rows.sort_key(table.slot(order.name), row).to_vec());
         Cursor::new(keys.collect(), self.rows.id(row))
     }
 }
 
 /// Returns whether one run holds exactly this list. Runs hold the records of an organization or of one network,
-/// ordered by one term.
-fn is_one_run(filters: &Filters, order: &[Term]) -> bool {
+/// ordered by one sort field.
+fn is_one_run(filters: &Filters, order: &[SortField]) -> bool {
     let Filters { organization, networks, .. } = filters;
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
     is_one_set && !filters.restrict_records() && order.len() == 1

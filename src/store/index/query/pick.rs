@@ -1,5 +1,5 @@
-//! Picks the rows of a list out of the runs of its terms. The picked rows pass the filters of the list, and come in
-//! the order of all terms.
+//! Picks the rows of a list out of the runs of its sort fields. The picked rows pass the filters of the list, and
+//! come in the order of all fields.
 
 #![allow(
     clippy::indexing_slicing,
@@ -12,14 +12,14 @@ use super::members::Members;
 use super::row_set::RowSet;
 use crate::invariant::Invariant;
 use crate::store::Direction;
-use crate::store::index::rows::{Rows, Slot, Term};
-use crate::store::index::run::merge::Merged;
-use crate::store::index::run::{Place, RowId, Run};
+use crate::store::index::rows::{Rows, Slot, SortField};
+use crate::store::index::run::merge::MergedRuns;
+use crate::store::index::run::{RowId, Run, RunPosition};
 
 /// Number of rows of a run that are read in one step, to pick those that pass.
 pub(super) const PICKED_PER_STEP: usize = 64;
 
-/// The rows of a list read so far, in the ascending order of one term.
+/// The rows of a list read so far, in the ascending order of one sort field.
 #[derive(Debug, Default)]
 pub(super) struct Pick {
     rows: Vec<RowId>,
@@ -58,16 +58,16 @@ impl Pick {
             return false;
         }
         let from = match &self.after {
-            None => Place::default(),
+            None => RunPosition::default(),
             Some((key, id)) => {
-                let merged = Merged { rows, slot, runs: vec![run] };
+                let merged = MergedRuns { rows, slot, runs: vec![run] };
                 merged.partition(key, Some(*id), |other| other <= (key, *id))[0]
             }
         };
         // Where keys are compared, every row costs a step.
-        let most = if is_grouped { steps } else { steps * PICKED_PER_STEP };
+        let max = if is_grouped { steps } else { steps * PICKED_PER_STEP };
         let picked = self.rows.len();
-        let end = run.place(run.rank(from).saturating_add(most));
+        let end = run.place(run.rank(from).saturating_add(max));
         for slice in run.slices_between(from, end) {
             match &members.set {
                 None => self.rows.extend_from_slice(slice),
@@ -119,7 +119,7 @@ impl Pick {
             Direction::Ascending => group,
             Direction::Descending => greatest - group,
         };
-        let mut group_of: Vec<u32> = vec![0; self.rows.iter().max().map_or(0, |most| *most as usize + 1)];
+        let mut group_of: Vec<u32> = vec![0; self.rows.iter().max().map_or(0, |max| *max as usize + 1)];
         // The number of rows before each group: counted one group later, then added up.
         let mut next_places: Vec<usize> = vec![0; greatest as usize + 2];
         for (row, group) in self.rows.iter().zip(&self.groups) {
@@ -145,14 +145,14 @@ impl Pick {
     }
 }
 
-/// Returns the rows of a list in the order of its terms, without discarded rows.
-pub(super) fn in_order(mut picks: Vec<Pick>, terms: &[Term], discarded: &RowSet) -> Vec<RowId> {
+/// Returns the rows of a list in its order, without discarded rows.
+pub(super) fn in_order(mut picks: Vec<Pick>, order: &[SortField], discarded: &RowSet) -> Vec<RowId> {
     picks.iter_mut().for_each(|pick| pick.discard(discarded));
-    let mut terms = picks.iter().zip(terms).rev();
-    let Some((last, (_, direction))) = terms.next() else { return Vec::new() };
+    let mut order = picks.iter().zip(order).rev();
+    let Some((last, (_, direction))) = order.next() else { return Vec::new() };
     let rows = match direction {
         Direction::Ascending => last.rows.clone(),
         Direction::Descending => last.sort(&last.rows, *direction),
     };
-    terms.fold(rows, |rows, (pick, (_, direction))| pick.sort(&rows, *direction))
+    order.fold(rows, |rows, (pick, (_, direction))| pick.sort(&rows, *direction))
 }

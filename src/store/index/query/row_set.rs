@@ -6,7 +6,7 @@
 use crate::store::index::run::RowId;
 
 /// Number of rows that are picked into a buffer. The buffer is on the stack and fits into the cache of the processor.
-const PICKED_AT_ONCE: usize = 512;
+const PICK_BUFFER: usize = 512;
 
 /// A set of rows, as one bit for each number up to the greatest. It is small enough to be queried for every row of an
 /// index.
@@ -38,8 +38,8 @@ impl RowSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns at most `most` rows of the set, in ascending order, beginning at a row.
-    pub(super) fn slice(&self, from: RowId, most: usize) -> Vec<RowId> {
+    /// Returns at most `max` rows of the set, in ascending order, beginning at a row.
+    pub(super) fn slice(&self, from: RowId, max: usize) -> Vec<RowId> {
         let words = self.0.iter().enumerate().skip(word(from));
         let rows = words.flat_map(|(place, word)| {
             let mut rest = *word;
@@ -50,7 +50,7 @@ impl RowSet {
             })
             .map(move |bit| place as RowId * u64::BITS + bit)
         });
-        rows.skip_while(|row| *row < from).take(most).collect()
+        rows.skip_while(|row| *row < from).take(max).collect()
     }
 
     /// Removes the rows that the other set lacks.
@@ -78,8 +78,8 @@ impl RowSet {
     pub(super) fn pick(&self, rows: &[RowId], picked: &mut Vec<RowId>) {
         // Branchless, because membership is random and branch prediction would fail half the time: every row is
         // written, and overwritten by the next when it is not in the set.
-        let mut buffer = [0; PICKED_AT_ONCE];
-        for rows in rows.chunks(PICKED_AT_ONCE) {
+        let mut buffer = [0; PICK_BUFFER];
+        for rows in rows.chunks(PICK_BUFFER) {
             let mut count = 0;
             for row in rows {
                 buffer[count] = *row;

@@ -5,9 +5,9 @@ use uuid::Uuid;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
 use crate::store::index::list::{Filters, InRange, InRanges, Linked, sorted};
-use crate::store::index::rows::{Slot, Term};
-use crate::store::index::run::merge::{Group, Merged};
-use crate::store::index::run::{Place, RowId, Run};
+use crate::store::index::rows::{Slot, SortField};
+use crate::store::index::run::merge::{Group, MergedRuns};
+use crate::store::index::run::{RowId, Run, RunPosition};
 use crate::store::index::table::Runs;
 use crate::store::index::terms::joined;
 use crate::store::{Direction, KeyFilter, LinkCondition, LinkFilter, Query, TermFilter};
@@ -20,14 +20,14 @@ pub(super) enum Begin<'q> {
 }
 
 /// Groups of fewer rows are sorted as a whole.
-const SMALL_GROUP: usize = 256;
+const MAX_SORTED_GROUP: usize = 256;
 
 /// The sets of runs that hold the records of a query.
 #[derive(Debug)]
 pub(super) struct Sets<'a> {
     /// As few sets as possible.
     pub(super) fewest: Vec<&'a Runs>,
-    /// One set for each network; used only by orders of several terms.
+    /// One set for each network; used only by orders of several sort fields.
     pub(super) by_network: Vec<&'a Runs>,
 }
 
@@ -47,12 +47,12 @@ impl Index {
     pub(super) fn scan(
         &self,
         sets: &Sets<'_>,
-        terms: &[Term],
+        order: &[SortField],
         wanted: Wanted<'_>,
         found: &mut Vec<RowId>,
-        meter: &mut Meter,
+        meter: &mut StepMeter,
     ) -> Result<(), OverLimit> {
-        let Some(((slot, direction), rest)) = terms.split_first() else { return Ok(()) };
+        let Some(((slot, direction), rest)) = order.split_first() else { return Ok(()) };
         let merged = self.merged(&sets.fewest, *slot);
         if rest.is_empty() {
             scan_merged(&merged, *direction, wanted, found);
@@ -61,26 +61,26 @@ impl Index {
         self.scan_groups(sets, &merged, (*direction, rest), wanted, found, meter)
     }
 
-    /// Does the same as [`scan`](Self::scan) for one run in the ascending order of the term.
+    /// Does the same as [`scan`](Self::scan) for one run in the ascending order of the sort field.
     pub(super) fn scan_run(
         &self,
         run: &Run,
-        (slot, direction): Term,
+        (slot, direction): SortField,
         wanted: Wanted<'_>,
         found: &mut Vec<RowId>,
     ) {
-        scan_merged(&Merged { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
+        scan_merged(&MergedRuns { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
     }
 
-    /// Visits the groups of the first term, each in the order of the other terms.
+    /// Visits the groups of the first sort field, each in the order of the other fields.
     fn scan_groups(
         &self,
         sets: &Sets<'_>,
-        merged: &Merged<'_>,
-        (direction, rest): (Direction, &[Term]),
+        merged: &MergedRuns<'_>,
+        (direction, rest): (Direction, &[SortField]),
         Wanted { begin, count }: Wanted<'_>,
         found: &mut Vec<RowId>,
-        meter: &mut Meter,
+        meter: &mut StepMeter,
     ) -> Result<(), OverLimit> {
         let Some((mut group, mut begin)) = first_group(merged, direction, begin) else { return Ok(()) };
         loop {
@@ -107,10 +107,15 @@ impl Index {
     }
 
     /// Returns the networks that make up a large group. Returns `None` for a small group, and if a part of a network
-    /// is outside the group. The runs of the networks have the order of the other terms already, so that nothing is
-    /// sorted.
-    fn whole_sets<'s>(&self, sets: &Sets<'s>, merged: &Merged<'_>, group: &Group<'_>) -> Option<Sets<'s>> {
-        if merged.rank(&group.to) - merged.rank(&group.from) < SMALL_GROUP {
+    /// is outside the group. The runs of the networks have the order of the other sort fields already, so that nothing
+    /// is sorted.
+    fn whole_sets<'s>(
+        &self,
+        sets: &Sets<'s>,
+        merged: &MergedRuns<'_>,
+        group: &Group<'_>,
+    ) -> Option<Sets<'s>> {
+        if merged.rank(&group.to) - merged.rank(&group.from) < MAX_SORTED_GROUP {
             return None;
         }
         let networks = self.merged(&sets.by_network, merged.slot);
@@ -121,7 +126,7 @@ impl Index {
             if from == to {
                 continue;
             }
-            if *from != Place::default() || *to != run.end() {
+            if *from != RunPosition::default() || *to != run.end() {
                 return None;
             }
             whole.push(*set);
@@ -129,19 +134,19 @@ impl Index {
         Some(Sets { by_network: whole.clone(), fewest: whole })
     }
 
-    fn merged<'a>(&'a self, sets: &[&'a Runs], slot: Slot) -> Merged<'a> {
-        Merged { rows: &self.rows, slot, runs: sets.iter().filter_map(|runs| runs.get(slot)).collect() }
+    fn merged<'a>(&'a self, sets: &[&'a Runs], slot: Slot) -> MergedRuns<'a> {
+        MergedRuns { rows: &self.rows, slot, runs: sets.iter().filter_map(|runs| runs.get(slot)).collect() }
     }
 }
 
-fn scan_merged(merged: &Merged<'_>, direction: Direction, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_merged(merged: &MergedRuns<'_>, direction: Direction, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     match direction {
         Direction::Ascending => scan_ascending(merged, wanted, found),
         Direction::Descending => scan_descending(merged, wanted, found),
     }
 }
 
-fn scan_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_ascending(merged: &MergedRuns<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     let from = match wanted.begin {
         Begin::Rank(rank) => merged.select(rank, &merged.start(), &merged.end()),
         Begin::Behind(keys, id) => {
@@ -154,7 +159,7 @@ fn scan_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId
 
 /// Visits keys in descending order, with equal keys in ascending order of id. The rest of the list is always before
 /// a position.
-fn scan_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_descending(merged: &MergedRuns<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     let left = match wanted.begin {
         Begin::Rank(rank) => {
             let Some(before) = merged.len().checked_sub(rank) else { return };
@@ -183,7 +188,7 @@ fn scan_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowI
 
 /// Returns the group where a list begins, and where in the group.
 fn first_group<'a, 'q>(
-    merged: &Merged<'a>,
+    merged: &MergedRuns<'a>,
     direction: Direction,
     begin: Begin<'q>,
 ) -> Option<(Group<'a>, Begin<'q>)> {
@@ -206,15 +211,15 @@ impl Index {
     pub(super) fn sorted_part(
         &self,
         mut rows: Vec<RowId>,
-        terms: &[Term],
+        order: &[SortField],
         begin: Begin<'_>,
         wanted: usize,
     ) -> Vec<RowId> {
-        let compare = |left: &RowId, right: &RowId| self.rows.compare_by(terms, *left, *right);
+        let compare = |left: &RowId, right: &RowId| self.rows.compare_by(order, *left, *right);
         let start = match begin {
             Begin::Rank(rank) => rank.min(rows.len()),
             Begin::Behind(keys, id) => {
-                rows.retain(|row| self.rows.compare_with_place(terms, *row, keys, id).is_gt());
+                rows.retain(|row| self.rows.compare_with_place(order, *row, keys, id).is_gt());
                 0
             }
         };
@@ -249,7 +254,7 @@ impl Index {
         }
         let keys = self.key_filters(query, table)?;
         let terms = query.terms.iter().map(|filter| self.term_filter(filter)).collect::<Option<_>>()?;
-        // Without the filter, a list of all networks is the list of the organization.
+        // A filter that names all networks is dropped: it selects the whole organization.
         let networks = query.networks.as_deref().map(sorted);
         let networks =
             networks.filter(|networks| !self.are_all_networks(query.organization, table, networks));
@@ -296,7 +301,7 @@ impl Index {
 /// One step is a look at one row, which is a cache miss in a large index: 50 to 100 ns on today's machines. Plans are
 /// chosen by steps, never by a clock, so that a query takes the same way every time.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct StepMeter {
     spent: usize,
     limit: usize,
 }
@@ -305,7 +310,7 @@ pub(super) struct Meter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OverLimit;
 
-impl Meter {
+impl StepMeter {
     pub(super) const fn new(limit: usize) -> Self {
         Self { spent: 0, limit }
     }

@@ -5,13 +5,13 @@ use hashbrown::HashTable;
 use crate::invariant::Invariant;
 
 /// The number of rows with which a value becomes common.
-pub(in crate::store::index) const COMMON: usize = 32;
+pub(in crate::store::index) const COMMON_FROM: usize = 32;
 
 /// Maximum number of common values: a number has 15 bits.
-const MOST: usize = 1 << 15;
+const MAX_COMMON_VALUES: usize = 1 << 15;
 
 /// Minimum length of a common value: a number takes two bytes in a row.
-const SHORTEST: usize = 2;
+const MIN_COMMON_LENGTH: usize = 2;
 
 /// Numbers for the values of terms and the targets of links that many rows have.
 ///
@@ -41,7 +41,9 @@ impl CommonValues {
 
     /// Returns whether [`insert`](Self::insert) would number a value.
     pub(in crate::store::index) fn takes(&self, value: &[u8]) -> bool {
-        value.len() >= SHORTEST && self.ends.len() < MOST && self.number(value).is_none()
+        value.len() >= MIN_COMMON_LENGTH
+            && self.ends.len() < MAX_COMMON_VALUES
+            && self.number(value).is_none()
     }
 
     /// Numbers a value.

@@ -15,7 +15,7 @@ use crate::invariant::Invariant;
 use crate::store::Direction;
 use crate::store::index::interner::{NameId, PartitionId, Partitions};
 use crate::store::index::run::RowId;
-use crate::store::index::run::prefix::prefix;
+use crate::store::index::run::sort::prefix;
 
 /// One record, as the index holds it.
 #[derive(Clone, Debug)]
@@ -172,13 +172,18 @@ impl Rows {
     }
 }
 
-/// One term of an order, by slot.
-pub(in crate::store::index) type Term = (Slot, Direction);
+/// A sort field of an order, by slot.
+pub(in crate::store::index) type SortField = (Slot, Direction);
 
 impl Rows {
-    pub(in crate::store::index) fn compare_by(&self, terms: &[Term], left: RowId, right: RowId) -> Ordering {
+    pub(in crate::store::index) fn compare_by(
+        &self,
+        order: &[SortField],
+        left: RowId,
+        right: RowId,
+    ) -> Ordering {
         match (self.row(left), self.row(right)) {
-            (Some(left), Some(right)) => self.compare_rows_by(terms, left, right),
+            (Some(left), Some(right)) => self.compare_rows_by(order, left, right),
             (left, right) => left.is_some().cmp(&right.is_some()),
         }
     }
@@ -186,11 +191,11 @@ impl Rows {
     /// Compares two rows, in their present or an earlier state.
     pub(in crate::store::index) fn compare_rows_by(
         &self,
-        terms: &[Term],
+        order: &[SortField],
         left: &Row,
         right: &Row,
     ) -> Ordering {
-        let by_key = terms.iter().map(|(slot, direction)| {
+        let by_key = order.iter().map(|(slot, direction)| {
             let key = left.sort_key(*slot, self.partitions());
             directed(key.cmp(right.sort_key(*slot, self.partitions())), *direction)
         });
@@ -199,12 +204,12 @@ impl Rows {
 
     pub(in crate::store::index) fn compare_with_place(
         &self,
-        terms: &[Term],
+        order: &[SortField],
         row: RowId,
         keys: &[Vec<u8>],
         id: Uuid,
     ) -> Ordering {
-        let by_key = terms.iter().zip(keys).map(|((slot, direction), key)| {
+        let by_key = order.iter().zip(keys).map(|((slot, direction), key)| {
             directed(self.sort_key(*slot, row).cmp(key.as_slice()), *direction)
         });
         first_difference(by_key).then_with(|| self.id(row).cmp(&id))
@@ -212,13 +217,13 @@ impl Rows {
 
     /// Returns the prefix of a row by which a run in this order is searched. A search compares this number before it
     /// reads rows.
-    pub(in crate::store::index) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
-        self.row(row).map_or(0, |row| self.prefix_of_row(terms, row))
+    pub(in crate::store::index) fn prefix_by(&self, order: &[SortField], row: RowId) -> u128 {
+        self.row(row).map_or(0, |row| self.prefix_of_row(order, row))
     }
 
     /// Returns the prefix of a row in its present or an earlier state.
-    pub(in crate::store::index) fn prefix_of_row(&self, terms: &[Term], row: &Row) -> u128 {
-        match terms {
+    pub(in crate::store::index) fn prefix_of_row(&self, order: &[SortField], row: &Row) -> u128 {
+        match order {
             [] => 0,
             // The order by id alone uses the id as prefix, like the runs of that order.
             [(0, Direction::Ascending)] => row.id.as_u128(),
@@ -227,7 +232,7 @@ impl Rows {
     }
 }
 
-/// Returns the prefix of a key of the first term.
+/// Returns the prefix of a key of the first sort field.
 pub(in crate::store::index) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
     match direction {
         Direction::Ascending => prefix(key),

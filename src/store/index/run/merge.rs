@@ -6,34 +6,34 @@ use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
-use super::prefix::prefix;
-use super::{Place, RowId, Run};
+use super::sort::prefix;
+use super::{RowId, Run, RunPosition};
 use crate::invariant::Invariant;
 use crate::store::Direction;
 use crate::store::index::rows::{Rows, Slot};
 
-/// Several runs of one slot, seen as one sorted sequence. A position consists of one [`Place`] for each run.
+/// Several runs of one slot, seen as one sorted sequence. A position consists of one [`RunPosition`] for each run.
 #[derive(Debug)]
-pub(in crate::store::index) struct Merged<'a> {
+pub(in crate::store::index) struct MergedRuns<'a> {
     pub(in crate::store::index) rows: &'a Rows,
     pub(in crate::store::index) slot: Slot,
     pub(in crate::store::index) runs: Vec<&'a Run>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedRuns<'a> {
     pub(in crate::store::index) fn len(&self) -> usize {
         self.runs.iter().map(|run| run.len()).sum()
     }
 
-    pub(in crate::store::index) fn start(&self) -> Vec<Place> {
-        vec![Place::default(); self.runs.len()]
+    pub(in crate::store::index) fn start(&self) -> Vec<RunPosition> {
+        vec![RunPosition::default(); self.runs.len()]
     }
 
-    pub(in crate::store::index) fn end(&self) -> Vec<Place> {
+    pub(in crate::store::index) fn end(&self) -> Vec<RunPosition> {
         self.runs.iter().map(|run| run.end()).collect()
     }
 
-    pub(in crate::store::index) fn rank(&self, position: &[Place]) -> usize {
+    pub(in crate::store::index) fn rank(&self, position: &[RunPosition]) -> usize {
         self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).sum()
     }
 
@@ -48,7 +48,7 @@ impl<'a> Merged<'a> {
         key: &[u8],
         id: Option<Uuid>,
         is_before: impl Fn((&[u8], Uuid)) -> bool,
-    ) -> Vec<Place> {
+    ) -> Vec<RunPosition> {
         let is_before = |row| is_before(self.rows.rank_key(self.slot, row));
         let prefixes = self.prefixes(key, id);
         self.runs.iter().map(|run| run.partition_place(prefixes.clone(), is_before)).collect()
@@ -70,7 +70,12 @@ impl<'a> Merged<'a> {
     /// Each step probes one row, counts the smaller rows in every run, and narrows the bounds. Even steps probe
     /// where the rank would be if rows were spread evenly, which is close when networks are alike; odd steps probe
     /// the middle, so that no distribution is slow.
-    pub(in crate::store::index) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
+    pub(in crate::store::index) fn select(
+        &self,
+        rank: usize,
+        from: &[RunPosition],
+        to: &[RunPosition],
+    ) -> Vec<RunPosition> {
         if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
             return vec![run.place(run.rank(*from).saturating_add(rank).min(run.rank(*to)))];
         }
@@ -106,13 +111,20 @@ impl<'a> Merged<'a> {
         low.position
     }
 
-    fn bound(&self, position: &[Place]) -> Bound {
+    fn bound(&self, position: &[RunPosition]) -> Bound {
         let ranks: Vec<usize> = self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).collect();
         Bound { rank: ranks.iter().sum(), ranks, position: position.to_vec() }
     }
 
     /// Returns the position of a row between two bounds. The row stands at `place` in the run `own`.
-    fn split(&self, low: &Bound, high: &Bound, own: usize, place: Place, row: RowId) -> Vec<Place> {
+    fn split(
+        &self,
+        low: &Bound,
+        high: &Bound,
+        own: usize,
+        place: RunPosition,
+        row: RowId,
+    ) -> Vec<RunPosition> {
         let pivot = self.rows.rank_key(self.slot, row);
         let prefixes = self.prefixes(pivot.0, Some(pivot.1));
         let bounds = low.position.iter().zip(&high.position);
@@ -129,7 +141,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the smallest row between two positions.
-    pub(in crate::store::index) fn least(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
+    pub(in crate::store::index) fn least(&self, from: &[RunPosition], to: &[RunPosition]) -> Option<RowId> {
         let heads = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
         heads.filter_map(|((run, from), _)| run.at(*from)).min_by(|left, right| self.compare(*left, *right))
     }
@@ -137,8 +149,8 @@ impl<'a> Merged<'a> {
     /// Appends the rows between two positions in order, until `found` holds `wanted` rows.
     pub(in crate::store::index) fn take(
         &self,
-        from: &[Place],
-        to: &[Place],
+        from: &[RunPosition],
+        to: &[RunPosition],
         wanted: usize,
         found: &mut Vec<RowId>,
     ) {
@@ -170,7 +182,7 @@ impl<'a> Merged<'a> {
     /// Most keys occur once, and a single row needs no group.
     pub(in crate::store::index) fn take_descending(
         &self,
-        before: &[Place],
+        before: &[RunPosition],
         wanted: usize,
         found: &mut Vec<RowId>,
     ) {
@@ -201,7 +213,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn take_descending_of(&self, run: &Run, before: Place, wanted: usize, found: &mut Vec<RowId>) {
+    fn take_descending_of(&self, run: &Run, before: RunPosition, wanted: usize, found: &mut Vec<RowId>) {
         let last_before = |place| {
             let place = run.before(place)?;
             let row = run.at(place)?;
@@ -223,21 +235,21 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns where the group that ends with this row begins in its run.
-    fn group_ending_with(&self, last: &Head<'_>) -> Place {
+    fn group_ending_with(&self, last: &Head<'_>) -> RunPosition {
         self.group_start_before(self.runs[last.run], last.place, last.key)
     }
 
     /// Returns the last row of a run before a place.
-    fn tail(&self, run: usize, before: Place) -> Option<Head<'a>> {
+    fn tail(&self, run: usize, before: RunPosition) -> Option<Head<'a>> {
         let place = self.runs[run].before(before)?;
         self.row_at(run, place)
     }
 
-    fn head(&self, run: usize, place: Place, to: &[Place]) -> Option<Head<'a>> {
+    fn head(&self, run: usize, place: RunPosition, to: &[RunPosition]) -> Option<Head<'a>> {
         if place < to[run] { self.row_at(run, place) } else { None }
     }
 
-    fn row_at(&self, run: usize, place: Place) -> Option<Head<'a>> {
+    fn row_at(&self, run: usize, place: RunPosition) -> Option<Head<'a>> {
         let row = self.runs[run].at(place).asserted()?;
         let (key, id) = self.rows.rank_key(self.slot, row);
         Some(Head { key, id, run, place, row })
@@ -251,7 +263,7 @@ impl<'a> Merged<'a> {
 /// A position with its rank in each run and in total.
 #[derive(Debug)]
 struct Bound {
-    position: Vec<Place>,
+    position: Vec<RunPosition>,
     ranks: Vec<usize>,
     rank: usize,
 }
@@ -262,7 +274,7 @@ struct Head<'a> {
     key: &'a [u8],
     id: Uuid,
     run: usize,
-    place: Place,
+    place: RunPosition,
     row: RowId,
 }
 
@@ -278,11 +290,11 @@ fn interpolate(span: usize, part: usize, whole: usize) -> usize {
 #[derive(Debug)]
 pub(in crate::store::index) struct Group<'a> {
     pub(in crate::store::index) key: &'a [u8],
-    pub(in crate::store::index) from: Vec<Place>,
-    pub(in crate::store::index) to: Vec<Place>,
+    pub(in crate::store::index) from: Vec<RunPosition>,
+    pub(in crate::store::index) to: Vec<RunPosition>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedRuns<'a> {
     /// Returns the group that holds the record of this rank. Also returns the number of records before the group.
     pub(in crate::store::index) fn group_of_rank(
         &self,
@@ -334,28 +346,28 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the group that ends at a position.
-    fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
+    fn group_before(&self, to: Vec<RunPosition>) -> Option<Group<'a>> {
         let key = self.key(self.last_before(&to)?);
         let from = self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
         Some(Group { key, from, to })
     }
 
     /// Returns the group that begins at a position.
-    fn group_behind(&self, from: Vec<Place>) -> Option<Group<'a>> {
+    fn group_behind(&self, from: Vec<RunPosition>) -> Option<Group<'a>> {
         let key = self.key(self.least(&from, &self.end())?);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Some(Group { key, from, to })
     }
 
     /// Returns the group that a position divides, if the position is inside one.
-    pub(in crate::store::index) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
+    pub(in crate::store::index) fn group_around(&self, position: &[RunPosition]) -> Option<Group<'a>> {
         let before = self.key(self.last_before(position)?);
         let behind = self.key(self.least(position, &self.end())?);
         if before == behind { Some(self.group_of_key(before)) } else { None }
     }
 
     /// Returns the greatest row before a position.
-    fn last_before(&self, to: &[Place]) -> Option<RowId> {
+    fn last_before(&self, to: &[RunPosition]) -> Option<RowId> {
         let lasts = self.runs.iter().zip(to).filter_map(|(run, to)| run.at(run.before(*to)?));
         lasts.max_by(|left, right| self.compare(*left, *right))
     }
@@ -369,7 +381,7 @@ impl<'a> Merged<'a> {
 
     /// Returns where the group of a key ends in a run. Compares the neighbour before searching the run, because most
     /// groups have one record.
-    fn group_end(&self, run: &Run, from: Place, key: &[u8]) -> Place {
+    fn group_end(&self, run: &Run, from: RunPosition, key: &[u8]) -> RunPosition {
         let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
         if !in_group(from) {
             return from;
@@ -382,13 +394,18 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
+    fn group_start(&self, run: &Run, to: RunPosition, key: &[u8]) -> RunPosition {
         let last = run.before(to).filter(|place| run.at(*place).is_some_and(|row| self.key(row) == key));
         last.map_or(to, |last| self.group_start_before(run, last, key))
     }
 
     /// Returns where the group of a key begins in its run. `place` is the place of one of its rows.
-    pub(in crate::store::index) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
+    pub(in crate::store::index) fn group_start_before(
+        &self,
+        run: &Run,
+        place: RunPosition,
+        key: &[u8],
+    ) -> RunPosition {
         let former = run.before(place).and_then(|place| run.at(place));
         if former.is_some_and(|row| self.key(row) == key) {
             run.partition_place(self.prefixes(key, None), |row| self.key(row) < key)

@@ -6,7 +6,6 @@
 )]
 
 pub(super) mod merge;
-pub(super) mod prefix;
 pub(super) mod sort;
 #[cfg(test)]
 mod tests;
@@ -21,10 +20,10 @@ pub(crate) type RowId = u32;
 
 /// Maximum number of rows in a block. A block takes 2 KB, so that an insertion moves little and the list of blocks
 /// stays short.
-const BLOCK: usize = 512;
+const MAX_BLOCK: usize = 512;
 
 /// Rows by which the capacity of a block grows. Doubling would leave a third of it empty on average.
-const GROWTH: usize = 32;
+const BLOCK_GROWTH: usize = 32;
 
 /// A sorted run: rows in some order, with selection by rank. It consists of a list of short blocks and a Fenwick tree
 /// over their lengths.
@@ -60,7 +59,7 @@ impl Block {
 
 /// A place in a run: block and offset. The end of a run is offset 0 of the block after the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::store::index) struct Place {
+pub(in crate::store::index) struct RunPosition {
     block: usize,
     offset: usize,
 }
@@ -71,7 +70,7 @@ impl Run {
         rows: &[RowId],
         mut prefix_of: impl FnMut(RowId) -> u128,
     ) -> Self {
-        let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &mut prefix_of)).collect();
+        let blocks = rows.chunks(MAX_BLOCK).map(|rows| Block::new(rows.to_vec(), &mut prefix_of)).collect();
         let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
         run.rebuild_tree();
         run
@@ -79,7 +78,7 @@ impl Run {
 
     /// Returns the rows whose prefixes [`of_sorted`](Self::of_sorted) asks for, in the same order.
     pub(in crate::store::index) fn ends_of_blocks(rows: &[RowId]) -> impl Iterator<Item = RowId> + '_ {
-        rows.chunks(BLOCK).filter_map(|rows| rows.last().copied())
+        rows.chunks(MAX_BLOCK).filter_map(|rows| rows.last().copied())
     }
 
     /// Returns a run of the same rows for another order. In that order all rows have this prefix.
@@ -104,7 +103,7 @@ impl Run {
     }
 
     /// Returns the place of a rank, or the end for a rank beyond it.
-    pub(in crate::store::index) fn place(&self, rank: usize) -> Place {
+    pub(in crate::store::index) fn place(&self, rank: usize) -> RunPosition {
         if rank >= self.length {
             return self.end();
         }
@@ -120,10 +119,10 @@ impl Run {
             }
             step /= 2;
         }
-        Place { block, offset }
+        RunPosition { block, offset }
     }
 
-    pub(in crate::store::index) fn rank(&self, place: Place) -> usize {
+    pub(in crate::store::index) fn rank(&self, place: RunPosition) -> usize {
         let mut rank = place.offset;
         let mut node = place.block;
         while node > 0 {
@@ -133,35 +132,35 @@ impl Run {
         rank
     }
 
-    pub(in crate::store::index) const fn end(&self) -> Place {
-        Place { block: self.blocks.len(), offset: 0 }
+    pub(in crate::store::index) const fn end(&self) -> RunPosition {
+        RunPosition { block: self.blocks.len(), offset: 0 }
     }
 
-    pub(in crate::store::index) fn at(&self, place: Place) -> Option<RowId> {
+    pub(in crate::store::index) fn at(&self, place: RunPosition) -> Option<RowId> {
         self.block_rows(place.block).get(place.offset).copied()
     }
 
-    pub(in crate::store::index) fn next(&self, place: Place) -> Place {
+    pub(in crate::store::index) fn next(&self, place: RunPosition) -> RunPosition {
         if place.offset + 1 < self.block_rows(place.block).len() {
-            Place { block: place.block, offset: place.offset + 1 }
+            RunPosition { block: place.block, offset: place.offset + 1 }
         } else {
-            Place { block: (place.block + 1).min(self.blocks.len()), offset: 0 }
+            RunPosition { block: (place.block + 1).min(self.blocks.len()), offset: 0 }
         }
     }
 
-    pub(in crate::store::index) fn before(&self, place: Place) -> Option<Place> {
+    pub(in crate::store::index) fn before(&self, place: RunPosition) -> Option<RunPosition> {
         if place.offset > 0 {
-            return Some(Place { block: place.block, offset: place.offset - 1 });
+            return Some(RunPosition { block: place.block, offset: place.offset - 1 });
         }
         let block = place.block.checked_sub(1)?;
-        Some(Place { block, offset: self.block_rows(block).len().checked_sub(1)? })
+        Some(RunPosition { block, offset: self.block_rows(block).len().checked_sub(1)? })
     }
 
     /// Iterates over the rows from one place to another, which must not be before it.
     pub(in crate::store::index) fn between(
         &self,
-        from: Place,
-        to: Place,
+        from: RunPosition,
+        to: RunPosition,
     ) -> impl Iterator<Item = RowId> + '_ {
         self.slices_between(from, to).flatten().copied()
     }
@@ -170,8 +169,8 @@ impl Run {
     /// in memory.
     pub(in crate::store::index) fn slices_between(
         &self,
-        from: Place,
-        to: Place,
+        from: RunPosition,
+        to: RunPosition,
     ) -> impl Iterator<Item = &[RowId]> {
         debug_assert!(from <= to, "{from:?} is behind {to:?}");
         let last = to.block.min(self.blocks.len().saturating_sub(1));
@@ -189,19 +188,19 @@ impl Run {
         &self,
         prefixes: RangeInclusive<u128>,
         is_before: impl Fn(RowId) -> bool,
-    ) -> Place {
-        self.partition_between(Place::default(), self.end(), prefixes, is_before)
+    ) -> RunPosition {
+        self.partition_between(RunPosition::default(), self.end(), prefixes, is_before)
     }
 
     /// Does the same as [`partition_place`](Self::partition_place) between two places. The predicate must be true
     /// before the first place and false from the second on.
     pub(in crate::store::index) fn partition_between(
         &self,
-        from: Place,
-        to: Place,
+        from: RunPosition,
+        to: RunPosition,
         prefixes: RangeInclusive<u128>,
         is_before: impl Fn(RowId) -> bool,
-    ) -> Place {
+    ) -> RunPosition {
         let whole = self.blocks.get(from.block..to.block).asserted_or_default();
         let smaller = whole.partition_point(|block| block.last < *prefixes.start());
         let alike = &whole[smaller..];
@@ -213,7 +212,7 @@ impl Run {
         let rows = self.block_rows(block);
         let end = if block == to.block { to.offset } else { rows.len() };
         let rows = rows.get(begin..end).asserted_or_default();
-        Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
+        RunPosition { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
     }
 
     /// Inserts a row after all rows for which `is_before` is true.
@@ -231,7 +230,7 @@ impl Run {
     /// Inserts a row at a place.
     pub(in crate::store::index) fn insert_at(
         &mut self,
-        mut place: Place,
+        mut place: RunPosition,
         row: RowId,
         prefix_of: impl Fn(RowId) -> u128,
     ) {
@@ -239,13 +238,13 @@ impl Run {
         if place == self.end()
             && let Some(last) = self.blocks.len().checked_sub(1)
         {
-            place = Place { block: last, offset: self.block_rows(last).len() };
+            place = RunPosition { block: last, offset: self.block_rows(last).len() };
         }
         self.length += 1;
         let Some(block) = self.blocks.get_mut(place.block) else {
             return self.insert_block(0, Block { rows: vec![row], last: prefix });
         };
-        if block.rows.len() < BLOCK {
+        if block.rows.len() < MAX_BLOCK {
             insert_tightly(&mut block.rows, place.offset, row);
             if place.offset + 1 == block.rows.len() {
                 block.last = prefix;
@@ -257,7 +256,7 @@ impl Run {
         let tail = if place.offset == block.rows.len() {
             vec![row]
         } else {
-            let mut tail = block.rows.split_off(BLOCK / 2);
+            let mut tail = block.rows.split_off(MAX_BLOCK / 2);
             capacity::shrink_to_fit(&mut block.rows);
             match place.offset.checked_sub(block.rows.len()) {
                 Some(offset) => insert_tightly(&mut tail, offset, row),
@@ -300,7 +299,7 @@ impl Run {
             self.rebuild_tree();
             return true;
         }
-        if follower == 0 || left + follower > BLOCK / 2 {
+        if follower == 0 || left + follower > MAX_BLOCK / 2 {
             if place.offset == left {
                 block.note_last(prefix_of);
             }
@@ -317,7 +316,7 @@ impl Run {
 
     /// Returns the place of the row if only one block can hold it. Otherwise returns the first place where
     /// `is_before` is false. Scanning a block for the number is cheaper than reading rows for comparison.
-    fn find(&self, row: RowId, prefix: u128, is_before: impl Fn(RowId) -> bool) -> Place {
+    fn find(&self, row: RowId, prefix: u128, is_before: impl Fn(RowId) -> bool) -> RunPosition {
         let block = self.blocks.partition_point(|block| block.last < prefix);
         let is_alone =
             self.blocks.get(block).is_some_and(|block| prefix < block.last) || block + 1 == self.blocks.len();
@@ -325,7 +324,7 @@ impl Run {
             if is_alone { self.block_rows(block).iter().position(|other| *other == row) } else { None };
         offset.map_or_else(
             || self.partition_place(prefix..=prefix, is_before),
-            |offset| Place { block, offset },
+            |offset| RunPosition { block, offset },
         )
     }
 
@@ -352,7 +351,7 @@ impl Run {
 
 fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
     if rows.len() == rows.capacity() {
-        capacity::reserve_exact(rows, rows.len().clamp(1, GROWTH));
+        capacity::reserve_exact(rows, rows.len().clamp(1, BLOCK_GROWTH));
     }
     rows.insert(offset, row);
 }

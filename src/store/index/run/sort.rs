@@ -1,14 +1,14 @@
 //! Sorting numbers by keys that are byte strings.
+//!
+//! The beginnings of keys decide most comparisons without reading the keys.
 
 use std::cmp::Ordering;
-
-use super::prefix::prefix;
 
 /// Bytes of a key that are kept beside its number.
 const PREFIX: usize = 16;
 
 /// Depth at which whole keys are compared, in bytes. It keeps long equal keys from deepening the recursion.
-const DEEP: usize = 16 * PREFIX;
+const MAX_DEPTH: usize = 16 * PREFIX;
 
 /// A number to be sorted, with a part of its key. The part decides nearly every comparison without reading the key.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ fn sort_from<'k>(all: &mut [Sorting], offset: usize, key_of: &impl Fn(u32) -> &'
     let offset = offset + PREFIX;
     let alike = all.chunk_by_mut(Sorting::goes_on_like).filter(|alike| alike.len() > 1);
     for alike in alike {
-        if offset >= DEEP {
+        if offset >= MAX_DEPTH {
             alike.sort_unstable_by(|left, right| compare(left.number, right.number, key_of));
             continue;
         }
@@ -71,6 +71,14 @@ fn sort_from<'k>(all: &mut [Sorting], offset: usize, key_of: &impl Fn(u32) -> &'
 
 fn compare<'k>(left: u32, right: u32, key_of: &impl Fn(u32) -> &'k [u8]) -> Ordering {
     key_of(left).cmp(key_of(right)).then(left.cmp(&right))
+}
+
+/// Returns the beginning of a key as a number in the same order. A short key reads as if zeros followed.
+pub(in crate::store::index) fn prefix(key: &[u8]) -> u128 {
+    match key.first_chunk() {
+        Some(bytes) => u128::from_be_bytes(*bytes),
+        None => key.iter().rev().fold(0, |prefix, byte| prefix >> 8 | u128::from(*byte) << 120),
+    }
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ use crate::store::{Term, TermRange};
 ///
 /// An insertion scans the values of a block and moves half of its bytes. Blocks of 2,048 bytes would save 20 bytes of
 /// memory for each host, but bulk requests would take 5 % longer (`cargo bench --bench import -- bulk`).
-const MOST: usize = 1_024;
+const MAX_BLOCK_BYTES: usize = 1_024;
 
 /// Bytes by which a block grows. Doubling would leave a third of it empty on average.
-const GROWTH: usize = 64;
+const BLOCK_GROWTH: usize = 64;
 
 /// Consecutive postings of one name: each value once, with the list of its rows.
 ///
@@ -27,7 +27,7 @@ const GROWTH: usize = 64;
 /// row is left out, and so is the ending of the block, which is stored once before all lists: hostnames and their
 /// parts end with the same domain. Flags in the two lengths indicate both.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct PostingBlock {
     /// The length of the ending, the ending, the lists.
     bytes: Vec<u8>,
     count: usize,
@@ -41,9 +41,9 @@ const IS_SINGLE: u8 = 1 << 7;
 
 const _: () = assert!(Term::MAX_LENGTH < HAS_ENDING as usize && Term::MAX_LENGTH < IS_SINGLE as usize);
 
-impl Block {
+impl PostingBlock {
     /// The length of most blocks, in bytes: a full block is split into halves, which grow again.
-    pub(super) const USUAL_BYTES: usize = MOST * 3 / 4;
+    pub(super) const USUAL_BYTES: usize = MAX_BLOCK_BYTES * 3 / 4;
 
     /// Returns the length in bytes.
     pub(super) fn bytes(&self) -> usize {
@@ -51,7 +51,7 @@ impl Block {
     }
 }
 
-impl Default for Block {
+impl Default for PostingBlock {
     fn default() -> Self {
         Self { bytes: vec![0], count: 0 }
     }
@@ -147,10 +147,10 @@ impl<'b> Iterator for Lists<'b> {
     }
 }
 
-impl Block {
+impl PostingBlock {
     /// Creates an empty block with the capacity of a full one. A block that is kept must be shrunk.
     fn with_ending(ending: &[u8]) -> Self {
-        let mut bytes = Vec::with_capacity(MOST);
+        let mut bytes = Vec::with_capacity(MAX_BLOCK_BYTES);
         bytes.push(ending.len() as u8);
         bytes.extend_from_slice(ending);
         Self { bytes, count: 0 }
@@ -171,16 +171,16 @@ impl Block {
     }
 
     pub(super) const fn is_full(&self) -> bool {
-        self.bytes.len() > MOST
+        self.bytes.len() > MAX_BLOCK_BYTES
     }
 
     pub(super) const fn is_small(&self) -> bool {
-        self.bytes.len() < MOST / 4
+        self.bytes.len() < MAX_BLOCK_BYTES / 4
     }
 
     /// Returns whether the next block should be appended.
     pub(super) const fn has_room_for(&self, next: &Self) -> bool {
-        self.is_empty() || self.bytes.len() + next.bytes.len() <= MOST / 2
+        self.is_empty() || self.bytes.len() + next.bytes.len() <= MAX_BLOCK_BYTES / 2
     }
 
     /// Counts the postings in a range.
@@ -360,7 +360,7 @@ impl Block {
     fn replace(&mut self, start: usize, end: usize, changed: &[u8]) {
         let more = changed.len().saturating_sub(end - start);
         if self.bytes.capacity() - self.bytes.len() < more {
-            let growth = more.max(self.bytes.len().min(GROWTH));
+            let growth = more.max(self.bytes.len().min(BLOCK_GROWTH));
             capacity::reserve_exact(&mut self.bytes, growth);
         }
         let (length, moved) = (self.bytes.len(), start + changed.len());

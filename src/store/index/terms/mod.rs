@@ -69,19 +69,19 @@ impl Postings {
         self.sequences.iter().map(|(_, sequence)| sequence.bytes()).sum()
     }
 
-    /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
-    pub(super) fn count(&self, name: NameId, range: &TermRange, most: usize) -> usize {
-        self.sequence(name).map_or(0, |sequence| sequence.count(range, most))
+    /// Counts the postings in a range, up to about `max`. A row counts once for each of its values in the range.
+    pub(super) fn count(&self, name: NameId, range: &TermRange, max: usize) -> usize {
+        self.sequence(name).map_or(0, |sequence| sequence.count(range, max))
     }
 
     /// Visits the rows of a section, at most this many, in slices. Returns the last posting if others may follow.
     pub(super) fn read(
         &self,
         section: Section<'_>,
-        most: usize,
+        max: usize,
         visit: impl FnMut(&[RowId]),
     ) -> Option<Posting> {
-        self.sequence(section.name)?.read(section, most, visit)
+        self.sequence(section.name)?.read(section, max, visit)
     }
 
     /// Takes out the sequence of a name, empty if there is none yet.
@@ -133,7 +133,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::store::index::rows::common_values::COMMON;
+    use crate::store::index::rows::common_values::COMMON_FROM;
 
     /// Values with shared beginnings, zeros, and all lengths up to 64 bytes.
     fn value(random: &mut fastrand::Rng) -> Vec<u8> {
@@ -167,13 +167,13 @@ mod tests {
     }
 
     /// Reads a range in sections of this many postings.
-    fn rows(postings: &Postings, name: NameId, range: &TermRange, most: usize) -> Vec<RowId> {
+    fn rows(postings: &Postings, name: NameId, range: &TermRange, max: usize) -> Vec<RowId> {
         let (mut rows, mut after) = (Vec::new(), None);
         loop {
             let before = rows.len();
             let section = Section { name, range, after: after.as_ref() };
-            after = postings.read(section, most, |slice| rows.extend_from_slice(slice));
-            assert!(rows.len() - before <= most);
+            after = postings.read(section, max, |slice| rows.extend_from_slice(slice));
+            assert!(rows.len() - before <= max);
             if after.is_none() {
                 return rows;
             }
@@ -182,11 +182,11 @@ mod tests {
 
     fn assert_same(postings: &Postings, model: &Model, random: &mut fastrand::Rng) {
         for _ in 0..20 {
-            let (name, range, most) = (random.u16(..4), range(random), random.usize(1..900));
+            let (name, range, max) = (random.u16(..4), range(random), random.usize(1..900));
             let expected = expected(model, name, &range);
-            assert_eq!(rows(postings, name, &range, most), expected, "{name} {range:?}");
+            assert_eq!(rows(postings, name, &range, max), expected, "{name} {range:?}");
             assert_eq!(postings.count(name, &range, usize::MAX), expected.len(), "{name} {range:?}");
-            assert!(postings.count(name, &range, most) >= expected.len().min(most));
+            assert!(postings.count(name, &range, max) >= expected.len().min(max));
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
         postings.put(name, sequence);
         model.extend(batch.into_iter().map(|(value, row)| (name, value, row)));
         let rows_of = |value| expected(model, name, &TermRange::exact(value)).len();
-        assert!(common.into_iter().all(|value| rows_of(value) >= COMMON));
+        assert!(common.into_iter().all(|value| rows_of(value) >= COMMON_FROM));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! in the first of these forms that fits:
 //!
 //! - *common*: its number among the common values, in two bytes of which the first has its highest bit set;
-//! - *slice*: [`SLICE`] plus its length, and its offset in the text of the row; a row has its name and its addresses as
+//! - *slice*: [`SLICE_MARK`] plus its length, and its offset in the text of the row; a row has its name and its addresses as
 //!   sort keys, and most of its rare words are parts of them;
 //! - *verbatim*: its length and its bytes.
 
@@ -20,12 +20,12 @@ const NAME: u8 = 0x7F;
 const IS_COMMON: u16 = 1 << 15;
 
 /// Number added to the length of a slice. The sum lies between the lengths of verbatim values and [`NAME`].
-const SLICE: u8 = NAME - 1 - Term::MAX_LENGTH as u8;
+const SLICE_MARK: u8 = NAME - 1 - Term::MAX_LENGTH as u8;
 
 /// Length of the shortest slice: a shorter value takes as few bytes verbatim.
-const SHORTEST_SLICE: usize = Term::MAX_LENGTH + 1 - SLICE as usize;
+const MIN_SLICE: usize = Term::MAX_LENGTH + 1 - SLICE_MARK as usize;
 
-const _: () = assert!(Term::MAX_LENGTH < NAME as usize && SHORTEST_SLICE > 1);
+const _: () = assert!(Term::MAX_LENGTH < NAME as usize && MIN_SLICE > 1);
 
 /// Appends terms, which must be sorted and without duplicates, for a row with this text.
 pub(in crate::store::index) fn pack_terms(
@@ -49,7 +49,7 @@ pub(in crate::store::index) fn pack_terms(
 
 fn pack_rare(value: &[u8], text: &[u8], bytes: &mut Vec<u8>) {
     if let Some(offset) = offset_in(text, value) {
-        bytes.extend_from_slice(&[SLICE + value.len() as u8, offset]);
+        bytes.extend_from_slice(&[SLICE_MARK + value.len() as u8, offset]);
         return;
     }
     bytes.push(value.len() as u8);
@@ -58,7 +58,7 @@ fn pack_rare(value: &[u8], text: &[u8], bytes: &mut Vec<u8>) {
 
 /// Returns where a value is in a text. Only its first 256 places are searched, so a long text takes no longer.
 fn offset_in(text: &[u8], value: &[u8]) -> Option<u8> {
-    if value.len() < SHORTEST_SLICE {
+    if value.len() < MIN_SLICE {
         return None;
     }
     (0..=u8::MAX).zip(text.windows(value.len())).find(|(_, place)| *place == value).map(|(offset, _)| offset)
@@ -84,7 +84,7 @@ pub(in crate::store::index) fn terms_of<'a>(
         }
         if usize::from(*first) > Term::MAX_LENGTH {
             let (offset, after) = rest.split_first().asserted()?;
-            let (start, length) = (usize::from(*offset), usize::from(*first - SLICE));
+            let (start, length) = (usize::from(*offset), usize::from(*first - SLICE_MARK));
             bytes = after;
             return Some((name, text.get(start..start + length).asserted()?));
         }

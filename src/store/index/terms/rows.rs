@@ -4,14 +4,14 @@
 //! all others, as most new rows are, is inserted without reading the list.
 
 use crate::store::index::run::RowId;
-use crate::store::index::varint::{FOLLOWED, read, write};
+use crate::store::index::varint::{CONTINUATION_BIT, read, write};
 
 /// A place in a list.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     /// The row before, which is greater.
     before: Option<RowId>,
-    /// Where the difference from it to the row at the place is stored.
+    /// Offset in bytes of the difference between `before` and `row`.
     start: usize,
     end: usize,
     /// The row at the place; `None` at the end of the list.
@@ -41,7 +41,7 @@ impl Spot {
 
 /// Returns the number of rows.
 pub(super) fn count(rows: &[u8]) -> usize {
-    rows.iter().filter(|byte| **byte < FOLLOWED).count()
+    rows.iter().filter(|byte| **byte < CONTINUATION_BIT).count()
 }
 
 /// Appends all rows in ascending order.

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
-use super::block::Block;
+use super::block::PostingBlock;
 use super::{Posting, Section};
 use crate::invariant::Invariant;
 use crate::store::TermRange;
-use crate::store::index::rows::common_values::COMMON;
+use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::run::RowId;
-use crate::store::index::run::prefix::prefix;
+use crate::store::index::run::sort::prefix;
 
 /// Number of postings below which they are inserted into a block one by one. For so few, this takes less time than
 /// writing the block anew.
-const FEW: usize = 4;
+const MAX_SINGLE_INSERTS: usize = 4;
 
 /// A place in a sequence of postings, in the order of values and rows.
 ///
@@ -50,7 +50,7 @@ fn rest(value: &[u8]) -> &[u8] {
 pub(in crate::store::index) struct Sequence {
     /// The blocks by position. The position of a block is not after its first posting, but after all postings of the
     /// block before. The position of the first block is the smallest possible one.
-    blocks: BTreeMap<Position, Block>,
+    blocks: BTreeMap<Position, PostingBlock>,
 }
 
 impl Sequence {
@@ -60,10 +60,10 @@ impl Sequence {
 
     /// Estimates the memory of the postings, in bytes. Of a single block, which may have any length, it is exact.
     pub(super) fn bytes(&self) -> usize {
-        let each = size_of::<Position>() + size_of::<Block>();
+        let each = size_of::<Position>() + size_of::<PostingBlock>();
         match self.blocks.len() {
-            1 => self.blocks.values().map(Block::bytes).sum::<usize>() + each,
-            blocks => blocks * (each + Block::USUAL_BYTES),
+            1 => self.blocks.values().map(PostingBlock::bytes).sum::<usize>() + each,
+            blocks => blocks * (each + PostingBlock::USUAL_BYTES),
         }
     }
 
@@ -71,7 +71,7 @@ impl Sequence {
     pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> bool {
         let position = Position::of(value, row);
         let Some((_, block)) = self.blocks.range_mut((Unbounded, Included(&position))).next_back() else {
-            self.blocks.insert(Position::default(), Block::of(value, row));
+            self.blocks.insert(Position::default(), PostingBlock::of(value, row));
             return false;
         };
         let rows = block.insert(value, row);
@@ -79,7 +79,7 @@ impl Sequence {
             let (value, row, rest) = block.split(value, row);
             self.blocks.insert(Position::of(&value, row), rest);
         }
-        rows == COMMON
+        rows == COMMON_FROM
     }
 
     /// Inserts postings, which must be sorted. Values that become common are appended to `common`.
@@ -96,7 +96,7 @@ impl Sequence {
             let count = postings.partition_point(is_before);
             let (now, later) = postings.split_at(count);
             postings = later;
-            if now.len() < FEW {
+            if now.len() < MAX_SINGLE_INSERTS {
                 let became_common = now.iter().filter(|(value, row)| self.insert(value, *row));
                 common.extend(became_common.map(|(value, _)| value.to_vec()));
                 continue;
@@ -143,12 +143,12 @@ impl Sequence {
         }
     }
 
-    /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
-    pub(super) fn count(&self, range: &TermRange, most: usize) -> usize {
+    /// Counts the postings in a range, up to about `max`. A row counts once for each of its values in the range.
+    pub(super) fn count(&self, range: &TermRange, max: usize) -> usize {
         let mut blocks = self.blocks_of(range, None).peekable();
         let mut is_first = true;
         let mut count = 0;
-        while let Some(block) = blocks.next().filter(|_| count < most) {
+        while let Some(block) = blocks.next().filter(|_| count < max) {
             // Only the first and the last block have postings outside the range.
             let is_inside = !is_first && blocks.peek().is_some();
             count += if is_inside { block.len() } else { block.count(range) };
@@ -161,10 +161,10 @@ impl Sequence {
     pub(super) fn read(
         &self,
         section: Section<'_>,
-        most: usize,
+        max: usize,
         mut visit: impl FnMut(&[RowId]),
     ) -> Option<Posting> {
-        let mut left = most;
+        let mut left = max;
         let mut last = None;
         let mut blocks = self.blocks_of(section.range, section.after).peekable();
         let mut is_first = true;
@@ -197,7 +197,7 @@ impl Sequence {
         &'s self,
         range: &'s TermRange,
         after: Option<&Posting>,
-    ) -> impl Iterator<Item = &'s Block> {
+    ) -> impl Iterator<Item = &'s PostingBlock> {
         let (value, row) = after.map_or((range.from.as_slice(), 0), |(value, row)| (value, *row));
         let first = Position::of(value, row);
         let before = self.blocks.range((Unbounded, Included(&first))).next_back();
@@ -235,7 +235,7 @@ mod tests {
     fn postings_that_arrive_in_order_fill_their_blocks() {
         let mut sequence = Sequence::default();
         (0..100_000).for_each(|row| _ = sequence.insert(b"frequent", row));
-        let fullest = sequence.blocks.values().map(Block::len).max().unwrap();
+        let fullest = sequence.blocks.values().map(PostingBlock::len).max().unwrap();
         assert!(sequence.blocks.len() <= 100_000_usize.div_ceil(fullest));
     }
 }

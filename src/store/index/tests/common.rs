@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::loaded;
 use super::random::Model;
-use crate::store::index::rows::common_values::COMMON;
+use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::{Index, IndexSnapshot, Packs};
 use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, Version, Write};
 
@@ -69,7 +69,7 @@ fn the_target_of_many_links_is_numbered_however_its_records_were_inserted() {
 #[test]
 fn snapshots_and_packers_from_before_a_target_became_common_stay_valid() {
     let mut index = Index::default();
-    let before = COMMON - 2;
+    let before = COMMON_FROM - 2;
     (0..before).for_each(|number| write(&mut index, &[put(number)], Packs::default()));
     let packed = [0, before, COUNT - 1].map(|number| [put(number)]);
     let (snapshot, packer) = (index.index_snapshot(), index.packer(packed.as_flattened()));

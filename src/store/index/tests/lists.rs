@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::random::{Model, Random, put};
 use super::{accepts, loaded, materialize, page, records, reloaded, select, write, write_at_random};
-use crate::store::index::{Answer, Index, ListKey};
+use crate::store::index::{Index, ListKey, ListResult};
 use crate::store::{
     Facets, Key, Name, Precondition, Query, Start, Term, TermFilter, TermRange, Version, Write,
 };
@@ -21,8 +21,8 @@ fn filled(random: &mut Random, batches: usize, of: usize) -> (Index, Model) {
 /// Returns the list of a query, unless one run has it.
 fn list_of(index: &Index, query: &Query) -> Option<ListKey> {
     match index.list_within(query, 0).expect("the query keeps the contract") {
-        Answer::Materialize(key) => Some(key),
-        Answer::Page(..) => None,
+        ListResult::Materialize(key) => Some(key),
+        ListResult::Page(..) => None,
     }
 }
 
@@ -267,7 +267,7 @@ fn records_with_many_terms_are_filtered_in_more_steps_than_others() {
         let (mut index, mut model) = (Index::default(), Model::new());
         write(&mut index, &mut model, &records_with_terms(terms, 0));
         let is_enough =
-            |steps: &usize| matches!(index.list_within(&query_of_words(), *steps), Ok(Answer::Page(..)));
+            |steps: &usize| matches!(index.list_within(&query_of_words(), *steps), Ok(ListResult::Page(..)));
         (0..).step_by(20).find(is_enough).expect("some number of steps is enough")
     };
     assert_eq!(steps(10), 80);

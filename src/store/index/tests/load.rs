@@ -1,4 +1,5 @@
-//! Loaded indexes, compared with indexes that received the same records write by write.
+//! Loaded indexes, compared with indexes that received the same records write by write. Some of the writes were packed
+//! before others changed their records.
 
 use std::error::Error;
 
@@ -6,10 +7,13 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::random::{Model, Random, put};
-use super::{Loader, accepts, assert_same, expired, loaded, page, reloaded, select, write};
+use super::{
+    Loader, accepts, add_to_model, assert_same, expired, loaded, page, reloaded, select, write,
+    write_at_random,
+};
 use crate::model::Timestamp;
-use crate::store::index::Index;
-use crate::store::index::write::FEW_ROWS;
+use crate::store::index::write::MIN_THREADED_ROWS;
+use crate::store::index::{Index, Packs};
 use crate::store::{
     Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind, Term, UniqueKey,
     Version, Write,
@@ -91,7 +95,7 @@ fn index_loaded_from_few_or_no_records_equals_written_index() {
 #[test]
 fn index_whose_orders_are_sorted_in_parallel_equals_written_index() {
     let count = compare_at_random(77, 3_500, 8_000);
-    assert!(count > 3 * FEW_ROWS, "{count} records of two kinds are too few for threads");
+    assert!(count > 3 * MIN_THREADED_ROWS, "{count} records of two kinds are too few for threads");
 }
 
 #[test]
@@ -228,4 +232,33 @@ fn unique_key_repeated_within_its_record_is_accepted() {
     let row = loader.add(key(1), Version(1), &known_as(&["one", "one"])).expect("the record fits");
     let index = loader.finish(Version(1));
     assert_eq!(index.get_by_unique_key(&UniqueKey::new(PORT, b"one".as_slice())), Some(row));
+}
+
+const RECORDS: usize = 10;
+
+#[test]
+fn packed_writes_have_the_same_effect_when_their_records_have_changed_since() {
+    let mut accepted = 0;
+    for seed in 0..20 {
+        let mut random = Random::new(seed);
+        let (mut index, mut model) = (Index::default(), Model::new());
+        for step in 0..300 {
+            let writes = random.writes(RECORDS);
+            let packs = index.packer(&writes).pack(&writes);
+            write_at_random(&mut index, &mut model, &mut random, RECORDS);
+            let is_accepted = index.check(&writes, &packs, &[]).is_ok();
+            assert_eq!(is_accepted, index.check(&writes, &Packs::default(), &[]).is_ok());
+            if !is_accepted {
+                continue;
+            }
+            accepted += 1;
+            let packs = if step % 4 == 0 { Packs::default() } else { packs };
+            let version = index.next_version();
+            add_to_model(&mut model, version, &writes);
+            index.apply(version, &writes, packs, |_, _| {});
+        }
+        let reloaded = reloaded(&index, &model);
+        assert_same(&index, &reloaded, &model, RECORDS, &mut random);
+    }
+    assert!(accepted > 1_000, "{accepted}");
 }

@@ -3,13 +3,12 @@
 mod common;
 mod lists;
 mod load;
-mod packs;
 mod random;
 
 use std::mem::discriminant;
 
 use self::random::{Model, Random};
-use super::{Answer, Finished, Index, ListKey, Loader, Packs, RowId, Selection};
+use super::{Finished, Index, ListKey, ListResult, Loader, Packs, PageRows, RowId};
 use crate::model::Timestamp;
 use crate::store::{Cursor, Guard, Key, Query, Start, StoreErrorKind, Version, Write};
 
@@ -59,19 +58,19 @@ fn reloaded(index: &Index, model: &Model) -> Index {
 }
 
 /// Answers a query in at most this many steps. Materializes its list where the index asks for that.
-fn select(index: &mut Index, query: &Query, steps: usize) -> Selection {
+fn select(index: &mut Index, query: &Query, steps: usize) -> PageRows {
     match index.list_within(query, steps).expect("the query keeps the contract") {
-        Answer::Page(selection, worth) => {
+        ListResult::Page(selection, worth) => {
             if let Some(key) = worth {
                 assert!(materialize(index, key, |_| {}));
             }
             selection
         }
-        Answer::Materialize(key) => {
+        ListResult::Materialize(key) => {
             assert!(materialize(index, key, |_| {}));
             match index.list_within(query, 0).expect("the query keeps the contract") {
-                Answer::Page(selection, _) => selection,
-                Answer::Materialize(key) => panic!("the list is not in the cache: {key:?}"),
+                ListResult::Page(selection, _) => selection,
+                ListResult::Materialize(key) => panic!("the list is not in the cache: {key:?}"),
             }
         }
     }
@@ -149,12 +148,12 @@ fn assert_same_pages(left: &Index, right: &Index, mut query: Query) {
 /// Returns the page that an index finds without the ordering cache.
 fn page(index: &Index, query: &Query) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
     match index.list_within(query, usize::MAX).expect("the query keeps the contract") {
-        Answer::Page(found, _) => records(index, found),
-        Answer::Materialize(key) => panic!("without a limit, a list was to be materialized: {key:?}"),
+        ListResult::Page(found, _) => records(index, found),
+        ListResult::Materialize(key) => panic!("without a limit, a list was to be materialized: {key:?}"),
     }
 }
 
-fn records(index: &Index, found: Selection) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
+fn records(index: &Index, found: PageRows) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
     (found.rows.iter().filter_map(|row| index.key(*row)).collect(), found.total, found.next)
 }
 

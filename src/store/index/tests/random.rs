@@ -193,10 +193,10 @@ impl Random {
 
     fn order(&mut self) -> Vec<Order> {
         let first = self.below(SORTS.len());
-        let terms = (0..self.pick(&[0, 1, 1, 1, 2, 3])).map(|term| {
+        let fields = (0..self.pick(&[0, 1, 1, 1, 2, 3])).map(|field| {
             let direction = self.pick(&[Direction::Ascending, Direction::Descending]);
-            Order::new(SORTS[(first + term) % SORTS.len()], direction)
+            Order::new(SORTS[(first + field) % SORTS.len()], direction)
         });
-        terms.collect()
+        fields.collect()
     }
 }

@@ -1,7 +1,7 @@
 use bytes::Bytes;
 
 use super::check::term_names;
-use super::difference::{Difference, Replaced, borrowed};
+use super::difference::{Difference, ReplacedRows, borrowed};
 use super::pack::{Packed, Packs, pack};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
@@ -10,7 +10,7 @@ use crate::store::index::interner::{NameId, Partition};
 use crate::store::index::list::{OrderingCache, RowChange};
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::RowId;
-use crate::store::index::table::Table;
+use crate::store::index::table::KindTable;
 use crate::store::index::terms::Postings;
 use crate::store::{Facets, Key, Version, Write};
 
@@ -42,7 +42,7 @@ impl Index {
         writes: &[Write],
         mut packs: Packs,
         mut body_of: impl FnMut(RowId, Option<Bytes>),
-    ) -> Replaced {
+    ) -> ReplacedRows {
         self.version = version.0;
         let writes = writes.iter().enumerate();
         let changes: Vec<Change> =
@@ -53,7 +53,7 @@ impl Index {
         for change in &changes {
             self.release_unique_keys(change);
         }
-        let (mut new, mut replaced) = (Vec::new(), Replaced::default());
+        let (mut new, mut replaced) = (Vec::new(), ReplacedRows::default());
         for change in changes {
             match change {
                 Change::Delete(id) => {
@@ -157,7 +157,7 @@ impl Index {
     /// Inserts a new row, which `rows` contains already, into everything else.
     pub(super) fn insert_row(&mut self, id: RowId) {
         let table = self.rows.get(id).and_then(|row| self.tables.get(&row.table));
-        let slots = table.asserted().map_or(0, Table::slots);
+        let slots = table.asserted().map_or(0, KindTable::slots);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
         self.insert_names_and_expiry(id);
@@ -186,7 +186,7 @@ impl Index {
     }
 
     /// Calls a function with the table and partition of a row.
-    fn with_table(&mut self, id: RowId, change: impl FnOnce(&mut Table, &Rows, Partition)) {
+    fn with_table(&mut self, id: RowId, change: impl FnOnce(&mut KindTable, &Rows, Partition)) {
         let Some(row) = self.rows.get(id).asserted() else { return };
         let Some(partition) = self.rows.partitions().get(row.partition) else { return };
         if let Some(table) = self.tables.get_mut(&row.table).asserted() {
@@ -271,7 +271,7 @@ impl Index {
             let was_there = self.expiring.remove(&(time, id));
             debug_assert!(was_there, "the expiry of row {id} is not noted");
         }
-        let slots = self.tables.get(&row.table).asserted().map_or(0, Table::slots);
+        let slots = self.tables.get(&row.table).asserted().map_or(0, KindTable::slots);
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, RowChange::All));
         self.with_table(id, |table, rows, partition| {

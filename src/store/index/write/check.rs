@@ -66,8 +66,8 @@ impl Index {
             return Err(StoreError::unavailable("the index can number no more records"));
         }
         // Exact counting is needed only when the names would not fit even if all were new.
-        let most: usize = puts.clone().map(|(key, facets)| names_of(key, facets).count()).sum();
-        if !self.names.has_room_for(most) && !self.names.has_room_for(self.unknown_names(puts)) {
+        let max: usize = puts.clone().map(|(key, facets)| names_of(key, facets).count()).sum();
+        if !self.names.has_room_for(max) && !self.names.has_room_for(self.unknown_names(puts)) {
             return Err(StoreError::invalid("the index can number no more names"));
         }
         Ok(())

@@ -78,9 +78,9 @@ pub(super) fn borrowed(values: &[(NameId, Box<[u8]>)]) -> impl Iterator<Item = (
 ///
 /// The caller drops them after it has released the lock: freeing megabytes takes time.
 #[derive(Debug, Default)]
-pub(crate) struct Replaced(Vec<(Row, Difference)>);
+pub(crate) struct ReplacedRows(Vec<(Row, Difference)>);
 
-impl Replaced {
+impl ReplacedRows {
     pub(super) fn add(&mut self, row: Option<Row>, difference: Difference) {
         self.0.extend(row.map(|row| (row, difference)));
     }

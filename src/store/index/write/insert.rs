@@ -12,25 +12,25 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::parallel::{Task, run_all};
+use super::{Task, run_all};
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::{Rows, Slot};
 use crate::store::index::run::sort::sorted;
-use crate::store::index::run::{Place, RowId, Run};
-use crate::store::index::table::{RunSet, Runs, Table, length};
+use crate::store::index::run::{RowId, Run, RunPosition};
+use crate::store::index::table::{KindTable, RunSet, Runs, length};
 use crate::store::index::terms::Sequence;
 
 /// Number of new rows in a batch below which the work is not divided. Dividing it would take longer than it saves.
-const FEW_ROWS: usize = 64;
+const MIN_DIVIDED_ROWS: usize = 64;
 
-type Tables = BTreeMap<NameId, Table>;
+type Tables = BTreeMap<NameId, KindTable>;
 
 impl Index {
     /// Inserts new rows, which `rows` contains already, into everything else.
     pub(super) fn insert_rows(&mut self, new: &[RowId]) {
-        if new.len() < FEW_ROWS {
+        if new.len() < MIN_DIVIDED_ROWS {
             new.iter().for_each(|id| self.insert_row(*id));
             return;
         }
@@ -210,7 +210,7 @@ impl GrowingRun<'_> {
     /// Returns whether all rows have the same key, also after inserting the new ones. Their ids then order them.
     fn has_one_key(&self, rows: &Rows, new: &[RowId]) -> bool {
         let ends = [
-            self.run.at(Place::default()),
+            self.run.at(RunPosition::default()),
             self.run.before(self.run.end()).and_then(|last| self.run.at(last)),
         ];
         let mut keys =
@@ -219,7 +219,7 @@ impl GrowingRun<'_> {
         keys.all(|key| Some(key) == first)
     }
 
-    fn insert_at(&mut self, place: Place, row: RowId, rows: &Rows) {
+    fn insert_at(&mut self, place: RunPosition, row: RowId, rows: &Rows) {
         self.run.insert_at(place, row, |row| rows.prefix(self.slot, row));
     }
 }

@@ -10,18 +10,18 @@ use std::hash::Hash;
 
 use uuid::Uuid;
 
-use super::parallel::{Task, run_all};
+use super::{Task, run_all};
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::{NameId, Partition};
 use crate::store::index::rows::{Rows, Slot};
 use crate::store::index::run::sort::sorted;
 use crate::store::index::run::{RowId, Run};
-use crate::store::index::table::{RunSet, Runs, Table};
+use crate::store::index::table::{KindTable, RunSet, Runs};
 use crate::store::{Facets, Key, StoreError, Version};
 
 /// Below this number of rows, sorting takes less time than starting a thread.
-pub(in crate::store::index) const FEW_ROWS: usize = 1_024;
+pub(in crate::store::index) const MIN_THREADED_ROWS: usize = 1_024;
 
 /// Minimum and maximum number of postings that are inserted at once. Between them, as many are inserted as there are
 /// already.
@@ -95,7 +95,7 @@ impl Loader {
     }
 }
 
-fn load_table(table: &mut Table, rows: &Rows, members: &[RowId]) {
+fn load_table(table: &mut KindTable, rows: &Rows, members: &[RowId]) {
     let members = Members::new(rows, members);
     let mut organizations: Vec<Runs> = vec![Runs::new(); members.organizations.values.len()];
     let mut networks: Vec<Runs> = vec![Runs::new(); members.partitions.values.len()];
@@ -140,7 +140,7 @@ impl<'a> Members<'a> {
         let mut runs: Vec<SlotRuns> = Vec::new();
         runs.resize_with(slots, SlotRuns::default);
         let work = |(slot, place): (Slot, &mut SlotRuns)| *place = self.runs_of_slot(slot);
-        if self.by_id.len() < FEW_ROWS {
+        if self.by_id.len() < MIN_THREADED_ROWS {
             runs.iter_mut().enumerate().for_each(work);
         } else {
             run_all(

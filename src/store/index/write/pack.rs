@@ -13,7 +13,7 @@ use crate::store::index::interner::{Interner, NameId, Partition};
 use crate::store::index::rows::Row;
 use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::rows::packed::PackedFacets;
-use crate::store::index::run::prefix::prefix;
+use crate::store::index::run::sort::prefix;
 use crate::store::{Facets, Key, Name, Write};
 
 /// Unique keys and terms that a deleted record is expected to have. Only the index knows their number.
@@ -29,8 +29,8 @@ pub(crate) fn is_large(writes: &[Write]) -> bool {
     values > 2_048 || bytes > 1024 * 1024
 }
 
-/// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by
-/// them outside the lock stay valid.
+/// The interned ids of an index, by which facets are packed outside the lock. An id is never reused, so that packed
+/// facets stay valid.
 #[derive(Debug)]
 pub(crate) struct Packer {
     names: Interner,

@@ -49,8 +49,8 @@ const SEGMENT_BYTES: usize = 512 << 10;
 const PAGE_CACHE_BYTES: u64 = 16 << 20;
 
 /// How long to wait for another holder to release the folder.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Time after which a flush is considered stuck and is issued again.
 ///
@@ -59,7 +59,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 const FLUSH_ATTEMPTS: u32 = 7;
 
 /// File name of a rewritten file until it is complete.
-const REWRITTEN: &str = "copy";
+const REWRITE_FILE: &str = "copy";
 const BUFFER: usize = 1 << 20;
 
 /// The sled database of one copy.
@@ -100,10 +100,10 @@ impl Database {
         };
         let begin = Instant::now();
         while !is_free() {
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > LOCK_TIMEOUT {
                 return Err(unavailable("are still locked by a background thread of sled", &folder));
             }
-            sleep(PAUSE);
+            sleep(RETRY_DELAY);
         }
         restrict_files(&folder);
         Ok(())
@@ -222,7 +222,9 @@ fn open_with_retry(config: &Config, folder: &Path) -> Result<Db, StoreError> {
     let begin = Instant::now();
     loop {
         match config.open() {
-            Err(::sled::Error::Io(error)) if is_held(&error) && begin.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(::sled::Error::Io(error)) if is_held(&error) && begin.elapsed() < LOCK_TIMEOUT => {
+                sleep(RETRY_DELAY);
+            }
             outcome => return outcome.map_err(|error| failed("cannot be opened", folder, error)),
         }
     }
@@ -246,7 +248,7 @@ fn remove_stale_files(folder: &Path) -> io::Result<()> {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "generating")
             || path.ends_with("conf")
-            || path.ends_with(REWRITTEN)
+            || path.ends_with(REWRITE_FILE)
         {
             fs::remove_file(path)?;
         }
@@ -283,7 +285,7 @@ fn restrict_files(folder: &Path) {
 
 /// Copies a file by reading and writing. A copy made by the operating system could come from the stale disk contents.
 fn rewrite_file(path: &Path) -> io::Result<()> {
-    let copy = path.with_file_name(REWRITTEN);
+    let copy = path.with_file_name(REWRITE_FILE);
     let (mut from, mut to) = (File::open(path)?, files::create_private(&copy)?);
     files::copy_mode(&from, &to)?;
     let mut buffer = vec![0; BUFFER];

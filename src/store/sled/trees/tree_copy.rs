@@ -146,7 +146,7 @@ impl TreeCopy {
 ///
 /// A loss of power can preserve any part of what sled has written. The copy may then open and lack a body without any
 /// other sign of it.
-const MARK: &str = "changing";
+const CHANGING_FILE: &str = "changing";
 
 impl TreeCopy {
     /// Records on disk that the copy is about to be changed.
@@ -173,7 +173,7 @@ impl TreeCopy {
     }
 
     fn mark(&self) -> PathBuf {
-        self.folder.join(MARK)
+        self.folder.join(CHANGING_FILE)
     }
 }
 
@@ -260,7 +260,7 @@ impl TreeBatch {
 
 /// Maximum size of a body, in bytes, that shares a batch with its header. A larger body is written in batches before
 /// the batch of its header, and deleted in later batches.
-const LARGE_BODY: usize = 32 << 10;
+const MAX_BODY_IN_BATCH: usize = 32 << 10;
 
 /// Applies record changes to one copy in small batches.
 ///
@@ -315,7 +315,7 @@ impl<'r> TreeWriter<'r> {
     ///
     /// The note keeps an interruption from leaving an orphaned body.
     fn remove_or_defer(&mut self, body_ref: BodyRef) -> Option<BodyRef> {
-        if self.has_readers || body_ref.length() > LARGE_BODY {
+        if self.has_readers || body_ref.length() > MAX_BODY_IN_BATCH {
             self.batch.put_pending_delete(body_ref);
             return Some(body_ref);
         }
@@ -348,7 +348,7 @@ impl<'r> TreeWriter<'r> {
     }
 
     fn put_body(&mut self, body_ref: BodyRef, body: &[u8]) -> Result<(), StoreError> {
-        let is_large = body.len() > LARGE_BODY;
+        let is_large = body.len() > MAX_BODY_IN_BATCH;
         if is_large {
             self.batch.put_pending_delete(body_ref);
         }

@@ -1,12 +1,11 @@
 //! Conversion of a graph to a diagram, and of positions back into the graph.
 
 pub(super) mod size;
-pub(super) mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
-use self::text::{sort_key, width};
+use self::size::{sort_key, width};
 use super::port_name::port_name;
 use super::shape::{Bounds, Graph, Node, NodeKind};
 use crate::invariant::Invariant;

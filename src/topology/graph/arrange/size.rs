@@ -1,8 +1,8 @@
-//! The extents of nodes.
+//! The extents of nodes and of text, which is measured without a font and shortened to an extent.
 
 use std::collections::BTreeSet;
 
-use super::text::{shorten_to_width, width};
+use crate::invariant::Invariant;
 use crate::model::NodeId;
 use crate::topology::graph::shape::{Node, NodeKind};
 
@@ -67,4 +67,119 @@ fn label_width(text: &str, size: u32) -> f64 {
 fn title_width(label: &str, detail: &str) -> f64 {
     let gap = if detail.is_empty() { 0.0 } else { 10.0 };
     f64::from(width(label, LABEL_SIZE).min(MAX_TITLE)) + gap + label_width(detail, DETAIL_SIZE)
+}
+
+/// Returns the width of text in a sans-serif font of this size. The width is in pixels, rounded up. Fonts differ by a
+/// few percent.
+pub(in crate::topology) fn width(text: &str, size: u32) -> u32 {
+    let hundredths = text.chars().fold(0_u32, |sum, character| sum.saturating_add(advance(character)));
+    hundredths.saturating_mul(size).div_ceil(100)
+}
+
+/// Returns the advance of a character in hundredths of the font's size.
+const fn advance(character: char) -> u32 {
+    match character {
+        'i' | 'j' | 'l' | '\'' | '|' | '!' | '.' | ',' | ':' | ';' | 'I' => 29,
+        'f' | 't' | 'r' | ' ' | '/' | '\\' | '(' | ')' | '[' | ']' | '-' | '"' | '`' => 36,
+        'm' | 'M' | 'w' => 84,
+        'W' | '@' | '%' | '\u{2026}' => 100,
+        'A'..='Z' | '+' | '=' | '<' | '>' | '~' | '#' | '&' => 72,
+        'c' | 'k' | 's' | 'v' | 'x' | 'y' | 'z' => 52,
+        '\u{0}'..='\u{7F}' => 58,
+        // Characters without an advance of their own: combining marks, joiners, directions, variations.
+        '\u{300}'..='\u{36F}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}'
+        | '\u{FE00}'..='\u{FE0F}' => 0,
+        '\u{80}'..='\u{10FF}' => 72,
+        // Scripts of full width, and everything unknown.
+        _ => 105,
+    }
+}
+
+/// Returns text with at most this many characters. The last one is `…` when some are left out.
+pub(in crate::topology) fn shorten(text: &str, characters: usize) -> String {
+    cut(text, |taken, _| taken > characters)
+}
+
+/// Largest number of characters of a text in a graph.
+pub(in crate::topology::graph) const MAX_TEXT: usize = 256;
+
+/// Returns a text as graphs show it: with at most 256 characters. Texts of records may be much longer.
+pub(in crate::topology::graph) fn cut_text(text: &str) -> String {
+    if text.len() <= MAX_TEXT { text.to_owned() } else { shorten(text, MAX_TEXT) }
+}
+
+/// Returns whether a text of a graph may have been cut.
+pub(in crate::topology::graph) fn may_be_cut(text: &str) -> bool {
+    // Spaces before the place of the cut are left out.
+    text.ends_with('\u{2026}') || text.chars().count() >= MAX_TEXT
+}
+
+/// Largest number of characters in a picture. Marks have no width, so that the width alone does not limit them.
+const MAX_CHARACTERS: usize = 120;
+
+/// Returns text of at most this width. The last character is `…` when some are left out.
+pub(in crate::topology) fn shorten_to_width(text: &str, size: u32, limit: u32) -> String {
+    cut(text, |taken, hundredths| {
+        taken > MAX_CHARACTERS || hundredths.saturating_mul(size).div_ceil(100) > limit
+    })
+}
+
+/// Cuts text where it exceeds a limit, `…` included. The limit is one of characters or of hundredths of the font's
+/// size.
+fn cut(text: &str, exceeds: impl Fn(usize, u32) -> bool) -> String {
+    const ELLIPSIS: char = '\u{2026}';
+    let (mut end, mut taken, mut width) = (0, 0_usize, 0_u32);
+    let mut is_open = true;
+    for (start, character) in text.char_indices() {
+        taken = taken.saturating_add(1);
+        width = width.saturating_add(advance(character));
+        if exceeds(taken, width) {
+            let kept = text.get(..end).asserted_or_default();
+            let kept = kept.trim_end_matches(|last: char| last.is_whitespace() || last == '\u{200D}');
+            return format!("{kept}{ELLIPSIS}");
+        }
+        let room = !exceeds(taken.saturating_add(1), width.saturating_add(advance(ELLIPSIS)));
+        is_open = is_open && room;
+        // A mark belongs to the character before it, and must not be torn off.
+        let is_joined =
+            text.get(start.saturating_add(character.len_utf8())..).and_then(|rest| rest.chars().next());
+        if is_open && !is_joined.is_some_and(|next| is_mark(next) || character == '\u{200D}') {
+            end = start.saturating_add(character.len_utf8());
+        }
+    }
+    text.to_owned()
+}
+
+const fn is_mark(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{20D0}'..='\u{20FF}' | '\u{200D}'
+            | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}'
+    )
+}
+
+/// Number of digits to which numbers are padded in keys for sorting.
+const DIGITS: usize = 12;
+
+/// Returns a key by which texts are sorted as people expect: `sw-9` comes before `sw-10`.
+pub(in crate::topology::graph) fn sort_key(text: &str) -> String {
+    let mut key = String::with_capacity(text.len() + 2 * DIGITS);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest.find(|other: char| other.is_ascii_digit() != is_number).unwrap_or(rest.len());
+        let (run, others) = rest.split_at(end);
+        if is_number {
+            let digits = run.trim_start_matches('0');
+            key.extend(std::iter::repeat_n('0', DIGITS.saturating_sub(digits.len())));
+            key.push_str(digits);
+        } else {
+            key.push_str(run);
+        }
+        rest = others;
+    }
+    key
 }

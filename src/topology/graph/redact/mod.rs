@@ -8,8 +8,8 @@ use uuid::{Builder, Uuid};
 
 use self::sensitive::Finder;
 pub use self::sensitive::SensitiveValues;
+use super::arrange::size::may_be_cut;
 use super::arrange::size::measure;
-use super::arrange::text::may_be_cut;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, NodeId, Redaction};

@@ -13,7 +13,7 @@ use crate::topology::graph::HostSummary;
 const ANYWHERE: usize = 4;
 
 /// Number of bytes of a value that are searched. A text with the beginning of a longer value is concealed as well.
-const SEARCHED: usize = 32;
+const MAX_SEARCHED: usize = 32;
 
 /// Names, serial numbers and addresses that must not occur in any text.
 #[derive(Clone, Default)]
@@ -78,9 +78,9 @@ impl SensitiveValues {
     /// Adds a value, such as the name of a subnet or of the network.
     pub fn insert(&mut self, value: &str) {
         // More is not searched; a character has at most four bytes.
-        let beginning: String = value.trim().chars().take(SEARCHED).collect();
+        let beginning: String = value.trim().chars().take(MAX_SEARCHED).collect();
         let mut value = lower_case(&beginning);
-        let mut end = SEARCHED.min(value.len());
+        let mut end = MAX_SEARCHED.min(value.len());
         while !value.is_char_boundary(end) {
             end = end.saturating_sub(1);
         }
@@ -121,11 +121,11 @@ impl Finder {
     }
 }
 
-/// Values of at most [`SEARCHED`] bytes, filled with zeros and in order.
+/// Values of at most [`MAX_SEARCHED`] bytes, filled with zeros and in order.
 ///
 /// A value that begins with another one is left out, because texts that contain it contain the other one. Of the values
 /// left, only the last one that is not after a text can be at its beginning.
-struct Beginnings(Vec<[u8; SEARCHED]>);
+struct Beginnings(Vec<[u8; MAX_SEARCHED]>);
 
 impl Beginnings {
     fn new(values: &BTreeSet<String>) -> Self {
@@ -167,8 +167,8 @@ fn lower_case(text: &str) -> String {
 }
 
 /// Returns the first bytes, and zeros after them.
-fn filled(bytes: &[u8]) -> [u8; SEARCHED] {
-    let mut filled = [0; SEARCHED];
+fn filled(bytes: &[u8]) -> [u8; MAX_SEARCHED] {
+    let mut filled = [0; MAX_SEARCHED];
     filled.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     filled
 }

@@ -4,7 +4,7 @@ use super::{RoleReason, RoleSource};
 use crate::model::{Host, HostRole};
 
 /// Longest description in bytes that is searched.
-const SEARCHED: usize = 2_000;
+const MAX_SEARCHED: usize = 2_000;
 
 /// Words in descriptions and models. The first that occurs decides, so that products precede their operating systems.
 const PRODUCTS: &[(HostRole, &[&str])] = &[
@@ -301,7 +301,7 @@ fn description(host: &Host) -> String {
 }
 
 fn lower(text: &str) -> String {
-    text.chars().take(SEARCHED).map(|character| character.to_ascii_lowercase()).collect()
+    text.chars().take(MAX_SEARCHED).map(|character| character.to_ascii_lowercase()).collect()
 }
 
 fn find(

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
-use crate::topology::graph::arrange::text::cut_text;
-use crate::topology::graph::context::Context;
-use crate::topology::graph::draft::Draft;
+use crate::topology::graph::arrange::size::cut_text;
+use crate::topology::graph::build::add_warnings;
+use crate::topology::graph::context::GraphContext;
+use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::role;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
-use crate::topology::graph::warnings::add_warnings;
 use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
 /// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
-pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
+pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraft {
     let stubs: BTreeMap<NodeId, &Stub> = context.input.stubs.iter().map(|stub| (stub.id, *stub)).collect();
     let segments: BTreeMap<NodeId, &Segment> =
         context.input.segments.iter().map(|segment| (segment.id, *segment)).collect();
-    let mut draft = Draft::default();
+    let mut draft = GraphDraft::default();
     for host in context.hosts.values() {
         if is_infrastructure(host.role) || host.summary.neighbor_ports > 0 {
             draft.add(host.node());
@@ -68,7 +68,7 @@ fn is_shown(confidence: Confidence, least: Confidence) -> bool {
 }
 
 /// Removes segments with a single connection and stubs without any, which filters leave behind.
-fn drop_lonely(draft: &mut Draft) {
+fn drop_lonely(draft: &mut GraphDraft) {
     let neighbors = draft.neighbors();
     let degree = |id: &NodeId| neighbors.get(id).map_or(0, BTreeSet::len);
     let is_kept = |node: &&Node| match node.kind {

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, NodeId, Subnet, SubnetId, SubnetType, derived_id};
 use crate::topology::graph::HostSummary;
-use crate::topology::graph::arrange::text::cut_text;
-use crate::topology::graph::context::{Context, has_tag};
-use crate::topology::graph::draft::Draft;
+use crate::topology::graph::arrange::size::cut_text;
+use crate::topology::graph::context::{GraphContext, has_tag};
+use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use crate::topology::graph::summary::is_reachable;
 use crate::topology::links::PortRef;
@@ -20,8 +20,8 @@ struct Membership {
 }
 
 /// Returns subnets as containers of the hosts in them. Hosts in several subnets are between these.
-pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
-    let mut draft = Draft::default();
+pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraft {
+    let mut draft = GraphDraft::default();
     let members = members(context);
     let subnets: BTreeMap<SubnetId, &Subnet> = context
         .input
@@ -64,7 +64,7 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
 }
 
 /// Returns the addresses in each subnet that the view shows.
-fn members(context: &Context<'_>) -> BTreeMap<SubnetId, Vec<Membership>> {
+fn members(context: &GraphContext<'_>) -> BTreeMap<SubnetId, Vec<Membership>> {
     let shown: Vec<&Subnet> =
         context.input.subnets.iter().copied().filter(|subnet| is_drawn(subnet)).collect();
     let ids: BTreeSet<SubnetId> = context.input.subnets.iter().map(|subnet| subnet.id).collect();
@@ -183,7 +183,7 @@ fn first_of(memberships: &[Membership], host: HostId) -> Option<&Membership> {
 }
 
 fn connect(
-    draft: &mut Draft,
+    draft: &mut GraphDraft,
     host: HostId,
     subnets: &BTreeSet<SubnetId>,
     members: &BTreeMap<SubnetId, Vec<Membership>>,
@@ -199,8 +199,8 @@ fn connect(
 }
 
 fn warn(
-    draft: &mut Draft,
-    context: &Context<'_>,
+    draft: &mut GraphDraft,
+    context: &GraphContext<'_>,
     homes: &BTreeMap<HostId, BTreeSet<SubnetId>>,
     members: &BTreeMap<SubnetId, Vec<Membership>>,
 ) {

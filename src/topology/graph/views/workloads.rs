@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{HostId, HostRole, NodeId, ServiceId, derived_id};
-use crate::topology::graph::arrange::text::cut_text;
-use crate::topology::graph::context::Context;
-use crate::topology::graph::draft::Draft;
+use crate::topology::graph::arrange::size::cut_text;
+use crate::topology::graph::context::GraphContext;
+use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 
 /// Maximum number of hypervisors around a guest that are drawn as containers of each other.
 const MAX_DEPTH: usize = 8;
 
 /// Returns hypervisors and container hosts as containers of their guests and containers.
-pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
-    let mut draft = Draft::default();
+pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraft {
+    let mut draft = GraphDraft::default();
     let mut parents = parents(context);
     for (id, facts) in &context.hosts {
         let mut is_container_host = false;
@@ -51,7 +51,7 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
 }
 
 /// Returns the host that runs each guest. Of hosts that run each other in a circle, one is left on the outside.
-fn parents(context: &Context<'_>) -> BTreeMap<HostId, HostId> {
+fn parents(context: &GraphContext<'_>) -> BTreeMap<HostId, HostId> {
     let owner = |id: &HostId| {
         let service = context.hosts.get(id)?.summary.virtualized_by?;
         let owner = *context.service_hosts.get(&service)?;
@@ -127,8 +127,8 @@ fn service_node(id: ServiceId, name: &str, host: HostId) -> Node {
 /// Connects a container with its platform if that runs on another host. The container's own host is the one that it is
 /// recorded on.
 fn connect_platform(
-    draft: &mut Draft,
-    context: &Context<'_>,
+    draft: &mut GraphDraft,
+    context: &GraphContext<'_>,
     platform: ServiceId,
     service: ServiceId,
     host: HostId,

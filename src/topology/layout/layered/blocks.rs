@@ -6,24 +6,21 @@
 
 use std::collections::BTreeMap;
 
+use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
-use super::super::level::LAYER_GAP;
-use super::super::level::{GAP, Level};
-use super::coordinates::{Wish, side_by_side};
-use super::leaves;
-use super::leaves::Grid;
-use super::rows::{self, Item, Rows};
+use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side};
 use crate::invariant::Invariant;
+use crate::union_find::UnionFind;
 
 /// Maximum number of nodes that share the rows below them. More nodes have rows of their own.
-pub(in super::super) const MOST_SHARING: usize = 4;
+pub(in super::super) const MAX_SHARING: usize = 4;
 const LANE: f64 = 12.0;
 /// One line in this number may run across blocks.
-const MOST_ACROSS: usize = 6;
+const LINES_PER_CROSSING: usize = 6;
 
 /// A block, or a part of one, with everything in it.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct BlockPart {
     size: Size,
     /// The horizontal position where lines enter from above.
     anchor: f64,
@@ -31,18 +28,18 @@ struct Part {
     is_grid: bool,
 }
 
-impl Part {
-    fn item(&self) -> Item {
-        Item { size: self.size, anchor: self.anchor }
+impl BlockPart {
+    fn item(&self) -> RowItem {
+        RowItem { size: self.size, anchor: self.anchor }
     }
 }
 
 /// A part and the nodes above that it is connected to. The nodes are given by their positions in their row.
 #[derive(Clone, Debug)]
-struct Hanging {
+struct LowerPart {
     key: f64,
     above: Vec<usize>,
-    part: Part,
+    part: BlockPart,
 }
 
 /// Places the nodes of a hierarchy and returns their corners.
@@ -54,10 +51,10 @@ pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option
     for node in 0..count {
         layers[levels[node]].push(node);
     }
-    let mut groups = Groups::new(count);
+    let mut groups = UnionFind::new(count);
     let mut across = 0;
     // The blocks of the layer below, by the name of their group.
-    let mut blocks: BTreeMap<usize, (Vec<usize>, Part)> = BTreeMap::new();
+    let mut blocks: BTreeMap<usize, (Vec<usize>, BlockPart)> = BTreeMap::new();
     for depth in (0..layers.len()).rev() {
         let layer = &layers[depth];
         for node in layer {
@@ -71,7 +68,7 @@ pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option
         for node in layer {
             tops.entry(groups.find(*node)).or_default().push(*node);
         }
-        let mut below: BTreeMap<usize, Vec<(Vec<usize>, Part)>> = BTreeMap::new();
+        let mut below: BTreeMap<usize, Vec<(Vec<usize>, BlockPart)>> = BTreeMap::new();
         for (group, block) in std::mem::take(&mut blocks) {
             below.entry(groups.find(group)).or_default().push(block);
         }
@@ -89,7 +86,7 @@ pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option
         .edges()
         .iter()
         .filter(|(one, other)| level.network.degree(*one) > 1 && level.network.degree(*other) > 1);
-    if across * MOST_ACROSS > inner.count() {
+    if across * LINES_PER_CROSSING > inner.count() {
         return None;
     }
     let mut corners = vec![Point::default(); count];
@@ -107,7 +104,7 @@ fn lines_across(level: &Level, levels: &[usize], tops: &[usize]) -> usize {
     for (place, top) in tops.iter().enumerate() {
         let beside = level.network.neighbors(*top).iter().filter_map(|neighbor| places.get(neighbor));
         across += beside.filter(|other| **other > place + 1).count();
-        if tops.len() > MOST_SHARING {
+        if tops.len() > MAX_SHARING {
             let below = level.network.neighbors(*top).iter().filter(|neighbor| {
                 let above =
                     level.network.neighbors(**neighbor).iter().filter(|other| places.contains_key(other));
@@ -120,9 +117,9 @@ fn lines_across(level: &Level, levels: &[usize], tops: &[usize]) -> usize {
 }
 
 /// Builds a block from the nodes on top and the blocks below. Each block below comes with its own top nodes.
-fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, Part)>) -> Part {
+fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, BlockPart)>) -> BlockPart {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
-    let mut hanging: Vec<Hanging> = below
+    let mut hanging: Vec<LowerPart> = below
         .into_iter()
         .map(|(block_tops, part)| {
             let mut above: Vec<usize> = block_tops
@@ -133,15 +130,15 @@ fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, 
             above.sort_unstable();
             above.dedup();
             let sum: usize = block_tops.iter().map(|top| keys[*top]).sum();
-            Hanging { key: sum as f64 / block_tops.len().max(1) as f64, above, part }
+            LowerPart { key: sum as f64 / block_tops.len().max(1) as f64, above, part }
         })
         .collect();
     hanging.sort_by(|one, other| {
-        let first = |hanging: &Hanging| hanging.part.nodes.first().asserted().map_or(0, |(node, _)| *node);
+        let first = |hanging: &LowerPart| hanging.part.nodes.first().asserted().map_or(0, |(node, _)| *node);
         one.key.total_cmp(&other.key).then_with(|| first(one).cmp(&first(other)))
     });
     let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes[*top])).collect();
-    if tops.len() <= MOST_SHARING {
+    if tops.len() <= MAX_SHARING {
         return stack(level, &sizes, hanging);
     }
     let mut own = tops.iter().map(|_| Vec::new()).collect::<Vec<_>>();
@@ -155,23 +152,23 @@ fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, 
             _ => shared.push(hanging),
         }
     }
-    let units: Vec<Part> = sizes.iter().zip(own).map(|(top, own)| stack(level, &[*top], own)).collect();
-    let items: Vec<Item> = units.iter().map(Part::item).collect();
+    let units: Vec<BlockPart> = sizes.iter().zip(own).map(|(top, own)| stack(level, &[*top], own)).collect();
+    let items: Vec<RowItem> = units.iter().map(BlockPart::item).collect();
     let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
-    let shared: Vec<Part> = shared.into_iter().map(|hanging| hanging.part).collect();
-    let items: Vec<Item> = shared.iter().map(Part::item).collect();
+    let shared: Vec<BlockPart> = shared.into_iter().map(|hanging| hanging.part).collect();
+    let items: Vec<RowItem> = shared.iter().map(BlockPart::item).collect();
     let lower = rows::place(&items, GAP + 2.0 * LANE, upper.height);
     join(&units, &upper, &[], &shared, &lower, upper.height)
 }
 
 /// Places nodes side by side above the parts below them.
-fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
+fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<LowerPart>) -> BlockPart {
     let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width);
     let above = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
     let channel = GAP + LANE * tops.len() as f64;
-    let place = |hanging: &[Hanging]| {
-        let items: Vec<Item> = hanging.iter().map(|hanging| hanging.part.item()).collect();
+    let place = |hanging: &[LowerPart]| {
+        let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();
         rows::place(&items, channel, above + LAYER_GAP)
     };
     let mut rows = place(&hanging);
@@ -180,7 +177,7 @@ fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
         hanging.sort_by_key(|hanging| !hanging.part.is_grid);
         rows = place(&hanging);
     }
-    let wishes: Vec<Wish> = tops
+    let wishes: Vec<DesiredCenter> = tops
         .iter()
         .enumerate()
         .map(|(top, (_, size))| {
@@ -195,7 +192,7 @@ fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
                 (Some(_), Some(_)) => anchors.iter().sum::<f64>() / anchors.len() as f64,
                 _ => 0.0,
             };
-            Wish { center, width: size.width }
+            DesiredCenter { center, width: size.width }
         })
         .collect();
     // Nodes that share what is below have room for lines between them.
@@ -207,13 +204,13 @@ fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
             (*node, Point::new(center - size.width / 2.0, above - size.height), *size)
         })
         .collect();
-    let parts: Vec<Part> = hanging.into_iter().map(|hanging| hanging.part).collect();
-    join(&[], &Rows::default(), &placed, &parts, &rows, above)
+    let parts: Vec<BlockPart> = hanging.into_iter().map(|hanging| hanging.part).collect();
+    join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above)
 }
 
 /// Replaces many leaves of the same nodes by one grid.
-fn gather_leaves(hanging: Vec<Hanging>, label_width: f64) -> Vec<Hanging> {
-    let mut leaves: BTreeMap<Vec<usize>, Vec<Hanging>> = BTreeMap::new();
+fn gather_leaves(hanging: Vec<LowerPart>, label_width: f64) -> Vec<LowerPart> {
+    let mut leaves: BTreeMap<Vec<usize>, Vec<LowerPart>> = BTreeMap::new();
     let mut gathered = Vec::new();
     for hanging in hanging {
         if hanging.part.nodes.len() == 1 {
@@ -223,18 +220,18 @@ fn gather_leaves(hanging: Vec<Hanging>, label_width: f64) -> Vec<Hanging> {
         }
     }
     for (above, mut leaves) in leaves {
-        if leaves.len() <= leaves::MOST_IN_A_ROW {
+        if leaves.len() <= rows::MAX_IN_A_ROW {
             gathered.append(&mut leaves);
             continue;
         }
         // Nodes are numbered as the diagram orders them.
         leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
         let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
-        let Grid { corners, size, anchor } = leaves::grid(&sizes, label_width);
+        let Grid { corners, size, anchor } = rows::grid(&sizes, label_width);
         let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
         let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
-        let part = Part { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
-        gathered.push(Hanging { key, above, part });
+        let part = BlockPart { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
+        gathered.push(LowerPart { key, above, part });
     }
     gathered.sort_by(|one, other| one.key.total_cmp(&other.key));
     gathered
@@ -242,13 +239,13 @@ fn gather_leaves(hanging: Vec<Hanging>, label_width: f64) -> Vec<Hanging> {
 
 /// Joins upper parts or nodes with the parts in the rows below.
 fn join(
-    units: &[Part],
-    upper: &Rows,
+    units: &[BlockPart],
+    upper: &ArrangedRows,
     tops: &[(usize, Point, Size)],
-    parts: &[Part],
-    lower: &Rows,
+    parts: &[BlockPart],
+    lower: &ArrangedRows,
     above: f64,
-) -> Part {
+) -> BlockPart {
     let top_right = tops.iter().map(|(_, corner, size)| corner.x + size.width);
     let left = tops.iter().map(|(_, corner, _)| corner.x).fold(upper.left.min(lower.left), f64::min);
     let right = top_right.fold(upper.right.max(lower.right), f64::max);
@@ -256,7 +253,7 @@ fn join(
     let aside = Point::new(-left, 0.0);
     let mut nodes: Vec<(usize, Point)> =
         tops.iter().map(|(node, corner, _)| (*node, corner.plus(aside))).collect();
-    let mut add = |part: &Part, offset: Point| {
+    let mut add = |part: &BlockPart, offset: Point| {
         nodes.extend(part.nodes.iter().map(|(node, corner)| (*node, corner.plus(offset))));
     };
     for (unit, corner) in units.iter().zip(&upper.corners) {
@@ -273,29 +270,5 @@ fn join(
     };
     let anchor = centers.iter().sum::<f64>() / centers.len().max(1) as f64 - left;
     let height = if parts.is_empty() { above } else { above + LAYER_GAP + lower.height };
-    Part { size: Size::new(right - left, height), anchor, nodes, is_grid: false }
-}
-
-/// Sets of nodes that are joined step by step.
-#[derive(Debug)]
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
-    }
-
-    fn find(&mut self, mut node: usize) -> usize {
-        while self.0[node] != node {
-            let next = self.0[self.0[node]];
-            self.0[node] = next;
-            node = next;
-        }
-        node
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.find(one), self.find(other));
-        self.0[one.max(other)] = one.min(other);
-    }
+    BlockPart { size: Size::new(right - left, height), anchor, nodes, is_grid: false }
 }

@@ -1,17 +1,21 @@
 //! The order of nodes within their layers, with few crossings.
+//!
+//! Sweeps down and up the layers sort each by medians and swap neighbors (E. R. Gansner, E. Koutsofios, S. C. North,
+//! K.-P. Vo: A Technique for Drawing Directed Graphs, 1993). Crossings are counted with a Fenwick tree (W. Barth,
+//! P. Mutzel, M. Jünger: Simple and Efficient Bilayer Cross Counting, 2004).
 
-use super::super::network::Network;
+use super::super::network::SimpleGraph;
 
-const SWEEPS: usize = 12;
-const LONGEST_TRANSPOSED: usize = 400;
+const MAX_SWEEPS: usize = 12;
+const MAX_TRANSPOSED: usize = 400;
 
 /// Returns the position of each node in its layer.
-pub(super) fn order(network: &Network, levels: &[usize]) -> Vec<usize> {
+pub(super) fn order(network: &SimpleGraph, levels: &[usize]) -> Vec<usize> {
     let mut layers = initial(network, levels);
     let mut positions = positions(network.len(), &layers);
     let mut best = positions.clone();
     let mut least = crossings(network, levels, &layers, &positions);
-    for sweep in 0..SWEEPS {
+    for sweep in 0..MAX_SWEEPS {
         if least == 0 {
             break;
         }
@@ -21,7 +25,7 @@ pub(super) fn order(network: &Network, levels: &[usize]) -> Vec<usize> {
             let index = if sweep.is_multiple_of(2) { turn } else { depth - 1 - turn };
             let layer = &mut layers[index];
             sort_by_median(network, levels, layer, &positions, sweep);
-            if layer.len() <= LONGEST_TRANSPOSED {
+            if layer.len() <= MAX_TRANSPOSED {
                 transpose(network, levels, layer, &positions);
             }
             for (position, node) in layer.iter().enumerate() {
@@ -37,7 +41,7 @@ pub(super) fn order(network: &Network, levels: &[usize]) -> Vec<usize> {
 }
 
 /// Orders each layer as a depth-first search meets its nodes. This order keeps trees free of crossings.
-fn initial(network: &Network, levels: &[usize]) -> Vec<Vec<usize>> {
+fn initial(network: &SimpleGraph, levels: &[usize]) -> Vec<Vec<usize>> {
     let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
     let mut layers = vec![Vec::new(); depth];
     let mut seen = vec![false; network.len()];
@@ -78,7 +82,7 @@ fn positions(count: usize, layers: &[Vec<usize>]) -> Vec<usize> {
 /// Sorts a layer by the medians of the positions of its nodes' neighbors. These neighbors are in the layer from which
 /// the sweep comes.
 fn sort_by_median(
-    network: &Network,
+    network: &SimpleGraph,
     levels: &[usize],
     layer: &mut [usize],
     positions: &[usize],
@@ -134,7 +138,7 @@ fn median(places: &[usize]) -> f64 {
 }
 
 /// Swaps neighbors in a layer where that removes crossings.
-fn transpose(network: &Network, levels: &[usize], layer: &mut [usize], positions: &[usize]) {
+fn transpose(network: &SimpleGraph, levels: &[usize], layer: &mut [usize], positions: &[usize]) {
     let places = |node: usize, other_level: Option<usize>| -> Vec<usize> {
         let mut places: Vec<usize> = network
             .neighbors(node)
@@ -168,13 +172,13 @@ fn transpose(network: &Network, levels: &[usize], layer: &mut [usize], positions
     }
 }
 
-/// Returns the number of pairs whose left element is greater than the right one. Both lists are sorted.
+/// Returns the number of inversions: pairs whose left element is greater than the right one. Both lists are sorted.
 fn inversions(left: &[usize], right: &[usize]) -> usize {
     left.iter().map(|place| right.partition_point(|other| other < place)).sum()
 }
 
 /// Returns the number of crossings between all neighboring layers.
-fn crossings(network: &Network, levels: &[usize], layers: &[Vec<usize>], positions: &[usize]) -> usize {
+fn crossings(network: &SimpleGraph, levels: &[usize], layers: &[Vec<usize>], positions: &[usize]) -> usize {
     let mut total = 0;
     for (index, layer) in layers.iter().enumerate() {
         let width = layers.get(index + 1).map_or(0, Vec::len);

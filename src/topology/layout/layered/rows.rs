@@ -1,21 +1,20 @@
-//! Rows of items below a node.
+//! Rows of items and grids of leaves below a node, and the horizontal positions of nodes side by side.
 
-use super::super::geometry::{Point, Size};
-use super::super::level::GAP;
-use super::super::level::LAYER_GAP;
-use super::super::packing::misproportion;
-use super::leaves::MOST_IN_A_ROW;
+use crate::invariant::Invariant;
+use crate::topology::layout::containers::{GAP, LAYER_GAP};
+use crate::topology::layout::geometry::{Point, Size};
+use crate::topology::layout::packing::misproportion;
 
 /// A rectangle in a row, with the place where a line enters it from above.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
+pub(super) struct RowItem {
     pub(super) size: Size,
     pub(super) anchor: f64,
 }
 
 /// The places of the items. The line down from the nodes above is at `x = 0`.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct ArrangedRows {
     /// The corners of the items, in their order.
     pub(super) corners: Vec<Point>,
     pub(super) left: f64,
@@ -28,11 +27,11 @@ pub(super) struct Rows {
 /// Places items in one row or in several. Several rows have a channel of this width in the middle.
 ///
 /// `above` is the height of what is placed above, which counts for the proportions.
-pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {
+pub(super) fn place(items: &[RowItem], channel: f64, above: f64) -> ArrangedRows {
     let total: f64 = items.iter().map(|item| item.size.width + GAP).sum();
     let mut best = one_row(items);
     // One row is easier to read than several, so its proportions may be worse.
-    let mut least = cost(&best, above) / if items.len() <= MOST_IN_A_ROW { 2.5 } else { 1.5 };
+    let mut least = cost(&best, above) / if items.len() <= MAX_IN_A_ROW { 2.5 } else { 1.5 };
     let widest = items.iter().map(|item| item.size.width + GAP).fold(0.0, f64::max);
     let mut limit = total * 0.9;
     while limit > widest && limit > total / items.len() as f64 {
@@ -46,14 +45,14 @@ pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {
     best
 }
 
-fn cost(rows: &Rows, above: f64) -> f64 {
+fn cost(rows: &ArrangedRows, above: f64) -> f64 {
     let extent = Size::new(rows.right - rows.left, rows.height + above);
     // Because of the root, good proportions are worth some space, but not much.
     misproportion(extent) * (extent.width * extent.height).sqrt()
 }
 
-fn one_row(items: &[Item]) -> Rows {
-    let mut rows = Rows::default();
+fn one_row(items: &[RowItem]) -> ArrangedRows {
+    let mut rows = ArrangedRows::default();
     let mut x = 0.0;
     for item in items {
         rows.corners.push(Point::new(x, 0.0));
@@ -74,8 +73,8 @@ fn one_row(items: &[Item]) -> Rows {
     rows
 }
 
-fn several_rows(items: &[Item], limit: f64, channel: f64) -> Rows {
-    let mut rows = Rows { channel: true, ..Rows::default() };
+fn several_rows(items: &[RowItem], limit: f64, channel: f64) -> ArrangedRows {
+    let mut rows = ArrangedRows { channel: true, ..ArrangedRows::default() };
     let mut rest = items;
     while !rest.is_empty() {
         let (row, others) = rest.split_at_checked(fitting(rest, limit)).unwrap_or((rest, &[]));
@@ -110,7 +109,7 @@ fn several_rows(items: &[Item], limit: f64, channel: f64) -> Rows {
 }
 
 /// Returns how many of the first items fit into a row; at least one.
-fn fitting(items: &[Item], limit: f64) -> usize {
+fn fitting(items: &[RowItem], limit: f64) -> usize {
     let mut width = 0.0;
     let count = items
         .iter()
@@ -120,4 +119,113 @@ fn fitting(items: &[Item], limit: f64) -> usize {
         })
         .count();
     count.max(1)
+}
+
+/// A node with the position where its center would be best.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DesiredCenter {
+    pub(super) center: f64,
+    pub(super) width: f64,
+}
+
+/// Returns the centers nearest to the desired ones, in the order given and without overlaps. Nearness is the sum of the
+/// squared distances.
+///
+/// Neighbors that are too close merge into a group that moves to the mean of its wishes (pool adjacent violators).
+pub(super) fn side_by_side(wishes: &[DesiredCenter], gap: f64) -> Vec<f64> {
+    // Subtracting the space taken up to the left turns minimum distances into an order that must not fall.
+    let mut offset = 0.0;
+    let mut offsets = Vec::with_capacity(wishes.len());
+    let mut groups: Vec<(f64, usize)> = Vec::new();
+    for wish in wishes {
+        offset += wish.width / 2.0;
+        offsets.push(offset);
+        let mut group = (wish.center - offset, 1_usize);
+        while let Some((mean, count)) = groups.pop() {
+            if mean <= group.0 {
+                groups.push((mean, count));
+                break;
+            }
+            let total = count + group.1;
+            group = ((mean * count as f64 + group.0 * group.1 as f64) / total as f64, total);
+        }
+        groups.push(group);
+        offset += wish.width / 2.0 + gap;
+    }
+    let shifts = groups.into_iter().flat_map(|(mean, count)| std::iter::repeat_n(mean, count));
+    shifts.zip(offsets).map(|(shift, offset)| shift + offset).collect()
+}
+
+/// Maximum number of leaves that are placed side by side.
+pub(in super::super) const MAX_IN_A_ROW: usize = 4;
+
+/// The distance between pairs of columns. It is larger than the distance within a pair.
+const PAIR_GAP: f64 = GAP * 1.5;
+/// The distance of labels from the ends of a line.
+const LABEL_MARGIN: f64 = 6.0;
+
+/// Returns the distance between the columns of a pair. It has room for labels of leaves on both sides.
+pub(in super::super) fn trunk_gap(label_width: f64) -> f64 {
+    if label_width > 0.0 { 2.0 * (label_width + 2.0 * LABEL_MARGIN) } else { GAP }
+}
+
+/// Leaves in pairs of columns.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    pub(super) corners: Vec<Point>,
+    pub(super) size: Size,
+    /// The middle between the first and the last line that runs down.
+    pub(super) anchor: f64,
+}
+
+/// Places leaves in pairs of columns. The line to the hub runs down between the two columns of a pair.
+pub(super) fn grid(sizes: &[Size], label_width: f64) -> Grid {
+    let mut best: Option<(f64, Grid)> = None;
+    let mut pairs = 1;
+    while pairs * 2 <= sizes.len() + 1 {
+        let grid = columns(sizes, pairs * 2, trunk_gap(label_width));
+        let cost = misproportion(grid.size);
+        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+            best = Some((cost, grid));
+        }
+        pairs += 1 + pairs / 8;
+    }
+    best.map(|(_, grid)| grid).asserted_or_default()
+}
+
+fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
+    let mut widths = vec![0.0_f64; columns];
+    let mut heights = vec![0.0_f64; sizes.len().div_ceil(columns)];
+    for (index, size) in sizes.iter().enumerate() {
+        widths[index % columns] = widths[index % columns].max(size.width);
+        heights[index / columns] = heights[index / columns].max(size.height);
+    }
+    let (mut lefts, mut trunks, mut x) = (vec![0.0; columns], Vec::new(), 0.0);
+    let mut size = Size::default();
+    for (column, width) in widths.iter().enumerate() {
+        lefts[column] = x;
+        size.width = x + width;
+        if column % 2 == 0 {
+            trunks.push(size.width + trunk_gap / 2.0);
+            x = size.width + trunk_gap;
+        } else {
+            x = size.width + PAIR_GAP.max(trunk_gap / 2.0);
+        }
+    }
+    let tops: Vec<f64> = heights
+        .iter()
+        .map(|height| {
+            let top = if size.height > 0.0 { size.height + GAP } else { 0.0 };
+            size.height = top + height;
+            top
+        })
+        .collect();
+    let corners = sizes.iter().enumerate().map(|(index, size)| {
+        let (row, column) = (index / columns, index % columns);
+        // Both columns of a pair are flush with the line between them.
+        let inset = if column % 2 == 0 { widths[column] - size.width } else { 0.0 };
+        Point::new(lefts[column] + inset, tops[row] + (heights[row] - size.height) / 2.0)
+    });
+    let anchor = (trunks[0] + trunks[trunks.len() - 1]) / 2.0;
+    Grid { corners: corners.collect(), size, anchor }
 }

@@ -1,12 +1,13 @@
-//! The desired distances between nodes.
+//! The desired distances between nodes, and the stress: by how much distances in the drawing differ from them.
 
 use std::collections::VecDeque;
 
-use super::super::level::{GAP, Level};
 use crate::invariant::Invariant;
+use crate::topology::layout::containers::{GAP, Level};
+use crate::topology::layout::geometry::Point;
 
 /// Maximum number of nodes for which all pairs count. In larger networks, neighbors count, and distances to pivots.
-const MOST_PAIRS: usize = 180;
+const MAX_NODES_OF_ALL_PAIRS: usize = 180;
 const PIVOTS: usize = 60;
 /// The length of a line between small nodes.
 const LINE: f64 = 190.0;
@@ -33,7 +34,7 @@ impl Distances {
     pub(super) fn of(level: &Level) -> Self {
         let count = level.network.len();
         let unit = unit(level);
-        if count <= MOST_PAIRS {
+        if count <= MAX_NODES_OF_ALL_PAIRS {
             let pivots: Vec<Vec<f64>> = (0..count).map(|node| lengths(level, node, unit)).collect();
             let mut springs = vec![Vec::new(); count];
             for (node, lengths) in pivots.iter().enumerate() {
@@ -148,4 +149,53 @@ fn choose_pivots(level: &Level, unit: f64) -> (Vec<usize>, Vec<Vec<f64>>, Vec<f6
         regions[*number] += 1.0;
     }
     (chosen, all, regions)
+}
+
+/// Moves each node in turn to where its stress is least while the others stay: localized stress
+/// majorization (E. R. Gansner, Y. Koren, S. North: Graph Drawing by Stress Majorization, 2004).
+pub(super) fn reduce_stress(points: &mut [Point], distances: &Distances, iterations: usize) {
+    for _ in 0..iterations {
+        let mut moved = 0.0_f64;
+        for node in 0..points.len() {
+            crate::fair_threads::yield_turn();
+            let better = better_place(node, points, distances);
+            moved = moved.max(better.distance(points[node]));
+            points[node] = better;
+        }
+        if moved < distances.unit * 0.002 {
+            return;
+        }
+    }
+}
+
+/// Returns a place of less stress for a node; its own if there is none.
+pub(super) fn better_place(node: usize, points: &[Point], distances: &Distances) -> Point {
+    let point = points[node];
+    let (mut sum, mut weights) = (Point::default(), 0.0);
+    for spring in distances.springs(node) {
+        let other = points[spring.other];
+        let between = point.minus(other);
+        let distance = between.length();
+        let factor = if distance > 1e-6 { spring.length / distance } else { 0.0 };
+        sum = sum.plus(other.plus(between.times(factor)).times(spring.weight));
+        weights += spring.weight;
+    }
+    if weights > 0.0 { sum.times(1.0 / weights) } else { point }
+}
+
+/// Returns the stress of one node at a place.
+pub(super) fn stress_at(node: usize, place: Point, points: &[Point], distances: &Distances) -> f64 {
+    distances
+        .springs(node)
+        .iter()
+        .map(|spring| {
+            let difference = place.distance(points[spring.other]) - spring.length;
+            spring.weight * difference * difference
+        })
+        .sum()
+}
+
+/// Returns the stress of all pairs.
+pub(super) fn total_stress(points: &[Point], distances: &Distances) -> f64 {
+    (0..points.len()).map(|node| stress_at(node, points[node], points, distances)).sum::<f64>() / 2.0
 }

@@ -1,24 +1,24 @@
 //! Crowds: many nodes at almost the same place, such as those with the same neighbors.
 
-use super::super::cells::Cells;
+use super::super::containers::GAP;
 use super::super::geometry::{Point, Rect, Size};
-use super::super::level::GAP;
 use super::super::packing::ASPECT;
+use super::super::space::CellGrid;
 
 /// Number of pairs of nodes in one cell above which a drawing is crowded. It is the average for each node.
-const CROWDED: usize = 24;
+const CROWD_LIMIT: usize = 24;
 /// The part of an evenly filled drawing that nodes and the gaps between them cover.
 const COVERAGE: f64 = 0.7;
 
 /// Returns whether a drawing is crowded. Moving the nodes of a crowded drawing apart one by one would take too long.
 pub(super) fn is_crowded(points: &[Point], sizes: &[Size]) -> bool {
     let Some(bounds) = Rect::around(points.iter().copied()) else { return false };
-    let cells = Cells::new(bounds, mean(sizes));
+    let cells = CellGrid::new(bounds, mean(sizes));
     let mut counts = vec![0; cells.count()];
     for cell in points.iter().flat_map(|point| cells.within(Rect::spanning(*point, *point))) {
         counts[cell] += 1;
     }
-    counts.iter().map(|count| count * count).sum::<usize>() > CROWDED * points.len()
+    counts.iter().map(|count| count * count).sum::<usize>() > CROWD_LIMIT * points.len()
 }
 
 /// Distributes nodes evenly over a rectangle. Keeps their order from left to right and top to bottom if possible.

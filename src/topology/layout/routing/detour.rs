@@ -1,51 +1,54 @@
-//! Shortest ways around corners of obstacles.
+//! Shapes as obstacles, and the shortest ways around their corners: A* in a visibility graph whose edges are checked only
+//! where the shortest way needs them.
 
 use std::collections::BTreeSet;
 
-use super::super::geometry::Point;
-use super::field::Between;
+use crate::topology::layout::geometry::{Point, Rect};
+use crate::topology::layout::outline::Outline;
+use crate::topology::layout::space::Space;
 
-const ROUNDS: usize = 120;
-const MOST_POINTS: usize = 160;
+const MAX_ROUNDS: usize = 120;
+const MAX_POINTS: usize = 160;
 /// The cost of finding an obstacle, compared with looking at a pair of points.
-const OBSTACLE: usize = 50;
+const OBSTACLE_COST: usize = 50;
 /// The distance at which lines pass the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
 const CORNER_COST: f64 = 4.0;
 
 /// Returns a line around all obstacles, from center to center; `None` if none is found.
 ///
-/// The search assumes that points see each other, and looks at obstacles only where its shortest way meets them.
-pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
+/// Like lazy A*, the search assumes that points see each other, and looks at obstacles only where its shortest way meets
+/// them.
+pub(super) fn route(between: &ObstaclesBetween<'_>, budget: &mut usize) -> Option<Vec<Point>> {
     if *budget == 0 {
         return None;
     }
-    let mut sights = Sights::new(between.source.center(), between.target.center());
+    let mut graph = VisibilityGraph::new(between.source.center(), between.target.center());
     let mut known = BTreeSet::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         crate::fair_threads::yield_turn();
-        let way = sights.shortest(budget);
+        let way = graph.shortest(budget);
         if *budget == 0 || way.is_empty() {
             break;
         }
         let mut is_free = true;
         for pair in way.windows(2) {
             let [one, other] = *pair else { continue };
-            if sights.between(one, other) == Some(true) {
+            if graph.between(one, other) == Some(true) {
                 continue;
             }
-            let obstacles = between.obstacles(sights.points[one], sights.points[other]);
-            *budget = budget.saturating_sub(OBSTACLE * (1 + obstacles.len()));
-            sights.set(one, other, obstacles.is_empty());
+            let obstacles = between.obstacles(graph.points[one], graph.points[other]);
+            *budget = budget.saturating_sub(OBSTACLE_COST * (1 + obstacles.len()));
+            graph.set(one, other, obstacles.is_empty());
             is_free &= obstacles.is_empty();
             for (shape, rect) in obstacles {
                 if known.insert(shape) {
-                    sights.add(rect.grown(CORNER).corners());
+                    graph.add(rect.grown(CORNER).corners());
                 }
             }
         }
         if is_free {
-            return Some(way.into_iter().map(|index| sights.points[index]).collect());
+            return Some(way.into_iter().map(|index| graph.points[index]).collect());
         }
     }
     None
@@ -53,7 +56,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
 
 /// Points, with cached results for the lines between them.
 #[derive(Debug)]
-struct Sights {
+struct VisibilityGraph {
     points: Vec<Point>,
     /// The distance of each point from the end.
     rest: Vec<f64>,
@@ -61,17 +64,17 @@ struct Sights {
     known: Vec<Option<bool>>,
 }
 
-impl Sights {
+impl VisibilityGraph {
     fn new(start: Point, end: Point) -> Self {
         Self {
             points: [start, end].into_iter().collect(),
             rest: vec![start.distance(end), 0.0],
-            known: vec![None; MOST_POINTS * MOST_POINTS],
+            known: vec![None; MAX_POINTS * MAX_POINTS],
         }
     }
 
     fn add(&mut self, points: [Point; 4]) {
-        if self.points.len() + points.len() <= MOST_POINTS {
+        if self.points.len() + points.len() <= MAX_POINTS {
             let end = self.points[1];
             self.rest.extend(points.iter().map(|point| point.distance(end)));
             self.points = self.points.iter().copied().chain(points).collect();
@@ -79,11 +82,11 @@ impl Sights {
     }
 
     fn between(&self, one: usize, other: usize) -> Option<bool> {
-        self.known[one.min(other) * MOST_POINTS + one.max(other)]
+        self.known[one.min(other) * MAX_POINTS + one.max(other)]
     }
 
     fn set(&mut self, one: usize, other: usize, is_free: bool) {
-        self.known[one.min(other) * MOST_POINTS + one.max(other)] = Some(is_free);
+        self.known[one.min(other) * MAX_POINTS + one.max(other)] = Some(is_free);
     }
 
     /// Returns the shortest way from the first point to the second, as indexes. Empty without a way.
@@ -95,7 +98,7 @@ impl Sights {
         lengths[0] = 0.0;
         loop {
             *budget = budget.saturating_sub(count);
-            // A way is at least as long as its present part and a straight line for the rest.
+            // The lower bound of A*: the way so far, and a straight line for the rest.
             let open = lengths
                 .iter()
                 .zip(&self.rest)
@@ -129,5 +132,112 @@ impl Sights {
         }
         way.reverse();
         way
+    }
+}
+
+/// The distance that lines keep from foreign shapes.
+pub(super) const CLEARANCE: f64 = 7.0;
+
+/// Obstacles of a line that are considered at once.
+const MAX_OBSTACLES: usize = 12;
+
+/// All shapes.
+#[derive(Debug)]
+pub(super) struct Obstacles<'a> {
+    outline: &'a Outline,
+    rects: &'a [Rect],
+    space: Space,
+}
+
+impl<'a> Obstacles<'a> {
+    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect]) -> Self {
+        let grown: Vec<Rect> = rects.iter().map(|rect| rect.grown(CLEARANCE)).collect();
+        Self { outline, rects, space: Space::holding(&grown) }
+    }
+
+    pub(super) fn between(&self, source_index: usize, target_index: usize) -> ObstaclesBetween<'_> {
+        ObstaclesBetween {
+            field: self,
+            source: self.rects[source_index],
+            target: self.rects[target_index],
+            source_index,
+            target_index,
+        }
+    }
+}
+
+/// The shapes as obstacles for the lines between two of them.
+#[derive(Debug)]
+pub(super) struct ObstaclesBetween<'a> {
+    field: &'a Obstacles<'a>,
+    pub(super) source: Rect,
+    pub(super) target: Rect,
+    pub(super) source_index: usize,
+    pub(super) target_index: usize,
+}
+
+impl ObstaclesBetween<'_> {
+    /// Returns whether one of the two shapes contains the other.
+    pub(super) fn nested(&self) -> bool {
+        let outline = self.field.outline;
+        outline.encloses(self.source_index, self.target_index)
+            || outline.encloses(self.target_index, self.source_index)
+    }
+
+    /// Returns whether a shape is in the way. The two shapes, shapes in them and shapes around them are not.
+    fn is_obstacle(&self, shape: usize) -> bool {
+        let outline = self.field.outline;
+        ![self.source_index, self.target_index]
+            .into_iter()
+            .any(|end| shape == end || outline.encloses(shape, end) || outline.encloses(end, shape))
+    }
+
+    /// Returns whether a segment keeps clear of all obstacles.
+    pub(super) fn is_free(&self, from: Point, to: Point) -> bool {
+        let mut free = true;
+        self.field.space.along(from, to, |shape, _| {
+            free = !self.is_obstacle(shape);
+            free
+        });
+        free
+    }
+
+    /// Returns whether all segments of a line keep clear of all obstacles.
+    pub(super) fn is_line_free(&self, line: &[Point]) -> bool {
+        line.windows(2).all(|pair| match pair {
+            [from, to] => self.is_free(*from, *to),
+            _ => true,
+        })
+    }
+
+    /// Returns some of the obstacles of a segment, each with its clearance. Obstacles within other obstacles are left
+    /// out.
+    pub(super) fn obstacles(&self, from: Point, to: Point) -> Vec<(usize, Rect)> {
+        let mut found: Vec<(usize, Rect)> = Vec::new();
+        self.field.space.along(from, to, |shape, rect| {
+            if self.is_obstacle(shape) && found.iter().all(|(known, _)| *known != shape) {
+                found.push((shape, rect));
+            }
+            found.len() < MAX_OBSTACLES
+        });
+        let outline = self.field.outline;
+        let inner = |shape: usize| outline.parents[shape].is_some_and(|parent| self.is_obstacle(parent));
+        found.retain(|(shape, _)| !inner(*shape));
+        found.sort_by_key(|(shape, _)| *shape);
+        found
+    }
+
+    /// Returns the obstacles within a rectangle, each with its clearance.
+    pub(super) fn obstacles_within(&self, within: Rect) -> Vec<Rect> {
+        let mut found: Vec<(usize, Rect)> = Vec::new();
+        self.field.space.overlapping(within, |shape, rect| {
+            if self.is_obstacle(shape) {
+                found.push((shape, rect));
+            }
+            true
+        });
+        found.sort_by_key(|(shape, _)| *shape);
+        found.dedup_by_key(|(shape, _)| *shape);
+        found.into_iter().map(|(_, rect)| rect).collect()
     }
 }

@@ -1,17 +1,14 @@
 //! Routes of lines around shapes.
 
 mod detour;
-mod fans;
-mod field;
-mod grids;
 mod orthogonal;
 mod parallel;
 
 use std::collections::BTreeMap;
 
-use self::fans::Fans;
-use self::field::{Between, Field};
+use self::detour::{Obstacles, ObstaclesBetween};
 use self::orthogonal::Hubs;
+use self::parallel::Fans;
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
 use crate::fair_threads::yield_turn;
@@ -20,17 +17,17 @@ use crate::fair_threads::yield_turn;
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
 /// The work allowed to find detours for each shape, in pairs of points.
-const BUDGET_A_SHAPE: usize = 5_000;
+const BUDGET_PER_SHAPE: usize = 5_000;
 /// The least work allowed to find detours for all shapes.
-const LEAST_BUDGET: usize = 4_000_000;
+const MIN_BUDGET: usize = 4_000_000;
 /// The most work allowed to find detours for all shapes.
-const LARGEST_BUDGET: usize = 40_000_000;
+const MAX_BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
 pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
-    let field = Field::new(outline, rects);
+    let field = Obstacles::new(outline, rects);
     let hubs = Hubs::new(outline, rects);
-    let mut budget = (BUDGET_A_SHAPE * rects.len()).clamp(LEAST_BUDGET, LARGEST_BUDGET);
+    let mut budget = (BUDGET_PER_SHAPE * rects.len()).clamp(MIN_BUDGET, MAX_BUDGET);
     let bundles: Vec<Bundle> = bundles(outline)
         .into_iter()
         .map(|((source, target), connections)| {
@@ -74,11 +71,11 @@ struct Bundle {
     source: usize,
     target: usize,
     connections: Vec<usize>,
-    /// The way of all of them, from center to center. Empty for loops, and between a shape and its container.
+    /// Their shared route, from center to center. Empty for loops, and between a shape and its container.
     line: Vec<Point>,
 }
 
-fn line(between: &Between<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point> {
+fn line(between: &ObstaclesBetween<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point> {
     let direct = vec![between.source.center(), between.target.center()];
     if let Some(line) = hubs.route(between) {
         return line;

@@ -1,17 +1,19 @@
-//! Lines of horizontal and vertical parts through rows of blocks.
+//! Lines of horizontal and vertical parts through rows of blocks, and to leaves in grids: down between two columns, then
+//! aside.
 
-use super::super::geometry::{Point, Rect};
-use super::super::level::GAP;
-use super::super::level::LAYER_GAP;
-use super::super::outline::Outline;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::LANE;
-use super::field::{Between, CLEARANCE};
-use super::grids::Grids;
+use super::detour::{CLEARANCE, ObstaclesBetween};
 use crate::invariant::Invariant;
+use crate::topology::layout::containers::{GAP, LAYER_GAP};
+use crate::topology::layout::geometry::{Point, Rect};
+use crate::topology::layout::layered::{MAX_IN_A_ROW, MAX_SHARING, trunk_gap};
+use crate::topology::layout::outline::Outline;
 
-const MOST_CHANNELS: usize = 64;
+const MAX_CHANNELS: usize = 64;
 /// The cost of finding an obstacle, in units of the budget.
-const OBSTACLE: usize = 40;
+const OBSTACLE_COST: usize = 40;
 
 /// The hubs of a diagram and their leaves.
 #[derive(Debug)]
@@ -56,12 +58,12 @@ impl<'a> Hubs<'a> {
     }
 
     /// Returns the line to a leaf in a grid.
-    pub(super) fn route(&self, between: &Between<'_>) -> Option<Vec<Point>> {
+    pub(super) fn route(&self, between: &ObstaclesBetween<'_>) -> Option<Vec<Point>> {
         self.grids.route(between, &self.neighbors)
     }
 
     /// Returns a line down a free channel to a shape of a lower rank. The shape is in a row farther below.
-    pub(super) fn channel(&self, between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
+    pub(super) fn channel(&self, between: &ObstaclesBetween<'_>, budget: &mut usize) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
         if between.source.bottom() + LAYER_GAP < between.target.y {
             self.down(between, source, target, budget)
@@ -76,7 +78,7 @@ impl<'a> Hubs<'a> {
 
     fn down(
         &self,
-        between: &Between<'_>,
+        between: &ObstaclesBetween<'_>,
         upper_index: usize,
         lower_index: usize,
         budget: &mut usize,
@@ -105,14 +107,14 @@ impl<'a> Hubs<'a> {
             Rect::spanning(Point::new(start.x.min(end.x), start.y), Point::new(start.x.max(end.x), end.y));
         let mut channels = vec![start.x, end.x];
         let obstacles = between.obstacles_within(band.grown(GAP));
-        *budget = budget.saturating_sub((obstacles.len() + MOST_CHANNELS) * OBSTACLE);
+        *budget = budget.saturating_sub((obstacles.len() + MAX_CHANNELS) * OBSTACLE_COST);
         for obstacle in obstacles {
             channels.extend([obstacle.x - 1.0, obstacle.right() + 1.0]);
         }
         let detour = |x: f64| (x - start.x).abs() + (x - end.x).abs() * 0.1;
         channels.sort_by(|one, other| detour(*one).total_cmp(&detour(*other)).then(one.total_cmp(other)));
         channels.dedup();
-        channels.into_iter().take(MOST_CHANNELS).find_map(|x| {
+        channels.into_iter().take(MAX_CHANNELS).find_map(|x| {
             let line = vec![
                 upper.center(),
                 start,
@@ -126,6 +128,106 @@ impl<'a> Hubs<'a> {
     }
 }
 
+/// Grids of leaves by their hubs. Each leaf of a grid is connected to all of them.
+#[derive(Debug)]
+pub(super) struct Grids {
+    grids: BTreeMap<Vec<usize>, LeafGrid>,
+}
+
+/// Leaves in pairs of columns below one hub, or below several.
+#[derive(Debug)]
+struct LeafGrid {
+    /// The right edges of the leaves, in units of 1/64 pixel.
+    rights: BTreeSet<i64>,
+    /// Where lines turn aside below the hubs.
+    bus: f64,
+    /// The distance between the columns of a pair.
+    gap: f64,
+    hubs: Vec<usize>,
+}
+
+impl Grids {
+    pub(super) fn new(outline: &Outline, neighbors: &[Vec<usize>], rects: &[Rect]) -> Self {
+        let mut leaves: BTreeMap<&[usize], Vec<Rect>> = BTreeMap::new();
+        for (shape, hubs) in neighbors.iter().enumerate() {
+            if (1..=MAX_SHARING).contains(&hubs.len()) {
+                leaves.entry(hubs).or_default().push(rects[shape]);
+            }
+        }
+        let grid = |(hubs, leaves): (&[usize], Vec<Rect>)| {
+            crate::fair_threads::yield_turn();
+            Some((hubs.to_vec(), LeafGrid::of(hubs, &leaves, outline, rects)?))
+        };
+        Self { grids: leaves.into_iter().filter_map(grid).collect() }
+    }
+
+    /// Returns the line between a hub and a leaf in a grid, in either direction.
+    pub(super) fn route(
+        &self,
+        between: &ObstaclesBetween<'_>,
+        neighbors: &[Vec<usize>],
+    ) -> Option<Vec<Point>> {
+        let (source, target) = (between.source_index, between.target_index);
+        if let Some(grid) = self.grids.get(&neighbors[target]) {
+            return grid.line(between, source, between.source, between.target);
+        }
+        let grid = self.grids.get(&neighbors[source])?;
+        let mut line = grid.line(between, target, between.target, between.source)?;
+        line.reverse();
+        Some(line)
+    }
+}
+
+impl LeafGrid {
+    fn of(hubs: &[usize], leaves: &[Rect], outline: &Outline, rects: &[Rect]) -> Option<Self> {
+        let bus = hubs.iter().map(|hub| rects[*hub].bottom()).reduce(f64::max)? + LAYER_GAP / 2.0;
+        let below: Vec<&Rect> = leaves.iter().filter(|leaf| leaf.y > bus).collect();
+        let centers: BTreeSet<i64> = below.iter().map(|leaf| steps(leaf.center().y)).collect();
+        // Leaves in a grid share rows; leaves around a hub do not.
+        if below.len() <= MAX_IN_A_ROW || centers.len() * 2 > below.len() + 1 {
+            return None;
+        }
+        let label_width = hubs.iter().map(|hub| outline.label_widths[*hub]).fold(0.0, f64::max);
+        Some(Self {
+            rights: below.iter().map(|leaf| steps(leaf.right())).collect(),
+            bus,
+            gap: trunk_gap(label_width),
+            hubs: hubs.to_vec(),
+        })
+    }
+
+    fn line(
+        &self,
+        between: &ObstaclesBetween<'_>,
+        hub_index: usize,
+        hub: Rect,
+        leaf: Rect,
+    ) -> Option<Vec<Point>> {
+        let place = self.hubs.iter().position(|other| *other == hub_index)?;
+        let lines = self.hubs.len();
+        // From a negative number for the first hub to a positive one for the last.
+        let lane = place as f64 - (lines - 1) as f64 / 2.0;
+        let spacing = |room: f64| LANE.min(room / lines as f64);
+        let [left, right] = [leaf.x - self.gap / 2.0, leaf.right() + self.gap / 2.0];
+        let right_of_other = self.rights.contains(&steps(leaf.x - self.gap));
+        let xs = if right_of_other { [left, right] } else { [right, left] };
+        let bus = self.bus + spacing(LAYER_GAP / 2.0 - CLEARANCE) * place as f64;
+        let y = leaf.center().y + spacing(leaf.height) * lane;
+        xs.into_iter().find_map(|x| {
+            let x = x + spacing(self.gap - 2.0 * CLEARANCE) * lane;
+            let line = vec![
+                hub.center(),
+                Point::new(hub.center().x, bus),
+                Point::new(x, bus),
+                Point::new(x, y),
+                Point::new(leaf.center().x, y),
+            ];
+            (bus < leaf.y && between.is_line_free(&line)).then_some(line)
+        })
+    }
+}
+
+/// Converts a length to units of 1/64 pixel.
 fn steps(length: f64) -> i64 {
     (length * 64.0).round() as i64
 }

@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::model::{HostId, NodeId};
+
+use crate::topology::links::key::PortKey;
 use crate::topology::links::missing::is_stale;
-use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Rule};
 
 /// A host, or a device that is not a host yet.
@@ -57,7 +58,7 @@ pub(in crate::topology::links) struct Claimed {
 
 /// A link that a rule proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::topology::links) struct Candidate {
+pub(in crate::topology::links) struct LinkCandidate {
     /// The ends, in the order of their devices.
     pub(in crate::topology::links) ends: [Spot; 2],
     /// The numbers of the aggregates of which the ports at the ends are members, as neighbors announce them.
@@ -70,7 +71,7 @@ pub(in crate::topology::links) struct Candidate {
     pub(in crate::topology::links) is_crowded: bool,
 }
 
-impl Candidate {
+impl LinkCandidate {
     pub(in crate::topology::links) fn new(
         one: Spot,
         other: Spot,
@@ -100,14 +101,14 @@ impl Candidate {
 
 /// The source of a candidate. All candidates of one source are computed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::topology::links) enum Source {
+pub(in crate::topology::links) enum CandidateSource {
     /// The claims of two devices about each other. The devices are in the order of their keys.
     Pair(DeviceKey, DeviceKey),
     /// The addresses that a host learned on one of its ports.
     Access(HostId, u32),
 }
 
-impl Source {
+impl CandidateSource {
     pub(in crate::topology::links) fn pair(one: DeviceKey, other: DeviceKey) -> Self {
         if one <= other { Self::Pair(one, other) } else { Self::Pair(other, one) }
     }

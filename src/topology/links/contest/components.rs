@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::candidate::{Candidate, HostPort, Source, Spot};
+use super::candidate::{CandidateSource, HostPort, LinkCandidate, Spot};
 use super::settle::{Settled, settle};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, LinkId, NodeId};
 use crate::topology::links::devices::Devices;
-use crate::topology::links::few::FewBy;
 use crate::topology::links::lag::aggregate_ports;
+use crate::topology::links::multimap::SmallMultimap;
 use crate::topology::links::{End, Link, Segment, Stub};
 
 /// The candidates of a source, and their connections with candidates of other sources.
 #[derive(Clone, Debug)]
 struct Proposed {
-    candidates: Vec<Candidate>,
+    candidates: Vec<LinkCandidate>,
     /// The ports that candidates are at, and their aggregates.
     ports: Vec<HostPort>,
     /// The pairs of devices that candidates are between. The source is left out if it is such a pair itself.
-    pairs: Vec<Source>,
+    pairs: Vec<CandidateSource>,
     membership: Membership,
 }
 
@@ -28,7 +28,7 @@ enum Membership {
     /// It has to be decided again.
     Unsettled,
     /// The component is stored at its smallest source.
-    Of(Source),
+    Of(CandidateSource),
     /// The source is the smallest of its component.
     Root(Component),
 }
@@ -37,7 +37,7 @@ enum Membership {
 #[derive(Clone, Debug)]
 struct Component {
     /// The sources other than the smallest.
-    others: Vec<Source>,
+    others: Vec<CandidateSource>,
     links: Vec<LinkId>,
     segments: Vec<NodeId>,
     stubs: Vec<NodeId>,
@@ -46,9 +46,9 @@ struct Component {
 /// All candidates, and the links that they result in.
 #[derive(Clone, Debug, Default)]
 pub(in crate::topology::links) struct Components {
-    proposed: BTreeMap<Source, Proposed>,
-    by_port: FewBy<HostPort, Source>,
-    by_pair: FewBy<Source, Source>,
+    proposed: BTreeMap<CandidateSource, Proposed>,
+    by_port: SmallMultimap<HostPort, CandidateSource>,
+    by_pair: SmallMultimap<CandidateSource, CandidateSource>,
     pub(in crate::topology::links) links: BTreeMap<LinkId, Box<Link>>,
     pub(in crate::topology::links) segments: BTreeMap<NodeId, Segment>,
     /// The switches that announce nothing.
@@ -61,7 +61,7 @@ pub(in crate::topology::links) struct Components {
 #[derive(Debug, Default)]
 struct Visited {
     ports: HashSet<HostPort>,
-    pairs: HashSet<Source>,
+    pairs: HashSet<CandidateSource>,
 }
 
 /// The result of an update.
@@ -75,10 +75,10 @@ struct Outcome {
 impl Components {
     /// Returns the sources of the candidates at the ports of a host.
     pub(in crate::topology::links) fn access_sources(&self, host: HostId) -> impl Iterator<Item = u32> {
-        let range = Source::Access(host, 0)..=Source::Access(host, u32::MAX);
+        let range = CandidateSource::Access(host, 0)..=CandidateSource::Access(host, u32::MAX);
         self.proposed.range(range).filter_map(|(source, _)| match source {
-            Source::Access(_, port) => Some(*port),
-            Source::Pair(..) => None,
+            CandidateSource::Access(_, port) => Some(*port),
+            CandidateSource::Pair(..) => None,
         })
     }
 
@@ -91,7 +91,7 @@ impl Components {
     /// changed, some of them repeatedly.
     pub(in crate::topology::links) fn update(
         &mut self,
-        changes: Vec<(Source, Vec<Candidate>)>,
+        changes: Vec<(CandidateSource, Vec<LinkCandidate>)>,
         devices: &Devices,
     ) -> Vec<NodeId> {
         let mut outcome = Outcome::default();
@@ -127,10 +127,10 @@ impl Components {
     /// are any.
     fn replace(
         &mut self,
-        source: Source,
-        candidates: Vec<Candidate>,
+        source: CandidateSource,
+        candidates: Vec<LinkCandidate>,
         devices: &Devices,
-        contested: &mut BTreeSet<Source>,
+        contested: &mut BTreeSet<CandidateSource>,
     ) {
         if let Some(former) = self.proposed.remove(&source) {
             former.ports.iter().for_each(|port| self.by_port.remove(port, source));
@@ -143,7 +143,8 @@ impl Components {
         let mut pairs = Vec::new();
         for candidate in &candidates {
             let [one, other] = &candidate.ends;
-            pairs.extend(Some(Source::pair(one.device, other.device)).filter(|pair| *pair != source));
+            pairs
+                .extend(Some(CandidateSource::pair(one.device, other.device)).filter(|pair| *pair != source));
             ports.extend(candidate.ends.iter().filter_map(Spot::host_port));
             ports.extend(aggregate_ports(&candidate.ends, &candidate.announced, devices));
         }
@@ -164,11 +165,11 @@ impl Components {
     }
 
     /// Adds the sources that compete with others, directly or through others, and removes their components.
-    fn add_competitors(&mut self, affected: &mut BTreeSet<Source>, outcome: &mut Outcome) {
+    fn add_competitors(&mut self, affected: &mut BTreeSet<CandidateSource>, outcome: &mut Outcome) {
         if affected.len() == self.proposed.len() {
             return;
         }
-        let mut pending: Vec<Source> = affected.iter().copied().collect();
+        let mut pending: Vec<CandidateSource> = affected.iter().copied().collect();
         let mut visited = Visited::default();
         while let Some(source) = pending.pop() {
             for neighbor in self.neighbors(source, &mut visited) {
@@ -182,7 +183,7 @@ impl Components {
 
     /// Returns the sources that compete with one directly, some of them repeatedly. Those at ports and between pairs that
     /// have been visited are left out, so that many sources at one port are not enumerated for each of them.
-    fn neighbors(&self, source: Source, visited: &mut Visited) -> Vec<Source> {
+    fn neighbors(&self, source: CandidateSource, visited: &mut Visited) -> Vec<CandidateSource> {
         let mut neighbors = Vec::new();
         let Some(proposed) = self.proposed.get(&source) else { return neighbors };
         for port in &proposed.ports {
@@ -202,16 +203,16 @@ impl Components {
     /// Takes the sources that compete with one, directly or through others. Returns all of them in order.
     fn take_connected(
         &self,
-        root: Source,
-        affected: &mut BTreeSet<Source>,
+        root: CandidateSource,
+        affected: &mut BTreeSet<CandidateSource>,
         visited: &mut Visited,
-    ) -> Vec<Source> {
+    ) -> Vec<CandidateSource> {
         let mut connected = vec![root];
         let mut pending = vec![root];
         while let Some(source) = pending.pop() {
             let others = self.neighbors(source, visited).into_iter();
             let others = others.filter(|other| *other != source && affected.remove(other));
-            let others: Vec<Source> = others.collect();
+            let others: Vec<CandidateSource> = others.collect();
             connected.extend(&others);
             pending.extend(others);
         }
@@ -220,7 +221,7 @@ impl Components {
     }
 
     /// Removes the component of a source and its links. Returns its sources.
-    fn dissolve(&mut self, source: Source, outcome: &mut Outcome) -> Vec<Source> {
+    fn dissolve(&mut self, source: CandidateSource, outcome: &mut Outcome) -> Vec<CandidateSource> {
         let Some(proposed) = self.proposed.get(&source) else { return Vec::new() };
         let root = if let Membership::Of(root) = proposed.membership { root } else { source };
         let Some(proposed) = self.proposed.get_mut(&root) else { return Vec::new() };
@@ -240,11 +241,17 @@ impl Components {
         sources
     }
 
-    fn settle(&mut self, root: Source, sources: Vec<Source>, devices: &Devices, outcome: &mut Outcome) {
+    fn settle(
+        &mut self,
+        root: CandidateSource,
+        sources: Vec<CandidateSource>,
+        devices: &Devices,
+        outcome: &mut Outcome,
+    ) {
         let proposed = sources.iter().filter_map(|source| self.proposed.get(source));
         let candidates = proposed.flat_map(|proposed| &proposed.candidates).collect();
         let Settled { links, segments, stubs: unmanaged } = settle(candidates, devices);
-        let others: Vec<Source> = sources.into_iter().filter(|source| *source != root).collect();
+        let others: Vec<CandidateSource> = sources.into_iter().filter(|source| *source != root).collect();
         for source in &others {
             if let Some(proposed) = self.proposed.get_mut(source) {
                 proposed.membership = Membership::Of(root);

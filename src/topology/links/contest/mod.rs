@@ -7,16 +7,16 @@ pub(super) mod settle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use self::candidate::{Candidate, Claimed, HostPort, Spot};
+use self::candidate::{Claimed, HostPort, LinkCandidate, Spot};
 use super::devices::Devices;
+use super::key::PortKey;
 use super::lag::aggregate_ports;
-use super::port_key::PortKey;
 use super::{Method, RejectedClaim, Rule};
 use crate::fair_threads::yield_turn;
 
-/// A link, with the claims of all candidates that mean it.
+/// Candidates with the same ends, merged: a link with the claims of all of them.
 #[derive(Clone, Debug)]
-pub(super) struct Proposal<'c> {
+pub(super) struct JoinedCandidates<'c> {
     pub(super) ends: [Spot; 2],
     /// The numbers of the aggregates at the ends, as neighbors announce them.
     pub(super) announced: [Option<NonZeroU32>; 2],
@@ -32,25 +32,25 @@ pub(super) struct Proposal<'c> {
 
 /// The links that remain, and the ports that several of them share.
 #[derive(Debug, Default)]
-pub(super) struct Standing<'c> {
-    pub(super) proposals: Vec<Proposal<'c>>,
+pub(super) struct AdmittedLinks<'c> {
+    pub(super) proposals: Vec<JoinedCandidates<'c>>,
     pub(super) shared_ports: BTreeSet<HostPort>,
 }
 
 /// Decides between the candidates for each port.
-pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices) -> Standing<'c> {
+pub(super) fn contest<'c>(mut candidates: Vec<&'c LinkCandidate>, devices: &Devices) -> AdmittedLinks<'c> {
     ignore_aggregates(&mut candidates, devices);
     candidates.sort_by(|one, other| {
         let by_ends = (one.is_stale, one.rule, &one.ends).cmp(&(other.is_stale, other.rule, &other.ends));
         by_ends.then_with(|| order(one).cmp(order(other)))
     });
-    let mut standing = Standing::default();
+    let mut admitted = AdmittedLinks::default();
     let mut occupied = Occupied::default();
     for proposal in merged(candidates) {
         yield_turn();
-        admit(proposal, &mut standing, &mut occupied, devices);
+        admit(proposal, &mut admitted, &mut occupied, devices);
     }
-    standing
+    admitted
 }
 
 /// Maximum number of links that list a rejected weaker claim.
@@ -65,14 +65,14 @@ const MAX_COMPARED: usize = 1_024;
 /// The links at each port, as their places.
 #[derive(Default)]
 struct Occupied {
-    by_port: BTreeMap<HostPort, BTreeMap<Standpoint, Occupants>>,
+    by_port: BTreeMap<HostPort, BTreeMap<Competition, Occupants>>,
     /// The links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
     by_aggregate: BTreeMap<HostPort, Vec<usize>>,
 }
 
 /// What decides whether links compete for a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Standpoint {
+struct Competition {
     is_stale: bool,
     rule: Rule,
     /// Whether the port itself made a claim by the rule's method.
@@ -87,7 +87,7 @@ struct Occupants {
     conflicting: usize,
 }
 
-fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
+fn order(candidate: &LinkCandidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
     candidate.claims.iter().map(|claim| (claim.at.as_ref(), &*claim.names))
 }
 
@@ -95,7 +95,7 @@ fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str
 ///
 /// Many devices do not report which ports are members. Where neighbors name each other on physical ports, claims by
 /// spanning tree and forwarding databases about an aggregate between them are assumed to mean these links.
-fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
+fn ignore_aggregates(candidates: &mut Vec<&LinkCandidate>, devices: &Devices) {
     if candidates.len() < 2 {
         return;
     }
@@ -129,8 +129,8 @@ fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
 
 /// Joins candidates between the same ports. A candidate without a port belongs to each link that it does not
 /// contradict.
-fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
-    let mut proposals: Vec<Proposal<'_>> = Vec::new();
+fn merged(candidates: Vec<&LinkCandidate>) -> Vec<JoinedCandidates<'_>> {
+    let mut proposals: Vec<JoinedCandidates<'_>> = Vec::new();
     let mut by_pair: BTreeMap<[_; 2], Vec<usize>> = BTreeMap::new();
     for candidate in candidates {
         yield_turn();
@@ -144,14 +144,14 @@ fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
         }
         if !is_known {
             pair.push(proposals.len());
-            proposals.push(Proposal::new(candidate));
+            proposals.push(JoinedCandidates::new(candidate));
         }
     }
     proposals.sort_by(|one, other| (one.rank(), &one.ends).cmp(&(other.rank(), &other.ends)));
     proposals
 }
 
-fn is_same_link(proposal: &Proposal<'_>, candidate: &Candidate) -> bool {
+fn is_same_link(proposal: &JoinedCandidates<'_>, candidate: &LinkCandidate) -> bool {
     let mut ends = proposal.ends.iter().zip(&candidate.ends);
     ends.all(|(one, other)| match (&one.port, &other.port) {
         (None, _) | (_, None) => true,
@@ -164,12 +164,12 @@ fn is_same_link(proposal: &Proposal<'_>, candidate: &Candidate) -> bool {
     })
 }
 
-fn is_of_method(claim: &Claimed, candidate: &Candidate) -> bool {
+fn is_of_method(claim: &Claimed, candidate: &LinkCandidate) -> bool {
     candidate.claims.iter().any(|other| claim.evidence.method == other.evidence.method)
 }
 
-impl<'c> Proposal<'c> {
-    fn new(candidate: &'c Candidate) -> Self {
+impl<'c> JoinedCandidates<'c> {
+    fn new(candidate: &'c LinkCandidate) -> Self {
         Self {
             ends: candidate.ends.clone(),
             announced: candidate.announced,
@@ -182,7 +182,7 @@ impl<'c> Proposal<'c> {
         }
     }
 
-    fn add(&mut self, candidate: &'c Candidate) {
+    fn add(&mut self, candidate: &'c LinkCandidate) {
         for (end, other) in self.ends.iter_mut().zip(&candidate.ends) {
             if end.port.is_none() {
                 end.port.clone_from(&other.port);
@@ -200,11 +200,11 @@ impl<'c> Proposal<'c> {
         (self.is_stale, self.rule)
     }
 
-    fn standpoint(&self, port: &HostPort) -> Standpoint {
+    fn standpoint(&self, port: &HostPort) -> Competition {
         let own = method(self.rule);
         let mut at = self.claims.iter().filter(|claim| claim.at.as_ref() == Some(port));
         let is_reported = at.any(|claim| Some(claim.evidence.method) == own);
-        Standpoint { is_stale: self.is_stale, rule: self.rule, is_reported }
+        Competition { is_stale: self.is_stale, rule: self.rule, is_reported }
     }
 
     /// Keeps a weaker claim, unless there are many.
@@ -217,7 +217,7 @@ impl<'c> Proposal<'c> {
     }
 }
 
-impl Standpoint {
+impl Competition {
     /// Returns whether both may be on a port at the same time. Several devices share such a port.
     fn shares(self, other: Self) -> bool {
         let is_inferred = |rule: Rule| matches!(rule, Rule::MutualFdb | Rule::SharedFdb);
@@ -253,8 +253,8 @@ const fn method(rule: Rule) -> Option<Method> {
 
 /// Lets a proposal occupy its ports, unless a stronger one does already.
 fn admit<'c>(
-    mut proposal: Proposal<'c>,
-    standing: &mut Standing<'c>,
+    mut proposal: JoinedCandidates<'c>,
+    admitted: &mut AdmittedLinks<'c>,
     occupied: &mut Occupied,
     devices: &Devices,
 ) {
@@ -279,7 +279,7 @@ fn admit<'c>(
         winners.sort_unstable();
         winners.dedup();
         for place in winners.into_iter().take(MAX_WINNERS) {
-            if let Some(winner) = standing.proposals.get_mut(place) {
+            if let Some(winner) = admitted.proposals.get_mut(place) {
                 proposal.claims.iter().for_each(|claim| winner.reject(claim));
             }
         }
@@ -290,18 +290,18 @@ fn admit<'c>(
         let occupants = occupied.by_port.get_mut(&port).and_then(|at| at.get_mut(&standpoint));
         let Some(occupants) = occupants else { continue };
         for place in occupants.places.iter().skip(occupants.conflicting) {
-            if let Some(rival) = standing.proposals.get_mut(*place) {
+            if let Some(rival) = admitted.proposals.get_mut(*place) {
                 rival.is_conflicting = true;
             }
         }
         occupants.conflicting = occupants.places.len();
     }
-    standing.shared_ports.extend(shared);
+    admitted.shared_ports.extend(shared);
     if proposal.is_crowded {
         let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule.is_access());
-        standing.shared_ports.extend(reporters.filter_map(|claim| claim.at.clone()));
+        admitted.shared_ports.extend(reporters.filter_map(|claim| claim.at.clone()));
     }
-    let place = standing.proposals.len();
+    let place = admitted.proposals.len();
     for port in ports {
         let standpoint = proposal.standpoint(&port);
         occupied.by_port.entry(port).or_default().entry(standpoint).or_default().places.push(place);
@@ -309,5 +309,5 @@ fn admit<'c>(
     for aggregate in aggregate_ports(&proposal.ends, &proposal.announced, devices) {
         occupied.by_aggregate.entry(aggregate).or_default().push(place);
     }
-    standing.proposals.push(proposal);
+    admitted.proposals.push(proposal);
 }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::candidate::{Candidate, Claimed, DeviceKey, Spot};
-use super::{Proposal, contest};
+use super::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
+use super::{JoinedCandidates, contest};
 use crate::fair_threads::yield_turn;
 use crate::model::{LinkId, NodeId, derived_id};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::hub::{Hub, Member, hubs};
-use crate::topology::links::lag::{Bundle, bundles};
+use crate::topology::links::key::PortKey;
+use crate::topology::links::lag::{AggregateLinks, bundles};
 use crate::topology::links::missing::is_stale;
 use crate::topology::links::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
@@ -24,17 +25,17 @@ pub(in crate::topology::links) struct Settled {
 }
 
 /// Decides between candidates, and makes links of those that remain.
-pub(in crate::topology::links) fn settle(candidates: Vec<&Candidate>, devices: &Devices) -> Settled {
-    let mut standing = contest(candidates, devices);
+pub(in crate::topology::links) fn settle(candidates: Vec<&LinkCandidate>, devices: &Devices) -> Settled {
+    let mut admitted = contest(candidates, devices);
     let mut settled = Settled::default();
-    for hub in hubs(&mut standing, devices) {
+    for hub in hubs(&mut admitted, devices) {
         let Hub { end, segment, stub, members } = hub;
         let links = members.into_iter().map(|(spot, member)| hub_link(&spot, member, &end, devices));
         settled.links.extend(links);
         settled.segments.extend(segment);
         settled.stubs.extend(stub);
     }
-    let links = bundles(standing.proposals, devices);
+    let links = bundles(admitted.proposals, devices);
     let links = links.into_iter().map(|bundle| {
         yield_turn();
         bundle_link(bundle, devices)
@@ -67,8 +68,8 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
     }
 }
 
-fn bundle_link(bundle: Bundle<'_>, devices: &Devices) -> Link {
-    let Bundle { ends: [one, other], links } = bundle;
+fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
+    let AggregateLinks { ends: [one, other], links } = bundle;
     let (one, other) = (end(&one, devices), end(&other, devices));
     let is_swapped = id_of(&one) > id_of(&other);
     let (source, target) = if is_swapped { (other, one) } else { (one, other) };
@@ -89,7 +90,7 @@ fn bundle_link(bundle: Bundle<'_>, devices: &Devices) -> Link {
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
     let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
-    let rejected = links.into_iter().flat_map(|Proposal { rejected, .. }| rejected).collect();
+    let rejected = links.into_iter().flat_map(|JoinedCandidates { rejected, .. }| rejected).collect();
     Link {
         id: link_id(&source, &target),
         source,
@@ -137,10 +138,8 @@ fn port(spot: &Spot, devices: &Devices) -> Option<PortRef> {
     let device = spot.device.host().and_then(|host| devices.get(host));
     match (device, key) {
         (Some(device), _) => Some(device.port_ref(key)),
-        (None, crate::topology::links::port_key::PortKey::Named(name)) => {
-            Some(PortRef { if_entry_id: None, name: name.to_string() })
-        }
-        (None, crate::topology::links::port_key::PortKey::Known(_)) => None,
+        (None, PortKey::Named(name)) => Some(PortRef { if_entry_id: None, name: name.to_string() }),
+        (None, PortKey::Known(_)) => None,
     }
 }
 

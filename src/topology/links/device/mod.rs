@@ -1,27 +1,25 @@
 //! The data of a host and its claims that the rules need.
 
-pub(super) mod learned;
 pub(super) mod ports;
-pub(super) mod resolved;
 pub(super) mod sighting;
-mod tables;
+pub(super) mod tables;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use uuid::Uuid;
 
-use self::learned::{Learning, Lost, bridge_ports};
-use self::ports::{Aggregate, Port, ports};
-use self::resolved::{Resolved, formerly_resolved, resolved};
+use self::ports::{Aggregate, SwitchPort, ports};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
-use super::key::Key;
+use self::tables::{Learning, Lost, bridge_ports};
+use self::tables::{Resolved, formerly_resolved, resolved};
+use super::key::IdentityKey;
+use super::key::{PortKey, place_of};
 use super::missing::Missing;
-use super::port_key::{PortKey, place_of};
 use super::{Method, PortRef};
 use crate::discovery::Claim;
-use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac};
+use crate::discovery::reconcile::{IdentityKind, SwitchPorts, Traits, is_own_mac};
 use crate::discovery::report::{FdbStatus, TableKind};
 use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
@@ -31,14 +29,14 @@ pub struct Device {
     pub(super) id: HostId,
     pub(super) network_id: NetworkId,
     /// Identities other than MAC addresses, sorted.
-    pub(super) keys: Box<[Key]>,
+    pub(super) keys: Box<[IdentityKey]>,
     /// All MAC addresses of the device itself, sorted.
     pub(super) macs: Box<[MacAddress]>,
     pub(super) chassis_mac: Option<MacAddress>,
     pub(super) chassis_id: Option<LldpChassisId>,
-    pub(super) chassis_key: Option<Key>,
-    pub(super) ports: Box<[Port]>,
-    pub(super) ports_by_value: Ports,
+    pub(super) chassis_key: Option<IdentityKey>,
+    pub(super) ports: Box<[SwitchPort]>,
+    pub(super) ports_by_value: SwitchPorts,
     /// Pairs of a bridge port's number and the place of the port, sorted.
     pub(super) bridge_ports: Box<[(i64, u32)]>,
     pub(super) sightings: Box<[Sighting]>,
@@ -68,11 +66,11 @@ impl Device {
     pub fn of(host: &Host, claims: &[Claim]) -> Self {
         let traits = Traits::of_host(host);
         let tables = Tables::of(claims);
-        let ports_by_value = Ports::new(host, tables.lldp);
+        let ports_by_value = SwitchPorts::new(host, tables.lldp);
         let bridge_ports = bridge_ports(&ports_by_value, &tables);
         let ports = ports(host, &ports_by_value, &tables);
         let identities = traits.identities.iter().filter(|identity| identity.kind() != IdentityKind::Mac);
-        let mut keys: Vec<Key> = identities.map(Key::of_identity).collect();
+        let mut keys: Vec<IdentityKey> = identities.map(IdentityKey::of_identity).collect();
         let chassis = traits.identities.iter().find(|identity| identity.kind() == IdentityKind::ChassisId);
         keys.sort_unstable();
         keys.dedup();
@@ -92,7 +90,7 @@ impl Device {
             macs: macs.into_iter().collect(),
             chassis_mac: traits.chassis_mac,
             chassis_id: host.chassis_id.clone(),
-            chassis_key: chassis.map(Key::of_identity),
+            chassis_key: chassis.map(IdentityKey::of_identity),
             sightings: sightings(host, claims, &ports_by_value, &bridge_ports),
             ports,
             ports_by_value,
@@ -125,7 +123,7 @@ impl Device {
         self.sightings.iter().any(|sighting| matches!(sighting.names, Names::Record(_)))
     }
 
-    pub(super) fn port(&self, key: &PortKey) -> Option<&Port> {
+    pub(super) fn port(&self, key: &PortKey) -> Option<&SwitchPort> {
         match key {
             PortKey::Known(place) => self.ports.get(usize::try_from(*place).ok()?),
             PortKey::Named(_) => None,
@@ -162,7 +160,7 @@ impl Device {
             return None;
         }
         let member = port.and_then(|port| self.port(port)).and_then(|port| port.mac_address);
-        let is_other = |port: &Port| port.mac_address.is_some() && port.mac_address != member;
+        let is_other = |port: &SwitchPort| port.mac_address.is_some() && port.mac_address != member;
         let is_meant = self.port(&key).is_some_and(|port| {
             let shares_address = member.is_some() && port.mac_address == member;
             port.is_aggregate || (shares_address && self.ports.iter().any(is_other))

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::tables::Tables;
-use crate::discovery::reconcile::{Ports, abbreviated, trimmed};
+use crate::discovery::reconcile::{SwitchPorts, abbreviated, trimmed};
 use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
-use crate::topology::links::port_key::PortKey;
+use crate::topology::links::key::PortKey;
 
 /// `ifType` of aggregates: `ieee8023adLag`.
 const AGGREGATE_TYPE: i64 = 161;
@@ -40,7 +40,7 @@ const SOFTWARE_AGGREGATES: [&str; 4] = ["bond", "bonding", "lagg", "team"];
 
 /// A port of a device.
 #[derive(Clone, Debug)]
-pub(in crate::topology::links) struct Port {
+pub(in crate::topology::links) struct SwitchPort {
     pub(in crate::topology::links) id: IfEntryId,
     pub(in crate::topology::links) name: Arc<str>,
     pub(in crate::topology::links) speed_bps: Option<u64>,
@@ -61,7 +61,7 @@ pub(in crate::topology::links) enum Aggregate {
 }
 
 /// Returns the ports of a host with their aggregates. The host or its claims name the aggregates.
-pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
+pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) -> Box<[SwitchPort]> {
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
     let places: BTreeMap<IfEntryId, u32> = ids.collect();
@@ -70,7 +70,7 @@ pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[
     let claimed: BTreeMap<u32, u32> = rows.collect();
     let port = |(entry, own): (&IfEntry, u32)| {
         let stored = entry.lag_id.and_then(|id| places.get(&id).copied());
-        Port {
+        SwitchPort {
             id: entry.id,
             name: name(entry),
             speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
@@ -79,7 +79,7 @@ pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[
             is_aggregate: is_aggregate(entry),
         }
     };
-    let mut ports: Box<[Port]> = host.if_entries.iter().zip(0..).map(port).collect();
+    let mut ports: Box<[SwitchPort]> = host.if_entries.iter().zip(0..).map(port).collect();
     join_software_aggregates(&mut ports, host, by_value, tables);
     let aggregates: BTreeSet<u32> = ports.iter().filter_map(|port| port.lag).collect();
     for place in aggregates {
@@ -95,7 +95,12 @@ pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[
 ///
 /// Hosts do not report the members of their aggregates, but all of them have the aggregate's address. Bridges and VLANs
 /// above may have it as well; neighbors are seen on physical ports only.
-fn join_software_aggregates(ports: &mut [Port], host: &Host, by_value: &Ports, tables: &Tables<'_>) {
+fn join_software_aggregates(
+    ports: &mut [SwitchPort],
+    host: &Host,
+    by_value: &SwitchPorts,
+    tables: &Tables<'_>,
+) {
     let mut aggregates: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
     for ((port, entry), place) in ports.iter().zip(&host.if_entries).zip(0..) {
         if let Some(address) = port.mac_address.filter(|_| has_name(entry, &SOFTWARE_AGGREGATES)) {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
+use crate::discovery::reconcile::{Named, SwitchPorts, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
 use crate::discovery::{Claim, ClaimRows, MissingRows};
 use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Timestamp};
 use crate::topology::links::Method;
-use crate::topology::links::key::Key;
+use crate::topology::links::key::IdentityKey;
+use crate::topology::links::key::{PortKey, place_of};
 use crate::topology::links::missing::Missing;
-use crate::topology::links::port_key::{PortKey, place_of};
 
 /// The bits of a designated port that are its number; the others are its priority.
 const PORT_NUMBER: u16 = 0x0FFF;
@@ -36,16 +36,16 @@ pub(in crate::topology::links) struct Sighting {
 /// The identities or the record id of the neighbor.
 #[derive(Clone, Debug)]
 pub(in crate::topology::links) enum Names {
-    Device(Named<Key>),
+    Device(Named<IdentityKey>),
     /// A host or a port, by id.
     Record(Uuid),
 }
 
 impl Names {
-    pub(in crate::topology::links) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(in crate::topology::links) fn keys(&self) -> impl Iterator<Item = IdentityKey> {
         let (named, record) = match self {
             Self::Device(named) => (Some(named), None),
-            Self::Record(id) => (None, Some(Key::of_record(*id))),
+            Self::Record(id) => (None, Some(IdentityKey::of_record(*id))),
         };
         named.into_iter().flat_map(Named::identities).copied().chain(record)
     }
@@ -83,7 +83,7 @@ pub(in crate::topology::links) struct About {
 pub(in crate::topology::links) fn sightings(
     host: &Host,
     claims: &[Claim],
-    ports: &Ports,
+    ports: &SwitchPorts,
     bridge_ports: &[(i64, u32)],
 ) -> Box<[Sighting]> {
     let reader = Reader { host, ports, bridge_ports };
@@ -131,7 +131,7 @@ pub(in crate::topology::links) fn sightings(
 
 struct Reader<'h> {
     host: &'h Host,
-    ports: &'h Ports,
+    ports: &'h SwitchPorts,
     bridge_ports: &'h [(i64, u32)],
 }
 
@@ -167,7 +167,7 @@ impl Reader<'_> {
         Sighting {
             method: Method::Lldp,
             port: self.own_port(row.if_index, name),
-            names: Names::Device(Named::by_lldp(row).map(|identity| Key::of_identity(&identity))),
+            names: Names::Device(Named::by_lldp(row).map(|identity| IdentityKey::of_identity(&identity))),
             remote: RemotePort::Lldp {
                 id: row.port_id.clone(),
                 description: row.port_desc.as_deref().map(Into::into),
@@ -188,7 +188,7 @@ impl Reader<'_> {
         Sighting {
             method: Method::Cdp,
             port: self.own_port(row.if_index, row.if_name.as_deref()),
-            names: Names::Device(Named::by_cdp(row).map(|identity| Key::of_identity(&identity))),
+            names: Names::Device(Named::by_cdp(row).map(|identity| IdentityKey::of_identity(&identity))),
             remote: row.port_id.as_deref().map_or(RemotePort::Unknown, |port| RemotePort::Cdp(port.into())),
             about: About {
                 label: label(&[Some(row.device_id.as_str())]),
@@ -213,7 +213,7 @@ impl Reader<'_> {
         Some(Sighting {
             method: Method::Stp,
             port: Some(place.or_else(|| self.own_port(row.if_index, None))?),
-            names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+            names: Names::Device(named.map(|identity| IdentityKey::of_identity(&identity))),
             remote: row.designated_port.map_or(RemotePort::Unknown, |port| {
                 let number = i64::from(port & PORT_NUMBER);
                 RemotePort::Bridge { number, is_own: number == row.bridge_port }
@@ -237,7 +237,7 @@ fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
     Some(Sighting {
         method: Method::Lldp,
         port: Some(port),
-        names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+        names: Names::Device(named.map(|identity| IdentityKey::of_identity(&identity))),
         remote: RemotePort::Lldp {
             id: entry.lldp_port_id.clone(),
             description: entry.lldp_port_desc.as_deref().map(Into::into),
@@ -261,7 +261,7 @@ fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
     Some(Sighting {
         method: Method::Cdp,
         port: Some(port),
-        names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+        names: Names::Device(named.map(|identity| IdentityKey::of_identity(&identity))),
         remote: entry.cdp_port_id.as_deref().map_or(RemotePort::Unknown, |id| RemotePort::Cdp(id.into())),
         about: About {
             label: label(&[Some(device_id)]),

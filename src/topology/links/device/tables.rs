@@ -1,8 +1,17 @@
-//! The rows of a host's claims, by kind.
+//! The rows of a host's claims, by kind: addresses that a bridge learned on its ports, and MAC addresses that a device knows
+//! of other IP addresses.
 
-use crate::discovery::report::{ArpRow, FdbRow, LagRow, LldpRow, StpRow, TableKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ports::SwitchPort;
+use crate::discovery::reconcile::{Identity, SwitchPorts, is_own_mac};
+use crate::discovery::report::{
+    ArpRow, FdbRow, FdbStatus, LagRow, LldpRow, NeighborState, StpRow, TableKind,
+};
 use crate::discovery::{Claim, ClaimRows};
-use crate::model::Timestamp;
+use crate::model::{MacAddress, Timestamp};
+use crate::topology::links::key::{IdentityKey, place_of};
+use crate::topology::links::missing::Missing;
 
 /// The tables that ports and learned addresses follow from.
 #[derive(Default)]
@@ -45,4 +54,119 @@ impl<'c> Tables<'c> {
         tables.truncated.sort_unstable();
         tables
     }
+}
+
+/// Returns the numbers that the bridge gives to ports, sorted.
+pub(super) fn bridge_ports(ports: &SwitchPorts, tables: &Tables<'_>) -> Box<[(i64, u32)]> {
+    let by_fdb = tables.fdb.iter().filter_map(|row| Some((row.bridge_port?, port_of(ports, row)?)));
+    let by_stp = tables.stp.iter().filter_map(|row| {
+        let place = ports.local(Some(row.if_index?), None)?;
+        Some((row.bridge_port, u32::try_from(place).ok()?))
+    });
+    let numbers: BTreeMap<i64, u32> = by_fdb.chain(by_stp).collect();
+    numbers.into_iter().collect()
+}
+
+/// Returns the port that a row names by its index, or else by its name.
+fn port_of(ports: &SwitchPorts, row: &FdbRow) -> Option<u32> {
+    ports.local(row.if_index, row.if_name.as_deref()).and_then(|place| u32::try_from(place).ok())
+}
+
+/// An address that a device no longer has learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::topology::links) struct Lost {
+    pub(in crate::topology::links) address: MacAddress,
+    /// The place of the only port that learned the address last.
+    pub(in crate::topology::links) place: u32,
+    pub(in crate::topology::links) missing: Missing,
+}
+
+/// The parts of a device that tell on which port a row was learned.
+pub(super) struct Learning<'d> {
+    pub(super) by_value: &'d SwitchPorts,
+    pub(super) bridge_ports: &'d [(i64, u32)],
+    pub(super) ports: &'d [SwitchPort],
+    /// The device's own addresses.
+    pub(super) own: &'d BTreeSet<MacAddress>,
+}
+
+impl Learning<'_> {
+    /// Returns the addresses that were learned on one port only. They belong to other devices.
+    ///
+    /// Members of an aggregate count as the aggregate.
+    pub(super) fn learned(&self, rows: &[FdbRow]) -> Box<[(MacAddress, u32)]> {
+        let mut found: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
+        let is_learned = |row: &&FdbRow| matches!(row.status, None | Some(FdbStatus::Learned));
+        for row in rows.iter().filter(is_learned) {
+            if !is_own_mac(row.mac_address) || self.own.contains(&row.mac_address) {
+                continue;
+            }
+            let Some(place) = self.place(row) else { continue };
+            let known = found.entry(row.mac_address).or_insert(Some(place));
+            *known = known.filter(|known| *known == place);
+        }
+        found.into_iter().filter_map(|(address, place)| Some((address, place?))).collect()
+    }
+
+    /// Returns the addresses that were learned once. Of several times, the latest counts.
+    pub(super) fn lost(&self, claims: &[Claim], learned: &[(MacAddress, u32)]) -> Box<[Lost]> {
+        let mut lost: BTreeMap<MacAddress, Lost> = BTreeMap::new();
+        for group in claims.iter().flat_map(|claim| &claim.missing) {
+            let ClaimRows::Fdb(rows) = &group.rows else { continue };
+            let missing = Missing::of(group);
+            for (address, place) in self.learned(rows) {
+                lost.entry(address).or_insert(Lost { address, place, missing });
+            }
+        }
+        lost.retain(|address, _| learned.binary_search_by_key(address, |(learned, _)| *learned).is_err());
+        lost.into_values().collect()
+    }
+
+    fn place(&self, row: &FdbRow) -> Option<u32> {
+        let place = port_of(self.by_value, row).or_else(|| place_of(self.bridge_ports, row.bridge_port?))?;
+        let port = usize::try_from(place).ok().and_then(|place| self.ports.get(place));
+        Some(port.and_then(|port| port.lag).unwrap_or(place))
+    }
+}
+
+/// A row of a neighbor cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::topology::links) struct Resolved {
+    pub(in crate::topology::links) ip: IdentityKey,
+    pub(in crate::topology::links) mac_address: MacAddress,
+    /// The place of the port behind which the address is.
+    pub(in crate::topology::links) port: Option<u32>,
+}
+
+/// Returns the rows of a neighbor cache, sorted, each pair of addresses once. Addresses that several devices may have
+/// are left out.
+pub(super) fn resolved(rows: &[ArpRow], ports: &SwitchPorts) -> Vec<Resolved> {
+    let read = |row: &ArpRow| {
+        let is_known = row.state != Some(NeighborState::Unreachable) && is_own_mac(row.mac_address);
+        let ip = Identity::of_ip(row.ip_address).filter(|_| is_known)?;
+        let port = ports.local(row.if_index, row.if_name.as_deref());
+        Some(Resolved {
+            ip: IdentityKey::of_identity(&ip),
+            mac_address: row.mac_address,
+            port: port.and_then(|place| u32::try_from(place).ok()),
+        })
+    };
+    let mut rows: Vec<Resolved> = rows.iter().filter_map(read).collect();
+    rows.sort_unstable();
+    rows.dedup_by_key(|row| (row.ip, row.mac_address));
+    rows
+}
+
+/// Returns the rows that a neighbor cache no longer has, sorted.
+pub(super) fn formerly_resolved(claims: &[Claim], ports: &SwitchPorts) -> Box<[(Resolved, Missing)]> {
+    let mut former = Vec::new();
+    for group in claims.iter().flat_map(|claim| &claim.missing) {
+        if let ClaimRows::Arp(rows) = &group.rows {
+            let missing = Missing::of(group);
+            former.extend(resolved(rows, ports).into_iter().map(|row| (row, missing)));
+        }
+    }
+    former.sort_unstable();
+    former.dedup_by_key(|(row, _)| (row.ip, row.mac_address));
+    former.into_boxed_slice()
 }

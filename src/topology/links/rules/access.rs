@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fdb::{FdbViews, claim};
 use crate::model::{HostId, MacAddress};
-use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::device::Device;
-use crate::topology::links::device::resolved::Resolved;
-use crate::topology::links::devices::{Devices, Joined};
-use crate::topology::links::port_key::PortKey;
+use crate::topology::links::device::tables::Resolved;
+use crate::topology::links::devices::{CachedOwner, Devices};
+use crate::topology::links::key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
 /// The hosts that learned an address on a port without a bridge behind it. Each comes with the number of devices on
@@ -64,8 +64,8 @@ pub(in crate::topology::links) fn single_sided_fdb(
     devices: &Devices,
     views: &FdbViews,
     access_ports: &AccessPorts,
-) -> BTreeMap<u32, Vec<Candidate>> {
-    let mut candidates: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+) -> BTreeMap<u32, Vec<LinkCandidate>> {
+    let mut candidates: BTreeMap<u32, Vec<LinkCandidate>> = BTreeMap::new();
     let Some(view) = views.get(&device.id) else { return candidates };
     let own = |place: u32| Spot::new(DeviceKey::Host(device.id), Some(PortKey::Known(place)));
     for place in view.bridge_ports() {
@@ -76,7 +76,7 @@ pub(in crate::topology::links) fn single_sided_fdb(
         if let Some(other) = only.filter(|other| !names_back(other)) {
             let claims = vec![claim(device, place, "", Rule::SingleSidedFdb)];
             let remote = Spot::new(DeviceKey::Host(other), None);
-            let candidate = Candidate::new(own(place), remote, Rule::SingleSidedFdb, claims);
+            let candidate = LinkCandidate::new(own(place), remote, Rule::SingleSidedFdb, claims);
             candidates.entry(place).or_default().push(candidate);
         }
     }
@@ -103,8 +103,8 @@ pub(in crate::topology::links) fn lost_fdb(
     devices: &Devices,
     views: &FdbViews,
     [access_ports, lost_ports]: [&AccessPorts; 2],
-) -> BTreeMap<u32, Vec<Candidate>> {
-    let mut candidates: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+) -> BTreeMap<u32, Vec<LinkCandidate>> {
+    let mut candidates: BTreeMap<u32, Vec<LinkCandidate>> = BTreeMap::new();
     let ports = views.get(&device.id).into_iter().flat_map(|view| &view.access);
     for (place, access) in ports.filter(|(_, access)| !access.lost.is_empty()) {
         let all_devices = access.all_devices();
@@ -135,7 +135,7 @@ fn access_candidate(
     address: MacAddress,
     owner: &Device,
     devices: &Devices,
-) -> Candidate {
+) -> LinkCandidate {
     let only = owner.ports_by_value.of_mac(address).and_then(|place| u32::try_from(place).ok());
     let port = only.map(PortKey::Known).or_else(|| owner.neighbor_port(address));
     let remote = Spot::new(DeviceKey::Host(owner.id), port);
@@ -143,14 +143,14 @@ fn access_candidate(
         Some(joined) => {
             let resolved = resolved_claim(address, &joined, devices);
             let claims = [claim].into_iter().chain(resolved).collect();
-            Candidate::new(own, remote, Rule::ArpFdb, claims)
+            LinkCandidate::new(own, remote, Rule::ArpFdb, claims)
         }
-        None => Candidate::new(own, remote, Rule::SingleSidedFdb, vec![claim]),
+        None => LinkCandidate::new(own, remote, Rule::SingleSidedFdb, vec![claim]),
     }
 }
 
 /// Returns the claim of a device that the MAC address belongs to the IP address of a host.
-fn resolved_claim(address: MacAddress, joined: &Joined, devices: &Devices) -> Option<Claimed> {
+fn resolved_claim(address: MacAddress, joined: &CachedOwner, devices: &Devices) -> Option<Claimed> {
     let reporter = devices.get(joined.reporter)?;
     let order = |row: &Resolved| (row.ip, row.mac_address).cmp(&(joined.ip, address));
     let current = reporter.resolved.binary_search_by(order).ok();

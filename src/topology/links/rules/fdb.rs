@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{HostId, MacAddress};
-use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
-use crate::topology::links::key::Key;
-use crate::topology::links::port_key::PortKey;
+use crate::topology::links::key::IdentityKey;
+use crate::topology::links::key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
 /// Maximum number of bridges that learned an address. Addresses of more are not compared, to bound the work.
@@ -197,7 +197,7 @@ fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
     if unexplained.is_empty() {
         return unexplained;
     }
-    let mut ports: BTreeMap<Key, BTreeSet<u32>> = BTreeMap::new();
+    let mut ports: BTreeMap<IdentityKey, BTreeSet<u32>> = BTreeMap::new();
     for sighting in device.neighbors() {
         let place = match sighting.port {
             Some(PortKey::Known(place)) => {
@@ -271,7 +271,7 @@ pub(in crate::topology::links) fn mutual_fdb(
     one: &Device,
     other: &Device,
     views: &FdbViews,
-) -> Option<Candidate> {
+) -> Option<LinkCandidate> {
     let (ours, theirs) = facing(one, other, views)?;
     let is_own = !ours.is_inferred && !theirs.is_inferred;
     is_own.then(|| candidate(one, ours, other, theirs, Rule::MutualFdb))
@@ -284,7 +284,7 @@ pub(in crate::topology::links) fn shared_fdb(
     one: &Device,
     other: &Device,
     views: &FdbViews,
-) -> Option<Candidate> {
+) -> Option<LinkCandidate> {
     let (ours, theirs) = facing(one, other, views)?;
     let is_shared = ours.is_inferred || theirs.is_inferred;
     is_shared.then(|| candidate(one, ours, other, theirs, Rule::SharedFdb))
@@ -297,12 +297,12 @@ fn facing(one: &Device, other: &Device, views: &FdbViews) -> Option<(Towards, To
     Some((ours, theirs))
 }
 
-fn candidate(one: &Device, ours: Towards, other: &Device, theirs: Towards, rule: Rule) -> Candidate {
+fn candidate(one: &Device, ours: Towards, other: &Device, theirs: Towards, rule: Rule) -> LinkCandidate {
     let spot = |device: &Device, towards: Towards| {
         Spot::new(DeviceKey::Host(device.id), Some(PortKey::Known(towards.port)))
     };
     let claims = vec![claim(one, ours.port, "", rule), claim(other, theirs.port, "", rule)];
-    Candidate::new(spot(one, ours), spot(other, theirs), rule, claims)
+    LinkCandidate::new(spot(one, ours), spot(other, theirs), rule, claims)
 }
 
 /// Returns the claim of a bridge that it learned an address on a port.

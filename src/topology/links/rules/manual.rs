@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{HostId, IfEntryId};
-use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Source, Spot};
+use crate::topology::links::contest::candidate::{CandidateSource, Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::devices::Devices;
-use crate::topology::links::port_key::PortKey;
+use crate::topology::links::key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
 /// A link that a user entered, or suppressed.
@@ -35,8 +35,8 @@ impl ManualLink {
         Self { suppressed: true, ..self }
     }
 
-    pub(in crate::topology::links) fn pair(&self) -> Source {
-        Source::pair(DeviceKey::Host(self.source.host_id), DeviceKey::Host(self.target.host_id))
+    pub(in crate::topology::links) fn pair(&self) -> CandidateSource {
+        CandidateSource::pair(DeviceKey::Host(self.source.host_id), DeviceKey::Host(self.target.host_id))
     }
 }
 
@@ -64,7 +64,7 @@ impl ManualEnd {
 pub(in crate::topology::links) fn manual(
     links: &[ManualLink],
     devices: &Devices,
-    candidates: &mut Vec<Candidate>,
+    candidates: &mut Vec<LinkCandidate>,
 ) {
     for link in links.iter().filter(|link| link.suppressed) {
         if let Some((source, target)) = spots(link, devices) {
@@ -83,7 +83,7 @@ pub(in crate::topology::links) fn manual(
                 missing_since: None,
             };
             let claimed = Claimed { evidence, at: None, names: "".into() };
-            candidates.push(Candidate::new(source, target, Rule::Manual, vec![claimed]));
+            candidates.push(LinkCandidate::new(source, target, Rule::Manual, vec![claimed]));
         }
     }
 }
@@ -111,7 +111,7 @@ fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
 }
 
 /// Returns whether a candidate is between two ends. An end without a port is any port.
-fn is_between(candidate: &Candidate, one: &Spot, other: &Spot) -> bool {
+fn is_between(candidate: &LinkCandidate, one: &Spot, other: &Spot) -> bool {
     let is_at =
         |spot: &Spot, end: &Spot| spot.device == end.device && (end.port.is_none() || spot.port == end.port);
     let [source, target] = &candidate.ends;

@@ -5,4 +5,3 @@ pub(super) mod adjacency;
 pub(super) mod fdb;
 pub(super) mod manual;
 pub(super) mod neighbors;
-mod pairing;

@@ -8,19 +8,14 @@
 //! The page must be served at `…/share/{id}` beside `…/api`, because its script addresses the API relative to the page.
 //! It must be served with the header `Content-Security-Policy` that comes with it.
 
-mod escape;
 mod policy;
-mod source;
-mod template;
 
-use crate::invariant::Invariant;
-use crate::model::{ShareMetadata, ShareOptions};
+use std::sync::LazyLock;
 
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
-
-use self::escape::{escape_json, escape_text};
-use self::source::{SCRIPT, STYLE};
-use self::template::fill;
+use crate::invariant::Invariant;
+use crate::model::{ShareMetadata, ShareOptions};
+use crate::topology::render::xml::visible;
 
 const DOCUMENT: &str = include_str!("parts/document.html");
 const VIEWER: &str = include_str!("parts/viewer.html");
@@ -143,4 +138,94 @@ fn script() -> String {
 /// Returns the picture without its XML declaration, which HTML does not know.
 fn without_declaration(svg: &str) -> &str {
     svg.find("<svg").and_then(|start| svg.get(start..)).asserted_or_default()
+}
+
+/// Returns the text for use between tags and in quoted attributes.
+///
+/// Control characters, and those that order the text around them, become U+FFFD.
+fn escape_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match visible(character) {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Returns the JSON for use in a `<script>` element. Only the element's own end tag may end it.
+///
+/// In JSON, the characters escaped here occur in strings only, where the escape means the same character.
+fn escape_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Returns the template with each `{{name}}` replaced by the value of this name.
+///
+/// Values are not searched for names, so that no value can bring in another one. A name without a value is left out.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let length = values.iter().map(|(_, value)| value.len()).sum::<usize>();
+    let mut filled = String::with_capacity(template.len().saturating_add(length));
+    let mut parts = template.split("{{");
+    filled.push_str(parts.next().asserted_or_default());
+    for part in parts {
+        let (name, rest) = part.split_once("}}").unwrap_or(("", part));
+        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+        filled.push_str(value);
+        filled.push_str(rest);
+    }
+    filled
+}
+
+/// The style of all pages.
+static STYLE: LazyLock<String> = LazyLock::new(|| compact(&[include_str!("page.css")]));
+
+/// The script of pages that show a picture. Its last part starts the others.
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    compact(&[
+        include_str!("script/document.js"),
+        include_str!("script/words.js"),
+        include_str!("script/network.js"),
+        include_str!("script/camera.js"),
+        include_str!("script/selection.js"),
+        include_str!("script/panel.js"),
+        include_str!("script/pointer.js"),
+        include_str!("script/keyboard.js"),
+        include_str!("script/search.js"),
+        include_str!("script/minimap.js"),
+        include_str!("script/files.js"),
+        include_str!("script/tables.js"),
+        include_str!("script/start.js"),
+        include_str!("script/password.js"),
+    ])
+});
+
+/// Joins the parts without indentation and comments, which only developers need.
+///
+/// A comment takes whole lines, and no string in the parts reaches over several lines.
+fn compact(parts: &[&str]) -> String {
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let is_comment = |line: &&str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
+    let mut compacted = String::new();
+    for line in lines.filter(|line| !line.is_empty() && !is_comment(line)) {
+        compacted.push_str(line);
+        compacted.push('\n');
+    }
+    compacted
 }

@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use base64ct::{Base64, Encoding};
 
-use super::source::{SCRIPT, STYLE};
+use super::{SCRIPT, STYLE};
 use crate::sha256::sha256;
 use crate::topology::render::{Theme, style_source};
 

@@ -1,9 +1,9 @@
 //! Edges: lines whose width stands for the speed, and whose dashes stand for the confidence.
 
 use super::super::file::File;
-use super::super::number::{line_width, number};
 use super::super::scene::Scene;
 use super::super::words::{capacity, confidence, edge_kind};
+use super::super::words::{line_width, number};
 use super::super::xml::escape_isolated;
 use super::put;
 use crate::topology::graph::{Edge, shorten};

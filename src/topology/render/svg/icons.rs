@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::super::number::number;
 use super::super::scene::Scene;
+use super::super::words::number;
 use super::put;
 use crate::model::HostRole;
 use crate::topology::graph::NodeKind;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::file::File;
-use super::super::number::{number, sane};
 use super::super::scene::Scene;
 use super::super::words::capacity;
+use super::super::words::{number, sane};
 use super::super::xml::escape_isolated;
 use super::put;
 use crate::model::LinkId;
@@ -170,7 +170,7 @@ struct Cells {
 
 impl Cells {
     /// Largest number of cells that a rectangle is noted in, in each direction.
-    const MOST: i64 = 256;
+    const MAX_CELLS: i64 = 256;
 
     fn add(&mut self, place: Rect) {
         for cell in Self::cells(place) {
@@ -191,8 +191,8 @@ impl Cells {
     fn cells(place: Rect) -> impl Iterator<Item = (i64, i64)> {
         let first = (cell(place.x), cell(place.y));
         let last = (
-            cell(place.x + place.width).min(first.0.saturating_add(Self::MOST)),
-            cell(place.y + place.height).min(first.1.saturating_add(Self::MOST)),
+            cell(place.x + place.width).min(first.0.saturating_add(Self::MAX_CELLS)),
+            cell(place.y + place.height).min(first.1.saturating_add(Self::MAX_CELLS)),
         );
         (first.0..=last.0).flat_map(move |column| (first.1..=last.1).map(move |row| (column, row)))
     }

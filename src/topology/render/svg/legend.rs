@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::file::File;
-use super::super::number::{line_width, number, speed};
 use super::super::scene::Scene;
 use super::super::words::{confidence, role, role_class};
+use super::super::words::{line_width, number, speed};
 use super::icons::{self, used};
 use super::nodes::text;
 use super::put;

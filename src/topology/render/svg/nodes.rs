@@ -1,8 +1,8 @@
 //! Nodes: frames of containers, and cards of all others.
 
 use super::super::file::File;
-use super::super::number::number;
 use super::super::scene::Scene;
+use super::super::words::number;
 use super::super::words::{node_kind, role, role_class};
 use super::super::xml::escape_isolated;
 use super::{icons, put};

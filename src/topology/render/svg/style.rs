@@ -9,7 +9,7 @@ use crate::topology::render::Theme;
 ///
 /// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes
 /// that are faded by the opacity of their colors.
-const COMMON: &str = "\
+const COMMON_STYLE: &str = "\
 .topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
 .topology .subtitle,.topology .detail,.topology .legend text,.topology .segment text{font-size:11px}\
@@ -37,7 +37,7 @@ const COMMON: &str = "\
 .topology .access-point .pictogram,.topology .server .pictogram,.topology .hypervisor .pictogram,\
 .topology .storage .pictogram{stroke:#16202b}";
 
-const LIGHT: &str = "\
+const LIGHT_STYLE: &str = "\
 .topology .ground{fill:#fff}\
 .topology text{fill:#16202b}\
 .topology .subtitle,.topology .detail,.topology .port,.topology .speed{fill:#46535f}\
@@ -51,7 +51,7 @@ const LIGHT: &str = "\
 .topology .frame .frame{fill:#fff}\
 .topology .segment .card{fill:#e3e8ed}";
 
-const DARK: &str = "\
+const DARK_STYLE: &str = "\
 .topology .ground{fill:#12171d}\
 .topology text{fill:#e6ebf0}\
 .topology .subtitle,.topology .detail,.topology .port,.topology .speed{fill:#b3bec9}\
@@ -68,10 +68,12 @@ const DARK: &str = "\
 #[must_use]
 pub(super) fn css(theme: Theme) -> String {
     match theme {
-        Theme::Light => format!("{COMMON}{LIGHT}"),
-        Theme::Dark => format!("{COMMON}{DARK}"),
+        Theme::Light => format!("{COMMON_STYLE}{LIGHT_STYLE}"),
+        Theme::Dark => format!("{COMMON_STYLE}{DARK_STYLE}"),
         // Programs that ignore media queries show the light colors.
-        Theme::Auto => format!("{COMMON}{LIGHT}@media(prefers-color-scheme:dark){{{DARK}}}"),
+        Theme::Auto => {
+            format!("{COMMON_STYLE}{LIGHT_STYLE}@media(prefers-color-scheme:dark){{{DARK_STYLE}}}")
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use self::outcome::{Outcome, Saved};
 pub(super) use self::outcome::{read, repair};
 use super::workload::{WRITERS, Writer, commit};
 use super::{fresh_generator, once_in, rounds, start_runtime};
-use crate::child::{Child, PATIENCE};
+use crate::child::{Child, TIMEOUT};
 use crate::fixture::{copy, files};
 
 #[test]
@@ -129,7 +129,7 @@ impl DamagedFolder<'_> {
     fn child<T: serde::de::DeserializeOwned>(&self, scene: &str) -> Result<T, String> {
         let original = serde_json::to_string(self.original).unwrap();
         let ended = Child::start(scene, &[&original, self.folder.to_str().unwrap()])
-            .finish(PATIENCE)
+            .finish(TIMEOUT)
             .ok_or_else(|| format!("{scene} hangs"))?;
         match ended.lines.last() {
             Some(line) if ended.status.success() => Ok(serde_json::from_str(line).unwrap()),
@@ -191,7 +191,7 @@ async fn write(store: &SledStore, writers: &mut [Writer], batches: u64) {
 }
 
 /// Longest piece of a file that is damaged, in bytes.
-const LONGEST: usize = 100_000;
+const MAX_PIECE: usize = 100_000;
 
 /// Kind of damage to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -255,7 +255,7 @@ fn damage_file(folder: &Path, file: PathBuf, random: &mut Rng) -> Harm {
         _ => random.u64(..size.max(1)),
     };
     let longest = 1 << random.u8(..17);
-    let length = if once_in(random, 3) { 1 } else { random.usize(1..=LONGEST.min(longest)) };
+    let length = if once_in(random, 3) { 1 } else { random.usize(1..=MAX_PIECE.min(longest)) };
     let kind = kind.unwrap();
     match kind {
         Kind::Cut => File::options().write(true).open(&path).unwrap().set_len(place).unwrap(),

@@ -4,7 +4,7 @@ use toposcope::store::SledStore;
 
 use super::full::{assert_unavailable, said, said_last};
 use super::{Ballast, run, text, unmount};
-use crate::child::{Child, PATIENCE};
+use crate::child::{Child, TIMEOUT};
 use crate::durability::workload::{Progress, Workload};
 
 /// A process continues after a failed sync, and is then killed.
@@ -12,7 +12,7 @@ pub(super) async fn wal(folder: &Path) {
     let (below, path) = (folder.join("below"), folder.join("disk/store"));
     let child = Child::start("fault", &["write on", text(&path)]);
     let (mut ballast, mut progress, mut refusals, mut rounds_after) = (None, Progress::new(), 0, 0);
-    while let Some(line) = child.next(PATIENCE) {
+    while let Some(line) = child.next(TIMEOUT) {
         match line.as_str() {
             "ready" if refusals == 0 && ballast.is_none() => ballast = Some(Ballast::fill(&below)),
             "ready" if refusals == 0 => {}
@@ -120,7 +120,7 @@ pub(super) async fn limited_files(folder: &Path) {
     let progress = serde_json::to_string(&workload.close().await).unwrap();
     let way = ["sh", "-c", "ulimit -S -f unlimited && exec \"$@\"", "sh"];
     let child = Child::start_through(&way, "fault", &["look", text(&path), &progress]);
-    let ended = child.finish(PATIENCE).unwrap();
+    let ended = child.finish(TIMEOUT).unwrap();
     assert!(ended.status.success(), "{}", ended.errors);
 }
 

@@ -15,13 +15,13 @@ use toposcope::store::{Batch, Facets, Precondition, SledStore, Store, StoreError
 use tower::ServiceExt;
 
 use super::Ballast;
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::contents::chain;
 use crate::durability::workload::{Progress, Workload};
 use crate::fixture::{assert_error, key};
 
 /// Number of batches that exceeds the preallocated part of the log.
-const MANY: usize = 30;
+const BATCHES: usize = 30;
 
 pub(super) async fn while_committing(folder: &Path) {
     let disk = folder.join("disk");
@@ -30,7 +30,7 @@ pub(super) async fn while_committing(folder: &Path) {
     workload.assert_sound().await;
     for _ in 0..2 {
         let ballast = Ballast::fill(&disk);
-        let tally = workload.write(MANY).await;
+        let tally = workload.write(BATCHES).await;
         assert!(tally.refused > 0, "{tally:?}");
         workload.assert_read().await;
         drop(ballast);
@@ -158,7 +158,7 @@ pub(super) async fn when_killed(folder: &Path) {
         let store = TempDir::new_in(&disk).unwrap();
         let child = Child::start("fault", &["write on", store.path().to_str().unwrap()]);
         let (mut ballast, mut progress) = (None, Progress::new());
-        while let Some(line) = child.next(PATIENCE) {
+        while let Some(line) = child.next(TIMEOUT) {
             match line.as_str() {
                 "ready" if ballast.is_none() => ballast = Some(Ballast::fill(&disk)),
                 "ready" => {}

@@ -12,10 +12,10 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::backup;
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 
 /// Creates a disk in the folder `$1` for the command that follows.
-const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=128m none "$1/disk""#;
+const SMALL_DISK: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=128m none "$1/disk""#;
 
 /// Limits the size of files. With `XFSZ` ignored, a longer write fails instead of killing the process.
 const LIMITED: &str = r#"mkdir "$1/disk" && trap "" XFSZ && ulimit -S -f 20000"#;
@@ -45,37 +45,37 @@ fn hollow(features: &str, errors: &str) -> String {
 
 #[test]
 fn full_disk_refuses_only_commits_until_space_is_free() {
-    play(SMALL, "full");
+    play(SMALL_DISK, "full");
 }
 
 #[test]
 fn disk_full_at_a_checkpoint_loses_nothing() {
-    play(SMALL, "full at a checkpoint");
+    play(SMALL_DISK, "full at a checkpoint");
 }
 
 #[test]
 fn disk_full_at_random_times_loses_nothing() {
-    play(SMALL, "full now and then");
+    play(SMALL_DISK, "full now and then");
 }
 
 #[test]
 fn opening_on_a_full_disk_succeeds_or_is_unavailable() {
-    play(SMALL, "full when opened");
+    play(SMALL_DISK, "full when opened");
 }
 
 #[test]
 fn process_killed_on_a_full_disk_loses_nothing() {
-    play(SMALL, "killed when full");
+    play(SMALL_DISK, "killed when full");
 }
 
 #[test]
 fn backup_to_a_full_disk_is_unavailable_and_leaves_nothing() {
-    play(SMALL, "backup to a full disk");
+    play(SMALL_DISK, "backup to a full disk");
 }
 
 #[test]
 fn read_only_folder_is_refused_by_its_path() {
-    play(SMALL, "read-only");
+    play(SMALL_DISK, "read-only");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn play(disk: &str, scene: &str) {
     let path = folder.path().to_str().unwrap();
     let way = ["unshare", "--mount", "sh", "-c", &script, "sh", path];
     let child = Child::start_through(&way, "fault", &[scene, path]);
-    let ended = child.finish(PATIENCE).unwrap_or_else(|| panic!("{scene}: hangs"));
+    let ended = child.finish(TIMEOUT).unwrap_or_else(|| panic!("{scene}: hangs"));
     assert!(ended.status.success(), "{scene}: {} after {:?}: {}", ended.status, ended.lines, ended.errors);
     assert_eq!(ended.lines.last().map(String::as_str), Some("over"), "{scene}: {}", ended.errors);
 }

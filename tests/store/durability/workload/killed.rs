@@ -8,7 +8,7 @@ use toposcope::store::Store;
 
 use super::settle::commit;
 use super::writer::Writer;
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 
 /// Time at which a process is killed, relative to one of its messages.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn kill_sometime(child: Child, batches: usize, random: &mut Rng, hear
 fn wait(child: &Child, moment: &Moment, hear: &mut dyn FnMut(&str)) {
     let mut done = 0;
     loop {
-        let line = child.next(PATIENCE).expect("a child hangs, or ended");
+        let line = child.next(TIMEOUT).expect("a child hangs, or ended");
         done += usize::from(line.starts_with("done "));
         hear(&line);
         match moment {

@@ -17,7 +17,7 @@ pub(crate) type Slot = u64;
 pub(crate) const SLOTS: Slot = 14;
 
 /// The large record of the writers that have one.
-const LARGE: Slot = 0;
+const LARGE_SLOT: Slot = 0;
 
 /// The changes of one batch.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ impl Writer {
             slots.insert(1 + random.u64(..SLOTS - 1));
         }
         if self.has_large() && random.bool() {
-            slots.insert(LARGE);
+            slots.insert(LARGE_SLOT);
         }
         let mut free = self.free_unique_keys(&slots);
         let changes = slots.into_iter().map(|slot| self.change_of(slot, &mut free, &mut random)).collect();
@@ -190,7 +190,7 @@ impl Writer {
         let facets = self.facets(free, random);
         let seed = random.u64(..);
         let length = match slot {
-            LARGE => (2 << 20) - random.usize(..10_000),
+            LARGE_SLOT => (2 << 20) - random.usize(..10_000),
             _ if once_in(random, 10) => 50_000 + random.usize(..5_000),
             _ => random.usize(..1_000),
         };

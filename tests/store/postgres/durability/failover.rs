@@ -55,8 +55,8 @@ async fn promotion_of_a_synchronous_standby_loses_nothing() {
 async fn commit_cut_off_while_it_waits_for_a_standby_is_acknowledged_only_once_it_is_there() {
     let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
     let connection = primary.create_database();
-    let patient = |connection| PostgresStore::builder(connection).statement_timeout(Duration::from_secs(60));
-    let (store, other) = (open(patient(&connection)).await, open(patient(&connection)).await);
+    let builder = |connection| PostgresStore::builder(connection).statement_timeout(Duration::from_secs(60));
+    let (store, other) = (open(builder(&connection)).await, open(builder(&connection)).await);
     primary.set_synchronous(true);
     let key = Key::new(Name::new("note"), Uuid::nil());
     let mut batch = Batch::new();

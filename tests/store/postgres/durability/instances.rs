@@ -19,18 +19,18 @@ use crate::contents::chain;
 use crate::durability::workload::{Ledger, Progress, WRITERS, Writer, commit, settle};
 
 /// Pause before the database is asked again.
-const PAUSE: Duration = Duration::from_millis(2);
+const RETRY_DELAY: Duration = Duration::from_millis(2);
 
 /// The time within which an instance must work again once the server does. It takes less than a second, but a machine
 /// with busy neighbors may stand still for some.
-const LONGEST_OUTAGE: Duration = Duration::from_secs(10);
+const MAX_OUTAGE: Duration = Duration::from_secs(10);
 
 /// A time far longer than any event takes that a test waits for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Instances with writers, and the known outcomes of the batches of each writer.
 pub(super) struct Instances {
-    stores: Vec<Arc<Patient>>,
+    stores: Vec<Arc<Retrying>>,
     /// The writers of this process, between two rounds.
     writers: Vec<Writer>,
     pub(super) seed: u64,
@@ -47,7 +47,7 @@ impl Instances {
     pub(super) async fn open(seed: u64, connections: &[String], numbers: impl Iterator<Item = u64>) -> Self {
         let mut stores = Vec::new();
         for connection in connections {
-            stores.push(Arc::new(Patient(open(PostgresStore::builder(connection)).await)));
+            stores.push(Arc::new(Retrying(open(PostgresStore::builder(connection)).await)));
         }
         let writers = numbers.map(|number| Writer::new(seed, number)).collect();
         let (acknowledged, running) = Default::default();
@@ -114,8 +114,8 @@ impl Instances {
         let (begin, before) = (Instant::now(), self.acknowledged.load(Ordering::Relaxed));
         let is_enough = || self.acknowledged.load(Ordering::Relaxed) >= before + count;
         while !is_enough() && self.running.load(Ordering::Relaxed) > 0 {
-            assert!(begin.elapsed() < PATIENCE, "the writers do not come forward");
-            sleep(PAUSE).await;
+            assert!(begin.elapsed() < TIMEOUT, "the writers do not come forward");
+            sleep(RETRY_DELAY).await;
         }
     }
 
@@ -123,15 +123,15 @@ impl Instances {
     pub(super) async fn await_service(&mut self, server: &str) {
         let begin = Instant::now();
         while tokio_postgres::connect(server, tokio_postgres::NoTls).await.is_err() {
-            assert!(begin.elapsed() < PATIENCE, "the server does not come back");
-            sleep(PAUSE).await;
+            assert!(begin.elapsed() < TIMEOUT, "the server does not come back");
+            sleep(RETRY_DELAY).await;
         }
         let begin = Instant::now();
         let serving: JoinSet<()> =
             self.stores.iter().cloned().map(|store| async move { serve(&store.0).await }).collect();
         serving.join_all().await;
         let outage = begin.elapsed();
-        assert!(outage < LONGEST_OUTAGE, "an instance works only {outage:?} after the server");
+        assert!(outage < MAX_OUTAGE, "an instance works only {outage:?} after the server");
         self.slowest = self.slowest.max(outage);
     }
 
@@ -155,7 +155,7 @@ impl Instances {
 
 /// Writes until the end of the round, or until a batch's outcome is unknown.
 async fn go_on(
-    store: Arc<Patient>,
+    store: Arc<Retrying>,
     mut writer: Writer,
     acknowledged: Arc<AtomicU64>,
     is_over: Arc<AtomicBool>,
@@ -179,7 +179,7 @@ async fn go_on(
 }
 
 /// Reads the ledger all the time. A batch that was seen may not be gone later.
-async fn watch(store: Arc<Patient>, is_over: Arc<AtomicBool>) -> Ledger {
+async fn watch(store: Arc<Retrying>, is_over: Arc<AtomicBool>) -> Ledger {
     let mut last = Ledger(vec![0; WRITERS as usize]);
     while !is_over.load(Ordering::Relaxed) {
         let record = store.get(&[Ledger::KEY]).await.unwrap().pop().flatten();
@@ -187,7 +187,7 @@ async fn watch(store: Arc<Patient>, is_over: Arc<AtomicBool>) -> Ledger {
         let has_lost = ledger.0.iter().zip(&last.0).any(|(now, before)| now < before);
         assert!(!has_lost, "{ledger:?} after {last:?}");
         last = ledger;
-        sleep(PAUSE).await;
+        sleep(RETRY_DELAY).await;
     }
     last
 }
@@ -201,21 +201,21 @@ async fn serve(store: &PostgresStore) {
         if store.get(&[Ledger::KEY]).await.is_ok() && store.commit(batch).await.is_ok() {
             return;
         }
-        sleep(PAUSE).await;
+        sleep(RETRY_DELAY).await;
     }
 }
 
 /// A store whose reads wait while the database is unavailable. An error is therefore always the error of a commit.
 #[derive(Debug)]
-struct Patient(PostgresStore);
+struct Retrying(PostgresStore);
 
 /// Repeats a read while the database is unavailable.
-macro_rules! patiently {
+macro_rules! retrying {
     ($read:expr) => {{
         let begin = Instant::now();
         loop {
             match $read.await {
-                Err(error) if is_outage(&error) && begin.elapsed() < PATIENCE => sleep(PAUSE).await,
+                Err(error) if is_outage(&error) && begin.elapsed() < TIMEOUT => sleep(RETRY_DELAY).await,
                 outcome => return outcome,
             }
         }
@@ -227,28 +227,28 @@ fn is_outage(error: &StoreError) -> bool {
 }
 
 #[async_trait]
-impl Wrapper for Patient {
+impl Wrapper for Retrying {
     fn inner(&self) -> &dyn Store {
         &self.0
     }
 
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        patiently!(self.0.get(keys))
+        retrying!(self.0.get(keys))
     }
 
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
-        patiently!(self.0.get_by_unique_key(unique_key))
+        retrying!(self.0.get_by_unique_key(unique_key))
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        patiently!(self.0.list(query))
+        retrying!(self.0.list(query))
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        patiently!(self.0.snapshot())
+        retrying!(self.0.snapshot())
     }
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
-        patiently!(self.0.revision(kind, organization))
+        retrying!(self.0.revision(kind, organization))
     }
 }

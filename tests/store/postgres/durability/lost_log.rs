@@ -108,8 +108,8 @@ async fn commit_of_unknown_outcome_is_repeated_once_its_log_is_lost() {
     let direct = primary.create_database();
     let mut standby = primary.start_standby();
     let connection = either(&primary, &standby, &direct);
-    let patience = Duration::from_secs(60);
-    let store = open(PostgresStore::builder(&connection).statement_timeout(patience)).await;
+    let timeout = Duration::from_secs(60);
+    let store = open(PostgresStore::builder(&connection).statement_timeout(timeout)).await;
     store.commit(put(KEPT, Precondition::Absent, "kept")).await.unwrap();
     stop_at_end_of_log(&mut standby, &primary);
     store.commit(put(LOST, Precondition::Absent, "lost")).await.unwrap();

@@ -20,7 +20,7 @@ const WATCHING: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_
     AND datname = current_database() AND state = 'idle' AND query LIKE '%pg_control_system%'";
 
 /// Pause before a server is asked again.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_DELAY: Duration = Duration::from_millis(5);
 
 /// Takes all places of a server, and those that become free later.
 struct Crowd(JoinHandle<()>);
@@ -40,7 +40,7 @@ impl Crowd {
                     Err(error) => {
                         assert_eq!(error.code(), Some(&SqlState::TOO_MANY_CONNECTIONS), "{error}");
                         full.send_replace(true);
-                        sleep(PAUSE).await;
+                        sleep(RETRY_DELAY).await;
                     }
                 }
             }
@@ -99,7 +99,7 @@ async fn server_behind_a_pooler_without_a_free_connection_is_not_given_up() {
     instance.read().await.unwrap();
     let locker = connect(&direct).await;
     while locker.query_one(WATCHING, &[]).await.unwrap().get::<_, i64>(0) == 0 {
-        sleep(PAUSE).await;
+        sleep(RETRY_DELAY).await;
     }
     proxy.set(Network::Queues).await;
     assert_not_given_up(&instance, &locker).await;

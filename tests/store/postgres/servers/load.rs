@@ -15,10 +15,10 @@ use uuid::Uuid;
 const KIND: Name = Name::new("count");
 
 /// The time within which every call ends with the default options, with a little for a busy machine.
-const LONGEST_CALL: Duration = Duration::from_secs(6);
+const MAX_CALL: Duration = Duration::from_secs(6);
 
 /// Pause between two calls.
-const PAUSE: Duration = Duration::from_millis(2);
+const CALL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// An instance, and the numbers that it has acknowledged or returned.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Instance {
                 tasks.spawn(async move {
                     while !is_over.load(Ordering::Relaxed) {
                         instance.call(way).await;
-                        sleep(PAUSE).await;
+                        sleep(CALL_INTERVAL).await;
                     }
                 });
             }
@@ -81,7 +81,7 @@ impl Instance {
         if let Err(error) = outcome {
             assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
         }
-        assert!(begin.elapsed() < LONGEST_CALL, "a call takes {:?}", begin.elapsed());
+        assert!(begin.elapsed() < MAX_CALL, "a call takes {:?}", begin.elapsed());
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 

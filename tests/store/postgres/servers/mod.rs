@@ -27,7 +27,7 @@ use crate::cluster::Cluster;
 
 /// The time within which an instance must work again. It takes less than three seconds, but a machine with busy
 /// neighbors may stand still for some.
-const LONGEST_OUTAGE: Duration = Duration::from_secs(6);
+const MAX_OUTAGE: Duration = Duration::from_secs(6);
 
 /// Returns the number of rounds of each test.
 fn rounds() -> usize {

@@ -17,7 +17,7 @@ use super::super::{database_of, open};
 use super::load::Instance;
 use super::network::{Network, Proxy};
 use super::promotion::{await_standby, follow_promotion};
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, TIMEOUT, say};
 use crate::cluster::{CANNOT_MOUNT, Cluster, UNSYNCED, can_mount, skipped};
 
 const NAME: &str = "database.test";
@@ -49,7 +49,7 @@ fn run(part: &str) -> Option<()> {
     let [names, silence] = [&names, &silence].map(|path| path.to_str().unwrap());
     let way = ["unshare", "--mount", "sh", "-c", WITH_NAMES, "sh", names];
     let child = Child::start_through(&way, "names", &[part, names, silence]);
-    let ended = child.finish(PATIENCE).expect("the child hangs");
+    let ended = child.finish(TIMEOUT).expect("the child hangs");
     assert!(ended.status.success(), "{}", ended.errors);
     println!("{}", ended.lines.join(", "));
     Some(())

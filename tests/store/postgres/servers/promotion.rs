@@ -9,7 +9,7 @@ use toposcope::store::{PostgresStore, StoreErrorKind};
 use super::super::{database_of, open, proxy};
 use super::load::Instance;
 use super::network::{Network, Proxy};
-use super::{LONGEST_OUTAGE, connection, direct, rounds};
+use super::{MAX_OUTAGE, connection, direct, rounds};
 use crate::cluster::{Cluster, UNSYNCED};
 
 /// Connection strings of two servers, in both orders.
@@ -28,7 +28,7 @@ pub(super) fn await_standby(primary: &Cluster) {
 /// Waits until an instance writes on a server of this timeline. A write that returns after it has moved is on that server.
 async fn await_write(instance: &Instance, timeline: u32, begin: Instant) {
     while instance.store.status().timeline != Some(timeline) || instance.write().await.is_err() {
-        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+        assert!(begin.elapsed() < MAX_OUTAGE, "no write after {:?}", begin.elapsed());
         sleep(Duration::from_millis(1)).await;
     }
 }
@@ -99,7 +99,7 @@ async fn nothing_is_committed_on_the_promoted_server_while_another_instance_may_
         // The other instance reads: it would hardly ever be the first to append to the log.
         await_write(&instances[0], 2, begin).await;
         while instances[1].store.status().timeline != Some(2) || instances[1].read().await.is_err() {
-            assert!(begin.elapsed() < LONGEST_OUTAGE, "the old primary is used after {:?}", begin.elapsed());
+            assert!(begin.elapsed() < MAX_OUTAGE, "the old primary is used after {:?}", begin.elapsed());
             sleep(Duration::from_millis(1)).await;
         }
     };
@@ -120,7 +120,7 @@ async fn promoted_server_is_used_although_its_primary_goes_on_and_answers_sooner
     tokio::task::block_in_place(|| standby.promote());
     let begin = Instant::now();
     while instance.store.status().timeline != Some(2) || instance.write().await.is_err() {
-        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+        assert!(begin.elapsed() < MAX_OUTAGE, "no write after {:?}", begin.elapsed());
         let _ = instance.read().await;
         sleep(Duration::from_millis(1)).await;
     }
@@ -150,7 +150,7 @@ async fn server_that_is_promoted_during_the_outage_of_a_silent_one_is_used_at_on
     tokio::task::block_in_place(|| standby.promote());
     let begin = Instant::now();
     while instance.write().await.is_err() || instance.read().await.is_err() {
-        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+        assert!(begin.elapsed() < MAX_OUTAGE, "no write after {:?}", begin.elapsed());
     }
     let running = begin.elapsed();
     assert_eq!(starting.await.unwrap().unwrap().status().timeline, Some(2));
@@ -158,7 +158,7 @@ async fn server_that_is_promoted_during_the_outage_of_a_silent_one_is_used_at_on
         "used {running:?} after its promotion, and by an instance that starts after {:?}",
         begin.elapsed()
     );
-    assert!(begin.elapsed() < LONGEST_OUTAGE);
+    assert!(begin.elapsed() < MAX_OUTAGE);
 }
 
 /// Promotes a standby, has an address lead to it, and reads until an instance uses it. Returns how long that and a
@@ -173,11 +173,7 @@ pub(super) async fn follow_promotion(
     lead_to_it();
     let begin = Instant::now();
     while instance.store.status().timeline != Some(2) {
-        assert!(
-            begin.elapsed() < LONGEST_OUTAGE,
-            "the old primary is still used after {:?}",
-            begin.elapsed()
-        );
+        assert!(begin.elapsed() < MAX_OUTAGE, "the old primary is still used after {:?}", begin.elapsed());
         instance.read().await.unwrap();
         sleep(Duration::from_millis(1)).await;
     }
@@ -249,7 +245,7 @@ pub(super) async fn assert_refused(instance: &Instance, proxy: &Proxy, reason: &
     // A connection may close a little later. An answer from an older state would fail.
     let error = loop {
         match instance.read().await {
-            Ok(()) => assert!(begin.elapsed() < LONGEST_OUTAGE),
+            Ok(()) => assert!(begin.elapsed() < MAX_OUTAGE),
             Err(error) => break error,
         }
     };
@@ -280,7 +276,7 @@ async fn server_of_an_older_timeline_is_not_used_again() {
             assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
             assert!(error.to_string().contains("timeline 1"), "{error}");
         }
-        assert!(begin.elapsed() < 2 * LONGEST_OUTAGE);
+        assert!(begin.elapsed() < 2 * MAX_OUTAGE);
         standby.start();
         instance.write().await.unwrap();
         instance.read().await.unwrap();

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::super::{connect, database_of, open};
 use super::promotion::await_standby;
-use super::{LONGEST_OUTAGE, connection, direct};
+use super::{MAX_OUTAGE, connection, direct};
 use crate::cluster::{Cluster, UNSYNCED};
 
 /// Number of callers, which is the default number of connections.
@@ -91,7 +91,7 @@ async fn load_from_a_server_that_was_replaced_is_given_up() {
     let writer = Arc::clone(&store);
     let written = tokio::spawn(async move { put(&writer, 1).await });
     while !read.is_finished() || !written.is_finished() {
-        assert!(begin.elapsed() < LONGEST_OUTAGE, "the replaced server is still waited for");
+        assert!(begin.elapsed() < MAX_OUTAGE, "the replaced server is still waited for");
         sleep(Duration::from_millis(5)).await;
     }
     assert!(read.await.unwrap().unwrap()[0].is_some());

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ports::Ports;
+use super::BridgePorts;
 use super::vlans::VlanTables;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
-use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::parse::mib::{Accepted, VariableValue};
 use crate::discovery::parse::text;
 use crate::discovery::report::{FdbRow, FdbStatus, WarningCode};
 use crate::model::MacAddress;
@@ -17,12 +17,12 @@ const MAX_ARCS: usize = 16;
 /// The entries of a bridge by table and index.
 #[derive(Debug, Default)]
 pub(super) struct Fdb {
-    entries: BTreeMap<(Table, Index), Entry>,
+    entries: BTreeMap<(FdbTable, FdbIndex), Entry>,
 }
 
 /// The table of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Table {
+pub(super) enum FdbTable {
     /// `dot1dTpFdbTable`.
     Bridge,
     /// `dot1qTpFdbTable`, with the number of the database if the index has one.
@@ -31,7 +31,7 @@ pub(super) enum Table {
 
 /// The index of an entry: the MAC address, or another one of devices that do not follow the MIB.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Index {
+enum FdbIndex {
     Mac(MacAddress),
     Other(Vec<u64>),
 }
@@ -54,10 +54,10 @@ impl Fdb {
         column: u64,
         index: &[u64],
         lossy: bool,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        self.accept_entry(Table::Bridge, column, index, lossy, value, meter)
+        self.accept_entry(FdbTable::Bridge, column, index, lossy, value, meter)
     }
 
     /// Stores a variable of `dot1qTpFdbTable`.
@@ -65,30 +65,30 @@ impl Fdb {
         &mut self,
         column: u64,
         index: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         // A number alone counts the rows, and an address alone belongs to no database.
         if matches!(index.len(), 1 | 6) {
-            return self.accept_entry(Table::QBridge(None), column, index, false, value, meter);
+            return self.accept_entry(FdbTable::QBridge(None), column, index, false, value, meter);
         }
         let Some((fdb_id, index)) = index.split_first() else { return Accepted::InvalidIndex };
         let Ok(fdb_id) = u32::try_from(*fdb_id) else { return Accepted::InvalidIndex };
-        self.accept_entry(Table::QBridge(Some(fdb_id)), column, index, false, value, meter)
+        self.accept_entry(FdbTable::QBridge(Some(fdb_id)), column, index, false, value, meter)
     }
 
     fn accept_entry(
         &mut self,
-        table: Table,
+        table: FdbTable,
         column: u64,
         index: &[u64],
         lossy: bool,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let index = match text::mac_of_arcs(index) {
-            Some(address) => Index::Mac(address),
-            None if (1..=MAX_ARCS).contains(&index.len()) => Index::Other(index.to_vec()),
+            Some(address) => FdbIndex::Mac(address),
+            None if (1..=MAX_ARCS).contains(&index.len()) => FdbIndex::Other(index.to_vec()),
             None => return Accepted::InvalidIndex,
         };
         let key = (table, index);
@@ -122,8 +122,8 @@ impl Fdb {
         meter.add_steps(self.entries.len().saturating_mul(3));
         let by_fdb = vlans.by_fdb();
         let numbers = self.entries.values().filter_map(Entry::port).collect();
-        let ports = Ports::new(base_ports, interfaces, &numbers, meter);
-        let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != Table::Bridge);
+        let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
+        let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != FdbTable::Bridge);
         let with_vlan: BTreeSet<MacAddress> =
             with_vlan.filter_map(|((_, index), entry)| entry.address(index)).collect();
         let mut rows = Vec::new();
@@ -133,12 +133,12 @@ impl Fdb {
                 continue;
             };
             meter.use_rows(1);
-            if *table == Table::Bridge && with_vlan.contains(&mac_address) {
+            if *table == FdbTable::Bridge && with_vlan.contains(&mac_address) {
                 continue;
             }
             let fdb_id = match table {
-                Table::Bridge => None,
-                Table::QBridge(fdb_id) => *fdb_id,
+                FdbTable::Bridge => None,
+                FdbTable::QBridge(fdb_id) => *fdb_id,
             };
             let bridge_port = entry.port();
             let row = FdbRow {
@@ -161,7 +161,7 @@ impl Fdb {
     }
 }
 
-impl Index {
+impl FdbIndex {
     /// Names an entry for a warning.
     fn describe(&self) -> String {
         let arcs = match self {
@@ -175,11 +175,11 @@ impl Index {
 
 impl Entry {
     /// Returns the address, from its column or from the index.
-    fn address(&self, index: &Index) -> Option<MacAddress> {
+    fn address(&self, index: &FdbIndex) -> Option<MacAddress> {
         let address = match index {
-            Index::Mac(address) if !self.is_lossy => Some(*address),
-            Index::Mac(_) => self.mac_address,
-            Index::Other(arcs) => self.mac_address.or_else(|| text::mac_in_index(arcs)),
+            FdbIndex::Mac(address) if !self.is_lossy => Some(*address),
+            FdbIndex::Mac(_) => self.mac_address,
+            FdbIndex::Other(arcs) => self.mac_address.or_else(|| text::mac_in_index(arcs)),
         };
         address.filter(|_| !self.is_ambiguous)
     }

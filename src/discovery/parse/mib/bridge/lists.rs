@@ -7,7 +7,7 @@ use crate::discovery::parse::text;
 
 /// The form in which a device sends its lists of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ListForm {
     /// A bit string, as the MIB says. Port 1 is the most significant bit of the first byte.
     Bits,
     /// The hexadecimal digits of a bit string.
@@ -23,7 +23,7 @@ pub(super) enum PortList<'l> {
     Numbers(BTreeSet<i64>),
 }
 
-impl Form {
+impl ListForm {
     /// Recognizes the form of all lists of a device.
     ///
     /// Text is only taken for one if all ports that it names are known, which those of the bit string are not.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lists::{Form, PortList, union};
-use super::ports::Ports;
+use super::BridgePorts;
+use super::lists::{ListForm, PortList, union};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
-use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::parse::mib::{Accepted, VariableValue};
 use crate::discovery::report::WarningCode;
 use crate::model::Vlans;
 
@@ -48,7 +48,7 @@ struct Membership {
 
 /// The column of a VLAN's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum VlanColumn {
     FdbId,
     Egress,
     Untagged,
@@ -59,9 +59,9 @@ pub(super) enum Column {
 impl VlanTables {
     pub(super) fn accept(
         &mut self,
-        column: Column,
+        column: VlanColumn,
         vlan: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let Some(vlan) = u16::try_from(vlan).ok().filter(|vlan| is_vlan(i64::from(*vlan))) else {
@@ -73,14 +73,14 @@ impl VlanTables {
         }
         let vlan = self.vlans.entry(vlan).or_default();
         let place = match column {
-            Column::FdbId => {
+            VlanColumn::FdbId => {
                 let fdb_id = value.integer().and_then(|fdb_id| fdb_id.try_into().ok());
                 return Accepted::store(&mut vlan.fdb_id, fdb_id);
             }
-            Column::Egress => &mut vlan.egress,
-            Column::Untagged => &mut vlan.untagged,
-            Column::StaticEgress => &mut vlan.static_egress,
-            Column::StaticUntagged => &mut vlan.static_untagged,
+            VlanColumn::Egress => &mut vlan.egress,
+            VlanColumn::Untagged => &mut vlan.untagged,
+            VlanColumn::StaticEgress => &mut vlan.static_egress,
+            VlanColumn::StaticUntagged => &mut vlan.static_untagged,
         };
         let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
         *place = bytes.to_vec();
@@ -88,7 +88,12 @@ impl VlanTables {
     }
 
     /// Stores `dot1qPvid` of a port.
-    pub(super) fn accept_port(&mut self, port: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
+    pub(super) fn accept_port(
+        &mut self,
+        port: u64,
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
         super::insert(&mut self.port_vlans, port, value.integer(), meter)
     }
 
@@ -122,12 +127,12 @@ impl VlanTables {
         let is_known = |port: i64| {
             base_ports.contains_key(&port) || (base_ports.is_empty() && interfaces.contains(port))
         };
-        let form = Form::of(self.all_lists(), is_known);
+        let form = ListForm::of(self.all_lists(), is_known);
         let lists = self.lists(form, meter);
         let mut numbers = union(lists.iter().map(|(_, egress, _)| egress));
         numbers.extend(self.port_vlans.keys());
         meter.add_steps(numbers.len());
-        let ports = Ports::new(base_ports, interfaces, &numbers, meter);
+        let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
         let index_of = |port: i64| ports.index_of(port).filter(|index| interfaces.contains(*index));
         let mut members = members(&lists, Members::new(&numbers, index_of), meter);
         self.add_port_vlans(&lists, &mut members, index_of, meter);
@@ -142,7 +147,7 @@ impl VlanTables {
     }
 
     /// Returns the VLANs with their egress lists and their lists of ports without a tag.
-    fn lists(&self, form: Form, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
+    fn lists(&self, form: ListForm, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
         let mut lists = Vec::with_capacity(self.vlans.len());
         for (vlan, entry) in &self.vlans {
             let (egress, untagged) = entry.lists();

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::index;
+use super::dotted;
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::parse::mib::{Accepted, VariableValue};
 use crate::discovery::parse::text;
 use crate::discovery::report::{ArpRow, NeighborState, WarningCode};
 use crate::model::MacAddress;
 
 /// The entries of all neighbor caches of a device.
 #[derive(Debug, Default)]
-pub(super) struct Neighbors {
-    entries: BTreeMap<NeighborIndex, Neighbor>,
+pub(super) struct NeighborTables {
+    entries: BTreeMap<NeighborIndex, CacheEntry>,
 }
 
 /// A column of a neighbor cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum CacheColumn {
     IfIndex,
     MacAddress,
     Address,
@@ -40,7 +40,7 @@ pub(super) enum NeighborIndex {
 }
 
 #[derive(Debug, Default)]
-struct Neighbor {
+struct CacheEntry {
     /// The address from its own column, where the index is another.
     ip: Option<IpAddr>,
     if_index: Option<i64>,
@@ -50,13 +50,13 @@ struct Neighbor {
     is_invalid: bool,
 }
 
-impl Neighbors {
+impl NeighborTables {
     /// Stores a variable.
     pub(super) fn accept(
         &mut self,
         index: NeighborIndex,
-        column: Column,
-        value: &Value<'_>,
+        column: CacheColumn,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         meter.add_steps(1);
@@ -65,27 +65,29 @@ impl Neighbors {
         }
         let neighbor = self.entries.entry(index).or_default();
         match column {
-            Column::IfIndex => return Accepted::store(&mut neighbor.if_index, value.integer()),
-            Column::MacAddress => {
+            CacheColumn::IfIndex => return Accepted::store(&mut neighbor.if_index, value.integer()),
+            CacheColumn::MacAddress => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
                 neighbor.mac_address = text::mac(bytes);
                 neighbor.is_invalid |= bytes.iter().all(|byte| *byte == 0);
                 return Accepted::Yes;
             }
-            Column::Address => return Accepted::store(&mut neighbor.ip, value.bytes().and_then(text::ip)),
+            CacheColumn::Address => {
+                return Accepted::store(&mut neighbor.ip, value.bytes().and_then(text::ip));
+            }
             _ => {}
         }
         let Some(number) = value.integer() else { return Accepted::InvalidValue };
         match column {
-            Column::Type => {
+            CacheColumn::Type => {
                 neighbor.is_invalid |= number == 2;
                 neighbor.note_static(matches!(number, 4 | 5));
             }
-            Column::State => {
+            CacheColumn::State => {
                 neighbor.is_invalid |= number == 5;
                 neighbor.state = neighbor.state.or(neighbor_state(number));
             }
-            Column::Ipv6Type => neighbor.note_static(matches!(number, 3 | 4)),
+            CacheColumn::Ipv6Type => neighbor.note_static(matches!(number, 3 | 4)),
             _ => neighbor.is_invalid |= number == 2,
         }
         Accepted::Yes
@@ -114,15 +116,15 @@ impl Neighbors {
 
 impl NeighborIndex {
     /// Names a neighbor for a warning.
-    fn describe(&self, neighbor: &Neighbor) -> String {
+    fn describe(&self, neighbor: &CacheEntry) -> String {
         match (self, &neighbor.ip) {
             (Self::Address(_, ip), _) | (Self::Other(_), Some(ip)) => format!("neighbor {ip}"),
-            (Self::Other(arcs), None) => format!("neighbor with the index {}", index::dotted(arcs)),
+            (Self::Other(arcs), None) => format!("neighbor with the index {}", dotted(arcs)),
         }
     }
 
     /// Returns interface, address and MAC address, from the index or else from their columns.
-    fn resolve(&self, neighbor: &Neighbor) -> Option<(Option<i64>, IpAddr, MacAddress)> {
+    fn resolve(&self, neighbor: &CacheEntry) -> Option<(Option<i64>, IpAddr, MacAddress)> {
         let (if_index, ip) = match self {
             Self::Address(if_index, ip) => (Some(*if_index), *ip),
             Self::Other(arcs) => {
@@ -135,7 +137,7 @@ impl NeighborIndex {
     }
 }
 
-impl Neighbor {
+impl CacheEntry {
     const fn note_static(&mut self, is_static: bool) {
         if is_static {
             self.state = Some(NeighborState::Static);

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::Mib;
-use super::neighbor::{Index, Neighbors, Port};
+use super::LldpMib;
+use super::neighbor::{LldpIndex, LldpNeighbors, LocalPortIndex};
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::parse::mib::{Accepted, VariableValue};
 use crate::discovery::parse::text;
 use crate::discovery::report::WarningCode;
 
@@ -15,7 +15,7 @@ const MAX_ADDRESSES: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct ManagementAddresses {
-    rows: BTreeSet<(Index, String)>,
+    rows: BTreeSet<(LldpIndex, String)>,
 }
 
 impl ManagementAddresses {
@@ -24,27 +24,27 @@ impl ManagementAddresses {
     /// Some agents leave it out there, and state it in its column.
     pub(super) fn accept(
         &mut self,
-        mib: Mib,
+        mib: LldpMib,
         column: u64,
         index: &[u64],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        if let Some(neighbor) = Index::new(mib, index).filter(|_| index.len() != 2) {
+        if let Some(neighbor) = LldpIndex::new(mib, index).filter(|_| index.len() != 2) {
             let Some(address) = value.bytes().and_then(address_of_value).filter(|_| column == 2) else {
                 return Accepted::Yes;
             };
             return self.insert((neighbor, address), meter);
         }
         // Indexes that lack numbers of the neighbor are tried last.
-        let lengths: &[usize] = if mib == Mib::Lldp { &[3, 1, 2] } else { &[4] };
+        let lengths: &[usize] = if mib == LldpMib::Lldp { &[3, 1, 2] } else { &[4] };
         let whole = lengths.iter().find_map(|length| split(mib, index, *length));
         let Some(row) = whole.or_else(|| without_length(mib, index)) else { return Accepted::InvalidIndex };
         meter.add_steps(index.len());
         self.insert(row, meter)
     }
 
-    fn insert(&mut self, row: (Index, String), meter: &mut Meter) -> Accepted {
+    fn insert(&mut self, row: (LldpIndex, String), meter: &mut Meter) -> Accepted {
         if !self.rows.contains(&row) && !meter.admit_row() {
             return Accepted::TooMany;
         }
@@ -53,12 +53,12 @@ impl ManagementAddresses {
     }
 
     /// Gives each address to its neighbor: the one with the same index, or else the only one on the same local port.
-    pub(super) fn join(self, neighbors: &mut Neighbors, meter: &mut Meter) {
+    pub(super) fn join(self, neighbors: &mut LldpNeighbors, meter: &mut Meter) {
         if self.rows.is_empty() {
             return;
         }
-        let mut by_port: BTreeMap<(Mib, Port, u64), Option<Index>> = BTreeMap::new();
-        let mut firsts: BTreeMap<(Mib, Port, u64), Index> = BTreeMap::new();
+        let mut by_port: BTreeMap<(LldpMib, LocalPortIndex, u64), Option<LldpIndex>> = BTreeMap::new();
+        let mut firsts: BTreeMap<(LldpMib, LocalPortIndex, u64), LldpIndex> = BTreeMap::new();
         for (index, neighbor) in neighbors.iter() {
             meter.add_steps(2);
             let place = (index.mib, index.port, index.destination);
@@ -73,7 +73,7 @@ impl ManagementAddresses {
             let holder = if neighbors.get(&index).is_some() {
                 Some(index)
             } else {
-                by_port.get(&place).copied().flatten().filter(|_| index.port != Port::Unknown)
+                by_port.get(&place).copied().flatten().filter(|_| index.port != LocalPortIndex::Unknown)
             };
             let Some(neighbor) = holder.and_then(|holder| neighbors.get_mut(&holder)) else {
                 meter.leave_out(WarningCode::AddressUnassigned, || {
@@ -94,22 +94,22 @@ impl ManagementAddresses {
 }
 
 /// Splits the index behind the numbers of the neighbor. The rest must be an address.
-fn split(mib: Mib, index: &[u64], length: usize) -> Option<(Index, String)> {
+fn split(mib: LldpMib, index: &[u64], length: usize) -> Option<(LldpIndex, String)> {
     let (neighbor, address) = index.split_at_checked(length)?;
     let [family, count, octets @ ..] = address else { return None };
     let is_whole = *count == octets.len() as u64 && !octets.is_empty();
     // A shorter index is certain only if family and length fit each other.
     let is_certain = length >= 3 || matches!((family, octets.len()), (1, 4) | (2, 16));
     let address = address_text(*family, octets).filter(|_| is_whole && is_certain)?;
-    Some((Index::new(mib, neighbor)?, address))
+    Some((LldpIndex::new(mib, neighbor)?, address))
 }
 
 /// Splits an index that lacks the length of the address.
-fn without_length(mib: Mib, index: &[u64]) -> Option<(Index, String)> {
-    let (neighbor, address) = index.split_at_checked(if mib == Mib::Lldp { 3 } else { 4 })?;
+fn without_length(mib: LldpMib, index: &[u64]) -> Option<(LldpIndex, String)> {
+    let (neighbor, address) = index.split_at_checked(if mib == LldpMib::Lldp { 3 } else { 4 })?;
     let [family, octets @ ..] = address else { return None };
     let address = address_text(*family, octets).filter(|_| !octets.is_empty())?;
-    Some((Index::new(mib, neighbor)?, address))
+    Some((LldpIndex::new(mib, neighbor)?, address))
 }
 
 /// Reads the bytes or the text of an address.

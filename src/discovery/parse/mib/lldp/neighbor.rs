@@ -3,19 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Mib;
+use super::LldpMib;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::coverage::DOT1;
 use crate::discovery::parse::mib::interfaces::Interfaces;
 use crate::discovery::parse::mib::local_ports::{Aggregation, LocalPort, LocalPorts};
-use crate::discovery::parse::mib::{Accepted, Value, ids};
+use crate::discovery::parse::mib::{Accepted, VariableValue, ids};
 use crate::discovery::parse::text;
 use crate::discovery::report::{Capability, LldpRow, WarningCode};
 use crate::model::{LldpChassisId, LldpChassisIdSubtype};
 
 /// What an index states of the local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Port {
+pub(super) enum LocalPortIndex {
     /// The number of the port.
     Number(i64),
     /// Two numbers: time mark and port, or port and number of the neighbor. Agents leave out either end.
@@ -26,27 +26,29 @@ pub(super) enum Port {
 
 /// Index of a neighbor. The latest time mark comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Index {
-    pub(super) mib: Mib,
+pub(super) struct LldpIndex {
+    pub(super) mib: LldpMib,
     time: Reverse<u64>,
-    pub(super) port: Port,
+    pub(super) port: LocalPortIndex,
     /// The destination address; 0 in LLDP-MIB, which has none.
     pub(super) destination: u64,
     number: u64,
 }
 
-impl Index {
+impl LldpIndex {
     /// Reads the index of a row.
-    pub(super) fn new(mib: Mib, arcs: &[u64]) -> Option<Self> {
+    pub(super) fn new(mib: LldpMib, arcs: &[u64]) -> Option<Self> {
         let number = |arc: u64| i64::try_from(arc).ok();
         let (time, port, destination, number) = match (mib, arcs) {
-            (Mib::Lldp, [time, port, neighbor]) => (*time, Port::Number(number(*port)?), 0, *neighbor),
-            (Mib::Lldp, [first, second]) => {
-                (*first, Port::OneOf(number(*first)?, number(*second)?), 0, *second)
+            (LldpMib::Lldp, [time, port, neighbor]) => {
+                (*time, LocalPortIndex::Number(number(*port)?), 0, *neighbor)
             }
-            (Mib::Lldp, [neighbor]) => (0, Port::Unknown, 0, *neighbor),
-            (Mib::LldpV2 | Mib::Timetra, [time, port, destination, neighbor]) => {
-                (*time, Port::Number(number(*port)?), *destination, *neighbor)
+            (LldpMib::Lldp, [first, second]) => {
+                (*first, LocalPortIndex::OneOf(number(*first)?, number(*second)?), 0, *second)
+            }
+            (LldpMib::Lldp, [neighbor]) => (0, LocalPortIndex::Unknown, 0, *neighbor),
+            (LldpMib::LldpV2 | LldpMib::Timetra, [time, port, destination, neighbor]) => {
+                (*time, LocalPortIndex::Number(number(*port)?), *destination, *neighbor)
             }
             _ => return None,
         };
@@ -55,12 +57,12 @@ impl Index {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Neighbors {
-    rows: BTreeMap<Index, Neighbor>,
+pub(super) struct LldpNeighbors {
+    rows: BTreeMap<LldpIndex, LldpNeighbor>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Neighbor {
+pub(super) struct LldpNeighbor {
     chassis_subtype: Option<i64>,
     chassis_id: Option<Vec<u8>>,
     port_subtype: Option<i64>,
@@ -74,7 +76,7 @@ pub(super) struct Neighbor {
     port_vlan: Option<u16>,
 }
 
-impl Neighbor {
+impl LldpNeighbor {
     /// Returns whether the row is a placeholder. Some agents list ports without a neighbor.
     fn is_empty(&self) -> bool {
         let is_missing = |id: &Option<Vec<u8>>| id.as_deref().is_none_or(ids::is_blank);
@@ -126,13 +128,13 @@ pub(super) struct Locals<'l> {
 
 impl Locals<'_> {
     /// Returns the number of the local port, if the index states it.
-    fn number(&self, port: Port) -> Option<i64> {
+    fn number(&self, port: LocalPortIndex) -> Option<i64> {
         match port {
-            Port::Number(number) => Some(number),
-            Port::Unknown => None,
+            LocalPortIndex::Number(number) => Some(number),
+            LocalPortIndex::Unknown => None,
             // A time mark of 0 is common, and a port of number 0 is not.
-            Port::OneOf(0, number) => Some(number),
-            Port::OneOf(first, second) => {
+            LocalPortIndex::OneOf(0, number) => Some(number),
+            LocalPortIndex::OneOf(first, second) => {
                 let is_port =
                     |number: i64| self.ports.get(number).is_some() || self.indexes.contains_key(&number);
                 match (is_port(first), is_port(second)) {
@@ -144,23 +146,23 @@ impl Locals<'_> {
         }
     }
 
-    fn port(&self, mib: Mib, number: i64) -> Option<&LocalPort> {
-        if mib == Mib::Lldp { self.ports.get(number) } else { self.v2_ports.get(number) }
+    fn port(&self, mib: LldpMib, number: i64) -> Option<&LocalPort> {
+        if mib == LldpMib::Lldp { self.ports.get(number) } else { self.v2_ports.get(number) }
     }
 
-    fn if_index(&self, mib: Mib, number: i64) -> Option<i64> {
-        let index = if mib == Mib::Lldp { self.indexes.get(&number).copied() } else { Some(number) };
+    fn if_index(&self, mib: LldpMib, number: i64) -> Option<i64> {
+        let index = if mib == LldpMib::Lldp { self.indexes.get(&number).copied() } else { Some(number) };
         index.filter(|index| self.interfaces.contains(*index))
     }
 }
 
-impl Neighbors {
+impl LldpNeighbors {
     /// Stores a variable of the table of neighbors.
     pub(super) fn accept(
         &mut self,
-        index: Index,
+        index: LldpIndex,
         column: u64,
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         if !matches!(column, 4..=10 | 12) {
@@ -187,9 +189,9 @@ impl Neighbors {
     /// Stores what a neighbor announces of the VLAN or the aggregate of its port.
     pub(super) fn accept_extension(
         &mut self,
-        index: Index,
+        index: LldpIndex,
         [extension, _, _, column]: [u64; 4],
-        value: &Value<'_>,
+        value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
         let Some(neighbor) = self.neighbor(index, meter) else { return Accepted::TooMany };
@@ -199,7 +201,7 @@ impl Neighbors {
         Accepted::store(&mut neighbor.port_vlan, value.integer().and_then(|vlan| u16::try_from(vlan).ok()))
     }
 
-    fn neighbor(&mut self, index: Index, meter: &mut Meter) -> Option<&mut Neighbor> {
+    fn neighbor(&mut self, index: LldpIndex, meter: &mut Meter) -> Option<&mut LldpNeighbor> {
         meter.add_steps(1);
         if !self.rows.contains_key(&index) && !meter.admit_row() {
             return None;
@@ -208,26 +210,26 @@ impl Neighbors {
     }
 
     /// Returns a neighbor that is no placeholder.
-    pub(super) fn get(&self, index: &Index) -> Option<&Neighbor> {
+    pub(super) fn get(&self, index: &LldpIndex) -> Option<&LldpNeighbor> {
         self.rows.get(index).filter(|neighbor| !neighbor.is_empty())
     }
 
-    pub(super) fn get_mut(&mut self, index: &Index) -> Option<&mut Neighbor> {
+    pub(super) fn get_mut(&mut self, index: &LldpIndex) -> Option<&mut LldpNeighbor> {
         self.rows.get_mut(index)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Index, &Neighbor)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&LldpIndex, &LldpNeighbor)> {
         self.rows.iter().filter(|(_, neighbor)| !neighbor.is_empty())
     }
 
     /// Returns the numbers of the local ports of LLDP-MIB.
     pub(super) fn port_numbers(&self) -> impl Iterator<Item = i64> {
-        let ports = self.rows.keys().filter(|index| index.mib == Mib::Lldp).map(|index| index.port);
+        let ports = self.rows.keys().filter(|index| index.mib == LldpMib::Lldp).map(|index| index.port);
         ports
             .flat_map(|port| match port {
-                Port::Number(number) => [Some(number), None],
-                Port::OneOf(first, second) => [Some(first), Some(second)],
-                Port::Unknown => [None, None],
+                LocalPortIndex::Number(number) => [Some(number), None],
+                LocalPortIndex::OneOf(first, second) => [Some(first), Some(second)],
+                LocalPortIndex::Unknown => [None, None],
             })
             .flatten()
     }
@@ -287,17 +289,17 @@ fn at(number: Option<i64>) -> String {
 }
 
 /// Sets what is known of the local port.
-fn placed(row: LldpRow, mib: Mib, number: Option<i64>, locals: &Locals<'_>) -> LldpRow {
+fn placed(row: LldpRow, mib: LldpMib, number: Option<i64>, locals: &Locals<'_>) -> LldpRow {
     let Some(number) = number else { return row };
     let if_index = locals.if_index(mib, number);
     let local = locals.port(mib, number);
     let if_name = if_index.and_then(|index| locals.interfaces.get(index)?.if_name.clone());
     // A name that no interface table confirms leads to the interface when such a table arrives.
-    let by_lldp = || locals.names.get(&number).filter(|_| mib == Mib::Lldp && if_index.is_none());
+    let by_lldp = || locals.names.get(&number).filter(|_| mib == LldpMib::Lldp && if_index.is_none());
     LldpRow {
         if_index,
         if_name: if_name.or_else(|| by_lldp().map(|name| (*name).to_owned())),
-        local_port_number: (mib == Mib::Lldp).then_some(number),
+        local_port_number: (mib == LldpMib::Lldp).then_some(number),
         local_port_id: local.and_then(LocalPort::id).cloned(),
         local_port_desc: local.and_then(LocalPort::description).map(str::to_owned),
         ..row
@@ -305,10 +307,10 @@ fn placed(row: LldpRow, mib: Mib, number: Option<i64>, locals: &Locals<'_>) -> L
 }
 
 /// The local port as far as it is known, and the neighbor.
-type SortKey<'r> = (Option<i64>, Option<&'r str>, Option<i64>, &'r str, Option<&'r str>);
+type RowOrder<'r> = (Option<i64>, Option<&'r str>, Option<i64>, &'r str, Option<&'r str>);
 
 /// Orders rows by local port and neighbor.
-fn sort_key(row: &LldpRow) -> SortKey<'_> {
+fn sort_key(row: &LldpRow) -> RowOrder<'_> {
     let is_indexed = row.if_index.is_some();
     let number = if is_indexed { None } else { row.local_port_number };
     let name = if is_indexed { None } else { row.if_name.as_deref() };
@@ -316,7 +318,7 @@ fn sort_key(row: &LldpRow) -> SortKey<'_> {
     (row.if_index, name, number, row.chassis_id.value.as_str(), port)
 }
 
-fn row(neighbor: Neighbor, chassis_id: LldpChassisId) -> LldpRow {
+fn row(neighbor: LldpNeighbor, chassis_id: LldpChassisId) -> LldpRow {
     LldpRow {
         port_id: neighbor.port_id.and_then(|id| ids::port_id(neighbor.port_subtype, &id)),
         port_desc: neighbor.port_desc,

@@ -9,7 +9,7 @@ use crate::inventory::Error;
 use crate::model::{DaemonMode, Host, Subnet};
 
 /// The lists of a host in an answer, whose rows are records too.
-const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
+const PART_LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 
 impl Dialect {
     /// Returns a host as the daemon reads it.
@@ -20,7 +20,7 @@ impl Dialect {
         if let Some(Value::Array(entries)) = members.get_mut("if_entries") {
             entries.retain(is_within_32_bits);
         }
-        for list in LISTS {
+        for list in PART_LISTS {
             if let Some(Value::Array(records)) = members.get_mut(list) {
                 records.iter_mut().filter_map(Value::as_object_mut).for_each(|row| self.record(row));
             }

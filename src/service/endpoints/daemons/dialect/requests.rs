@@ -7,7 +7,7 @@ use super::{Dialect, rows};
 use crate::model::NetworkId;
 
 /// The lists of a reported host, which stand beside it, in the form of this crate.
-const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
+const PART_LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 
 /// A host as a daemon reports it.
 pub(in crate::service::endpoints::daemons) struct GivenHost {
@@ -39,7 +39,7 @@ pub(in crate::service::endpoints::daemons) struct ListNames {
 impl ListNames {
     /// Returns the name by which the daemon knows a list, given its name here.
     pub(in crate::service::endpoints::daemons) fn name_of(self, list: &str) -> Option<&str> {
-        LISTS.contains(&list).then_some(match list {
+        PART_LISTS.contains(&list).then_some(match list {
             "interfaces" if self.has_ip_addresses => "ip_addresses",
             "if_entries" if self.has_ip_addresses => "interfaces",
             other => other,
@@ -84,7 +84,7 @@ impl Dialect {
             services.map(|list| each(list, rows::service)),
             entries,
         ];
-        for (name, list) in LISTS.into_iter().zip(lists) {
+        for (name, list) in PART_LISTS.into_iter().zip(lists) {
             match list {
                 Some(list) => host.insert(name.to_owned(), list),
                 None => host.remove(name),

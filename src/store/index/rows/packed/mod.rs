@@ -3,19 +3,17 @@
     reason = "offsets in packed facets are those that `PackedFacets::pack` wrote"
 )]
 
+mod keys;
 mod links;
-mod sort_keys;
 #[cfg(test)]
 mod tests;
-mod unique_keys;
 
 use std::sync::Arc;
 
 use uuid::Uuid;
 
+use self::keys::{SharedKeys, UniqueKeyGroup};
 use self::links::{links_of, pack_links};
-use self::sort_keys::SharedKeys;
-use self::unique_keys::UniqueKeyGroup;
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::index::interner::NameId;
@@ -78,11 +76,11 @@ impl PackedFacets {
     ) -> Self {
         let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
         let unique_keys_length: usize =
-            unique_keys.iter().map(|(_, value)| unique_keys::MAX_HEADER + value.len()).sum();
+            unique_keys.iter().map(|(_, value)| keys::MAX_HEADER + value.len()).sum();
         let terms_length: usize = terms.iter().map(|(_, value)| MAX_TERM_HEADER + value.len()).sum();
         let others_length = links.len() * links::MAX_LENGTH + unique_keys_length + terms_length;
-        let most = NUMBERS + 3 * 4 + EXPIRY_SIZE + keys_length + others_length;
-        let is_wide = most > MAX_NARROW;
+        let max = NUMBERS + 3 * 4 + EXPIRY_SIZE + keys_length + others_length;
+        let is_wide = max > MAX_NARROW;
         let width = if is_wide { 4 } else { 2 };
         let expiry_length = if expires_at.is_some() { EXPIRY_SIZE } else { 0 };
         let keys_start = NUMBERS + (SORT_KEY_ENDS + sort_keys.len()) * width + expiry_length;
@@ -91,7 +89,7 @@ impl PackedFacets {
         pack_links(links, common, &mut packed_links);
         let unique_keys_start = keys.end + packed_links.len();
 
-        let mut bytes = Vec::with_capacity(most);
+        let mut bytes = Vec::with_capacity(max);
         let flag = |flag, is_set| if is_set { flag } else { 0 };
         let has_terms = !terms.is_empty();
         bytes.push(flag(IS_WIDE, is_wide) | flag(EXPIRES, expires_at.is_some()) | flag(HAS_TERMS, has_terms));

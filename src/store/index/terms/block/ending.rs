@@ -1,11 +1,11 @@
 //! Choosing the ending of a block.
 
-use super::{Block, Value, shared_length, write};
+use super::{PostingBlock, Value, shared_length, write};
 
 /// Number of endings among which one is chosen.
-const CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
-impl Block {
+impl PostingBlock {
     /// Gives the block the ending that saves most bytes, if that makes it shorter.
     pub(super) fn choose_ending(&mut self) {
         let values: Vec<Value> = self.lists().map(|list| list.value).collect();
@@ -47,7 +47,7 @@ fn rests(values: &[Value]) -> Vec<&[u8]> {
 ///
 /// A name and its hostname alternate in a block, so neighbors may have nothing in common.
 fn best_ending<'v>(rests: &[&'v [u8]]) -> &'v [u8] {
-    let step = (rests.len() / CANDIDATES).max(1);
+    let step = (rests.len() / MAX_CANDIDATES).max(1);
     let alike = rests.windows(3).step_by(step).filter_map(|rests| match rests {
         [first, second, third] => {
             let candidates = [common_ending(first, second), common_ending(first, third)];

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::{Block, List, MOST, Value, rows, shared_length};
+use super::{List, MAX_BLOCK_BYTES, PostingBlock, Value, rows, shared_length};
 use crate::store::index::run::RowId;
 use crate::store::index::varint;
 
-impl Block {
+impl PostingBlock {
     /// Finds the list of a value, or the list of the first greater value. Returns it after the beginning that the
     /// value shares with the greatest smaller value.
     ///
@@ -54,7 +54,7 @@ impl Block {
             return (before, last, rows::count(last.rows) - 1);
         }
         let (before, half) = self.half();
-        if half.rows.len() <= MOST / 4 {
+        if half.rows.len() <= MAX_BLOCK_BYTES / 4 {
             return (before, half, 0);
         }
         // A long list ends its block, so that rows are appended to it.

@@ -1,10 +1,10 @@
 //! Inserting many postings into a block at once.
 
-use super::{Block, List, MOST, Value, rows, write};
+use super::{List, MAX_BLOCK_BYTES, PostingBlock, Value, rows, write};
 use crate::invariant::Invariant;
 use crate::store::Term;
 use crate::store::index::capacity;
-use crate::store::index::rows::common_values::COMMON;
+use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::run::RowId;
 use crate::store::index::terms::Posting;
 use crate::store::index::varint;
@@ -15,10 +15,10 @@ const HEADER: usize = 2 + MAX_NUMBER;
 /// Maximum length of a packed number.
 const MAX_NUMBER: usize = 5;
 
-// An empty block has room for a list of `COMMON` rows, so that shorter lists need not be divided.
-const _: () = assert!(MOST > HEADER + 1 + 2 * Term::MAX_LENGTH + COMMON * MAX_NUMBER);
+// An empty block has room for a list of `COMMON_FROM` rows, so that shorter lists need not be divided.
+const _: () = assert!(MAX_BLOCK_BYTES > HEADER + 1 + 2 * Term::MAX_LENGTH + COMMON_FROM * MAX_NUMBER);
 
-impl Block {
+impl PostingBlock {
     /// Inserts postings, which must be sorted. Values that become common are appended to `common`. Returns the blocks
     /// that follow, each with its first posting.
     pub(in crate::store::index::terms) fn insert_sorted(
@@ -46,7 +46,7 @@ impl Block {
                 rows.sort_unstable();
                 rows.dedup();
             }
-            if former < COMMON && rows.len() >= COMMON {
+            if former < COMMON_FROM && rows.len() >= COMMON_FROM {
                 common.push(value.to_vec());
             }
             merged.push(value, &rows, grows);
@@ -69,7 +69,7 @@ impl Block {
 /// Lists in sorted order, divided into blocks.
 #[derive(Debug, Default)]
 struct Merged {
-    blocks: Vec<(Posting, Block)>,
+    blocks: Vec<(Posting, PostingBlock)>,
     /// The last value of the last block.
     last: Option<Value>,
     /// Whether the last block begins with further rows of a value of the block before. It is the last value of that
@@ -84,10 +84,10 @@ impl Merged {
     fn push(&mut self, value: &[u8], mut rows: &[RowId], grows: bool) {
         let mut is_rest = false;
         while let Some(first) = rows.first() {
-            let used = self.blocks.last().map_or(MOST, |(_, block)| block.bytes.len());
-            let fitting = fitting(rows, MOST.saturating_sub(used + HEADER + value.len()));
-            if fitting < rows.len().min(COMMON) {
-                self.blocks.push(((value.into(), *first), Block::with_ending(&self.ending)));
+            let used = self.blocks.last().map_or(MAX_BLOCK_BYTES, |(_, block)| block.bytes.len());
+            let fitting = fitting(rows, MAX_BLOCK_BYTES.saturating_sub(used + HEADER + value.len()));
+            if fitting < rows.len().min(COMMON_FROM) {
+                self.blocks.push(((value.into(), *first), PostingBlock::with_ending(&self.ending)));
                 self.last = None;
                 self.goes_on = is_rest && grows;
                 continue;
@@ -109,12 +109,12 @@ impl Merged {
         last.set_rest(0, value);
     }
 
-    fn finish(mut self) -> Vec<(Posting, Block)> {
+    fn finish(mut self) -> Vec<(Posting, PostingBlock)> {
         // Otherwise each insertion into a full block would leave a nearly empty one behind. The rest of a growing list
         // stays alone, because further rows are appended to it.
         if let [.., (_, former), last] = &mut self.blocks[..]
             && !self.goes_on
-            && last.1.bytes.len() < MOST / 2
+            && last.1.bytes.len() < MAX_BLOCK_BYTES / 2
         {
             former.append(&last.1);
             *last = former.halved();

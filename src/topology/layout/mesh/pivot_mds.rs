@@ -1,4 +1,7 @@
-//! A first drawing by multidimensional scaling to pivots.
+//! Pivot MDS: a first drawing by multidimensional scaling of the distances to pivots.
+//!
+//! U. Brandes, C. Pich: Eigensolver Methods for Progressive Multidimensional Scaling of Large Data, 2006. The
+//! eigenvectors are found by power iteration.
 
 use super::super::geometry::Point;
 use super::distances::Distances;
@@ -20,13 +23,13 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Vec<f64>> {
         for _ in 0..ITERATIONS {
             crate::fair_threads::yield_turn();
             for known in &found {
-                let share = product(&vector, known);
+                let share = dot(&vector, known);
                 for (value, known) in vector.iter_mut().zip(known) {
                     *value -= share * known;
                 }
             }
-            vector = gram.iter().map(|row| product(row, &vector)).collect();
-            let length = product(&vector, &vector).sqrt();
+            vector = gram.iter().map(|row| dot(row, &vector)).collect();
+            let length = dot(&vector, &vector).sqrt();
             if length < 1e-9 {
                 break;
             }
@@ -97,8 +100,4 @@ fn centered(distances: &Distances, count: usize) -> Vec<Vec<f64>> {
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other.iter()).map(|(one, other)| one * other).sum()
-}
-
-fn product(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::BodyReadError;
-use crate::service::shutdown::{Shutdown, Stage};
+use crate::service::shutdown::{Shutdown, ShutdownStage};
 
 /// The bytes a second that a client has to send at least, beyond the time that it may stall.
 const MIN_RATE: u64 = 32 * 1024;
@@ -21,16 +21,16 @@ const MAX_ANNOUNCED: u64 = 64 * 1024 * 1024;
 
 /// A body that fails when its client sends nothing for some time, or too little.
 ///
-/// All the time in which the body is awaited may be the patience and a second for each [`MIN_RATE`] bytes: of the whole
+/// All the time in which the body is awaited may be the stall timeout and a second for each [`MIN_RATE`] bytes: of the whole
 /// body if its size is known, and of what has arrived otherwise. Time in which the service does not wait for the body
 /// does not count.
-pub(super) struct PatientBody<B> {
+pub(super) struct TimeoutBody<B> {
     body: B,
     /// `None`: the size is not known before the end.
     size: Option<u64>,
     received: u64,
     /// `None` without a time limit.
-    patience: Option<Duration>,
+    stall_timeout: Option<Duration>,
     /// How long the frames that have arrived were awaited.
     waited: Duration,
     /// When the body began to wait for its next frame; `None` while it does not wait.
@@ -41,13 +41,13 @@ pub(super) struct PatientBody<B> {
     timer: JoinSet<()>,
 }
 
-impl<B> PatientBody<B> {
+impl<B> TimeoutBody<B> {
     pub(super) fn new(body: B, size: Option<u64>) -> Self {
         Self {
             body,
             size,
             received: 0,
-            patience: None,
+            stall_timeout: None,
             waited: Duration::ZERO,
             waiting_since: None,
             shutdown: Shutdown::default(),
@@ -55,17 +55,17 @@ impl<B> PatientBody<B> {
         }
     }
 
-    pub(super) fn limit(&mut self, patience: Option<Duration>, shutdown: &Shutdown) {
-        self.patience = patience;
+    pub(super) fn limit(&mut self, stall_timeout: Option<Duration>, shutdown: &Shutdown) {
+        self.stall_timeout = stall_timeout;
         self.shutdown = shutdown.clone();
     }
 
     /// Returns how long the next frame may be awaited from the beginning of the wait.
-    fn allowed(&self, patience: Duration) -> Duration {
+    fn allowed(&self, stall_timeout: Duration) -> Duration {
         let ahead = self.received.saturating_add(MAX_ANNOUNCED);
         let bytes = self.size.map_or(self.received, |size| size.min(ahead));
         let for_bytes = Duration::from_millis(bytes.saturating_mul(1_000) / MIN_RATE);
-        patience.min(patience.saturating_add(for_bytes).saturating_sub(self.waited))
+        stall_timeout.min(stall_timeout.saturating_add(for_bytes).saturating_sub(self.waited))
     }
 
     /// Waits until the client has taken too long, or the service stops.
@@ -73,21 +73,22 @@ impl<B> PatientBody<B> {
         let since = *self.waiting_since.get_or_insert_with(Instant::now);
         loop {
             if self.timer.is_empty() {
-                let remaining =
-                    self.patience.map(|patience| self.allowed(patience).saturating_sub(since.elapsed()));
+                let remaining = self
+                    .stall_timeout
+                    .map(|stall_timeout| self.allowed(stall_timeout).saturating_sub(since.elapsed()));
                 if remaining.is_some_and(|remaining| remaining.is_zero()) {
                     return Poll::Ready(BodyReadError::TooSlow);
                 }
                 let Ok(runtime) = Handle::try_current() else { return Poll::Pending };
-                let stopped = self.shutdown.reached(Stage::Over);
+                let stopped = self.shutdown.reached(ShutdownStage::Over);
                 // The timer runs on when a frame arrives, because most frames arrive long before it ends. The next
                 // deadline is never before its end.
                 self.timer.spawn_on(time_over(remaining, stopped), &runtime);
             }
             if let Some(Err(_)) = ready!(self.timer.poll_join_next(context)) {
-                self.patience = None;
+                self.stall_timeout = None;
             }
-            if self.shutdown.has_reached(Stage::Over) {
+            if self.shutdown.has_reached(ShutdownStage::Over) {
                 return Poll::Ready(BodyReadError::Stopped);
             }
         }
@@ -102,7 +103,7 @@ impl<B> PatientBody<B> {
     }
 }
 
-impl<B> PatientBody<B>
+impl<B> TimeoutBody<B>
 where
     B: Body<Data = Bytes, Error = BodyReadError> + Unpin,
 {
@@ -110,7 +111,7 @@ where
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        if self.shutdown.has_reached(Stage::Over) {
+        if self.shutdown.has_reached(ShutdownStage::Over) {
             return Poll::Ready(Some(Err(BodyReadError::Stopped)));
         }
         let polled = Pin::new(&mut self.body).poll_frame(context);

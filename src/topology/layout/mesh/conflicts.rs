@@ -1,8 +1,9 @@
-//! The surroundings of a node. They are the lines that its own lines cross, and the nodes that they run through.
+//! A spatial index that counts the conflicts of a node: crossings of its lines with others, and nodes that they run
+//! through.
 
-use super::super::cells::Cells;
+use super::super::containers::{GAP, Level};
 use super::super::geometry::{Point, Rect, Size, segments_cross};
-use super::super::level::{GAP, Level};
+use super::super::space::CellGrid;
 use crate::fair_threads::yield_turn;
 
 /// The distance that lines should keep from foreign nodes.
@@ -39,12 +40,12 @@ struct Line {
 
 /// The nodes and lines of a drawing, by place.
 #[derive(Debug)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct ConflictIndex<'a> {
     level: &'a Level,
     points: Vec<Point>,
     /// The lines at each node.
     incident: Vec<Vec<usize>>,
-    cells: Cells,
+    cells: CellGrid,
     lines: Vec<Vec<Line>>,
     /// Nodes with the distance that lines should keep from them.
     nodes: Vec<Vec<(usize, Rect)>>,
@@ -56,18 +57,18 @@ pub(super) struct Surroundings<'a> {
     work: usize,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> ConflictIndex<'a> {
     pub(super) fn new(level: &'a Level, points: Vec<Point>, cell: f64) -> Self {
         let network = &level.network;
         let bounds = Rect::around(points.iter().copied()).unwrap_or_default();
-        let cells = Cells::new(bounds.grown(cell), Size::new(cell, cell));
+        let cells = CellGrid::new(bounds.grown(cell), Size::new(cell, cell));
         let mut incident = vec![Vec::new(); network.len()];
         for (line, (one, other)) in network.edges().iter().enumerate() {
             yield_turn();
             incident[*one].push(line);
             incident[*other].push(line);
         }
-        let mut surroundings = Self {
+        let mut index = Self {
             level,
             points,
             incident,
@@ -81,13 +82,13 @@ impl<'a> Surroundings<'a> {
         };
         for line in 0..network.edges().len() {
             yield_turn();
-            surroundings.insert_line(line);
+            index.insert_line(line);
         }
         for node in 0..network.len() {
             yield_turn();
-            surroundings.insert_node(node);
+            index.insert_node(node);
         }
-        surroundings
+        index
     }
 
     pub(super) fn points(&self) -> &[Point] {

@@ -1,9 +1,9 @@
-//! The choice of the next work of a daemon, and the end of work that makes no progress.
+//! The choice of a daemon's next discovery job, and the end of jobs that make no progress.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::credentials::{CREDENTIALS_LOST, GRACE};
+use super::credentials::{CREDENTIALS_LOST, GRACE_MICROS};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{ASSIGNED_LINK, DISCOVERY, decode, encode, linked};
@@ -15,15 +15,15 @@ use crate::model::{
 use crate::store::{Batch, Link, Record};
 
 /// The time after which work without an update, and a daemon that sends no requests, count as lost, in microseconds.
-const LOST_AFTER: i64 = 5 * 60 * 1_000_000;
+const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
 
-/// The number of times that work is handed out.
+/// The number of times that a job is handed out.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The error of work that was handed out three times, and the last time without an end.
+/// The error of a job that was handed out three times, and the last time without an end.
 const NO_PROGRESS: &str = "no_progress";
 
-/// The error of work that was handed out three times, and whose daemon has started again.
+/// The error of a job that was handed out three times, and whose daemon has started again.
 const DAEMON_RESTARTED: &str = "daemon_restarted";
 
 /// An open discovery with its record.
@@ -32,9 +32,9 @@ pub(super) type Open = (Record, Discovery);
 /// The daemons that have open discoveries, with their records.
 pub(super) type Holders = BTreeMap<DaemonId, (Record, DiscoveryDaemon)>;
 
-/// The next work of a daemon, and the changes of other work.
+/// The next job of a daemon, and the changes of other jobs.
 #[derive(Default)]
-pub(super) struct Selection<'o> {
+pub(super) struct NextJob<'o> {
     pub(super) next: Option<&'o Open>,
     /// The credentials of the next work.
     pub(super) credentials: Option<Arc<SnmpCredentials>>,
@@ -42,7 +42,7 @@ pub(super) struct Selection<'o> {
     pub(super) changed: Vec<(&'o Record, Discovery)>,
 }
 
-impl Selection<'_> {
+impl NextJob<'_> {
     /// Returns the ids of the discoveries that end.
     pub(super) fn ended(&self) -> Vec<DiscoveryId> {
         let ended = self.changed.iter().filter(|(_, discovery)| !discovery.is_open());
@@ -51,7 +51,7 @@ impl Selection<'_> {
 }
 
 impl Inventory {
-    /// Selects the next work of a daemon.
+    /// Selects the next job of a daemon.
     ///
     /// Also ends the work that has made no progress for too long, and the work whose credentials are lost.
     pub(super) fn select_work<'o>(
@@ -60,8 +60,8 @@ impl Inventory {
         holders: &Holders,
         daemon: &DiscoveryDaemon,
         now: Timestamp,
-    ) -> Selection<'o> {
-        let mut selection = Selection::default();
+    ) -> NextJob<'o> {
+        let mut selection = NextJob::default();
         let (exhausted, available): (Vec<&Open>, Vec<&Open>) = open.iter().partition(|(_, open)| {
             open.attempts >= MAX_ATTEMPTS && is_stalled(open, holder_of(open, holders, daemon), now)
         });
@@ -89,7 +89,8 @@ impl Inventory {
         let mut changed = discovery.clone();
         match discovery.credentials_lost_at {
             None if self.store.is_shared() => {
-                (changed.credentials_lost_at, changed.updated_at) = (Some(now.plus_micros(GRACE)), now);
+                (changed.credentials_lost_at, changed.updated_at) =
+                    (Some(now.plus_micros(GRACE_MICROS)), now);
             }
             Some(lost_at) if lost_at > now => return None,
             _ => changed.fail(CREDENTIALS_LOST, now),
@@ -183,11 +184,11 @@ fn holder_of<'d>(
 fn is_stalled(discovery: &Discovery, holder: Option<&DiscoveryDaemon>, now: Timestamp) -> bool {
     let reported = holder.and_then(|holder| holder.last_report_at);
     let heard_of = reported.map_or(discovery.updated_at, |reported| reported.max(discovery.updated_at));
-    discovery.is_open() && discovery.handed_out_at.is_some() && heard_of.plus_micros(LOST_AFTER) <= now
+    discovery.is_open() && discovery.handed_out_at.is_some() && heard_of.plus_micros(LOST_AFTER_MICROS) <= now
 }
 
 pub(super) fn has_vanished(daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
-    daemon.last_seen.plus_micros(LOST_AFTER) <= now
+    daemon.last_seen.plus_micros(LOST_AFTER_MICROS) <= now
 }
 
 /// Returns whether a daemon is busy with a scan.
