@@ -11,6 +11,8 @@
 //! touch or run together. Stress is normalized: it is the mean squared difference between drawn distances, at the best
 //! scale, and distances in the network, relative to the distances in the network. Passages count lines that run through
 //! foreign shapes.
+//!
+//! `-- --scenes` prints only the last table: the measures of drawings whose tiers are known, each with its bar.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 #![allow(clippy::indexing_slicing, reason = "of lists as long as the graph")]
@@ -19,6 +21,7 @@ mod graphs;
 mod graphviz;
 mod metrics;
 mod picture;
+mod scenes;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -37,6 +40,10 @@ fn main() {
     let folder =
         arguments.iter().position(|argument| argument == "--svg").and_then(|at| arguments.get(at + 1));
     let filter = arguments.first().filter(|argument| !argument.starts_with("--"));
+    if arguments.iter().any(|argument| argument == "--scenes") {
+        print_scenes(None, folder.map(String::as_str));
+        return;
+    }
     let installed = graphviz::is_installed() && !arguments.iter().any(|argument| argument == "--alone");
     if !installed {
         println!("Graphviz is not compared with; it may not be installed.\n");
@@ -66,6 +73,15 @@ fn main() {
             add_one(graphs::mesh(nodes));
             add_one(graphs::subnets(nodes));
         }
+    }
+    print_scenes(filter.map(String::as_str), folder.map(String::as_str));
+}
+
+/// Prints the measures of the scenes, if they are beside the repository.
+fn print_scenes(filter: Option<&str>, folder: Option<&str>) {
+    match graphs::data() {
+        Some(data) => scenes::print(&data, filter, folder),
+        None => println!("\nThe scenes beside the repository are missing."),
     }
 }
 

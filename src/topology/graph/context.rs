@@ -69,6 +69,7 @@ impl HostFacts<'_> {
         let mut node = Node::new(self.summary.id.into(), NodeKind::Host, label, kind);
         node.entity_id = Some(self.summary.id.uuid());
         node.detail = detail;
+        node.addresses = self.summary.address_scope();
         node.role = self.role;
         node.role_reason.clone_from(&self.role_reason);
         node.stale = self.stale;

@@ -19,7 +19,7 @@ mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, title_label,
+    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, content_width, title_label,
 };
 pub(in crate::topology) use self::arrange::size::{shorten, shorten_to_width, width};
 pub use self::arrange::{Positions, lay_out};

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::RoleReason;
 use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
+use crate::topology::layout::AddressScope;
 use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
 
 /// A network as one view shows it.
@@ -71,6 +72,9 @@ pub struct Node {
     /// The kind of the label's content. It decides what a share replaces.
     #[serde(skip)]
     pub(super) label_kind: TextKind,
+    /// What the addresses say about the side of the network that the node is on.
+    #[serde(skip)]
+    pub(super) addresses: AddressScope,
     /// The role of a host.
     pub role: HostRole,
     /// The evidence for the role; absent when the role is unknown.
@@ -138,6 +142,7 @@ impl Node {
             label,
             detail: None,
             label_kind,
+            addresses: AddressScope::Unknown,
             role: HostRole::Unknown,
             role_reason: None,
             x: 0.0,

@@ -7,6 +7,7 @@ use crate::model::{
     Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
     SubnetId, TagId, Timestamp, for_each_part_type,
 };
+use crate::topology::layout::AddressScope;
 
 /// The summary of a host that the views show. It is much smaller than the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +98,30 @@ impl HostSummary {
     pub fn address(&self) -> Option<IpAddr> {
         self.interfaces.iter().map(|interface| interface.ip_address).find(|address| is_reachable(*address))
     }
+
+    /// Returns what the addresses say about the side of the network that the host is on.
+    pub(super) fn address_scope(&self) -> AddressScope {
+        match self.address() {
+            None => AddressScope::Missing,
+            Some(_) if self.interfaces.iter().any(|interface| is_public(interface.ip_address)) => {
+                AddressScope::Public
+            }
+            Some(_) => AddressScope::Unknown,
+        }
+    }
+}
+
+/// Returns whether hosts elsewhere on the Internet can reach an address. Addresses for documentation count as such.
+fn is_public(address: IpAddr) -> bool {
+    is_reachable(address)
+        && match address {
+            IpAddr::V4(v4) => {
+                let [first, second, ..] = v4.octets();
+                let is_shared = first == 100 && second & 0xC0 == 0x40;
+                !(v4.is_private() || v4.is_multicast() || v4.is_broadcast() || first == 0 || is_shared)
+            }
+            IpAddr::V6(v6) => !(v6.is_unique_local() || v6.is_multicast()),
+        }
 }
 
 /// Returns whether an address means the same device to all hosts of a network.

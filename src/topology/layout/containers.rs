@@ -1,9 +1,11 @@
 //! Containers, from the innermost to the outermost. The shapes of one container are placed component by component.
 
+use super::diagram::AddressScope;
 use super::geometry::{Point, Rect, Size, rounded_up};
+use super::layered::PlacedTiers;
 use super::network::SimpleGraph;
 use super::outline::Outline;
-use super::{layered, mesh, packing};
+use super::{layered, mesh, packing, templates};
 
 /// The distance from the border of a container to its content.
 pub(super) const PADDING: f64 = 24.0;
@@ -20,13 +22,19 @@ const MAX_BUDGET: usize = 60_000_000;
 pub(super) struct Nested {
     pub(super) sizes: Vec<Size>,
     pub(super) corners: Vec<Point>,
+    /// The tiers of networks that have some. `None` for leaves, and for shapes of other networks.
+    pub(super) tiers: Vec<Option<usize>>,
 }
 
 /// Places the shapes of each container without regard to pins and earlier arrangements.
 pub(super) fn arrange(outline: &Outline) -> Nested {
     let count = outline.len();
     let links = links_by_parent(outline);
-    let mut nested = Nested { sizes: outline.sizes.clone(), corners: vec![Point::default(); count] };
+    let mut nested = Nested {
+        sizes: outline.sizes.clone(),
+        corners: vec![Point::default(); count],
+        tiers: vec![None; count],
+    };
     let mut numbers = vec![0; count];
     for container in outline.containers_upward() {
         crate::fair_threads::yield_turn();
@@ -39,15 +47,19 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
             budget: budget_per_shape(count) * children.len(),
             sizes: children.iter().map(|child| nested.sizes[*child]).collect(),
             label_widths: children.iter().map(|child| outline.label_widths[*child]).collect(),
+            port_widths: children.iter().map(|child| outline.port_widths[*child]).collect(),
             ranks: children.iter().map(|child| outline.ranks[*child]).collect(),
+            scopes: children.iter().map(|child| outline.scopes[*child]).collect(),
+            has_containers: children.iter().any(|child| outline.is_container(*child)),
             network: SimpleGraph::new(
                 children.len(),
                 links.iter().map(|(one, other)| (numbers[*one], numbers[*other])),
             ),
         };
-        let (corners, extent) = level.arrange();
-        for (child, corner) in children.iter().zip(corners.iter()) {
-            nested.corners[*child] = *corner;
+        let (places, extent) = level.arrange();
+        for (child, place) in children.iter().zip(places) {
+            (nested.corners[*child], nested.tiers[*child]) = (place.corner, place.tier);
+            nested.sizes[*child] = place.size;
         }
         if let Some(container) = container {
             let least = outline.sizes[container];
@@ -106,50 +118,75 @@ const MAX_STRETCH: f64 = 2.5;
 const STRETCH: f64 = 1.2;
 const COMPONENT_GAP: f64 = 64.0;
 
+/// The place of a shape, relative to the content of its container.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    corner: Point,
+    size: Size,
+    tier: Option<usize>,
+}
+
 impl Level {
-    /// Places the shapes and returns their corners and the extent of all.
-    pub(super) fn arrange(&self) -> (Vec<Point>, Size) {
+    /// Places the shapes and returns their places and the extent of all.
+    fn arrange(&self) -> (Vec<Place>, Size) {
         let (connected, loose): (Vec<_>, Vec<_>) =
             self.network.components().into_iter().partition(|component| component.len() > 1);
-        let mut blocks: Vec<(Vec<usize>, Vec<Point>, Size)> = Vec::new();
+        let mut blocks: Vec<(Vec<usize>, Vec<Place>, Size)> = Vec::new();
         for component in connected {
-            let (corners, extent) = self.part(&component).arrange_connected();
-            blocks.push((component, corners, extent));
+            let (places, extent) = self.part(&component).arrange_connected();
+            blocks.push((component, places, extent));
         }
         if !loose.is_empty() {
             let loose: Vec<usize> = loose.into_iter().flatten().collect();
             let sizes: Vec<Size> = loose.iter().map(|node| self.sizes[*node]).collect();
             let (corners, extent) = packing::grid(&sizes, GAP);
-            blocks.push((loose, corners, extent));
+            let places = corners.into_iter().zip(sizes);
+            let places = places.map(|(corner, size)| Place { corner, size, tier: None }).collect();
+            blocks.push((loose, places, extent));
         }
         let extents: Vec<Size> = blocks.iter().map(|(.., extent)| *extent).collect();
         let (offsets, extent) = packing::pack(&extents, COMPONENT_GAP);
-        let mut corners = vec![Point::default(); self.network.len()];
+        let mut places = vec![Place::default(); self.network.len()];
         for ((nodes, relative, _), offset) in blocks.iter().zip(offsets) {
-            for (node, corner) in nodes.iter().zip(relative) {
-                corners[*node] = corner.plus(offset);
+            for (node, place) in nodes.iter().zip(relative) {
+                places[*node] = Place { corner: place.corner.plus(offset), ..*place };
             }
         }
-        (corners, extent)
+        (places, extent)
     }
 
-    fn arrange_connected(&self) -> (Vec<Point>, Size) {
-        let bounds_of = |corners: &[Point]| {
-            let rects = corners.iter().zip(self.sizes.iter()).map(|(corner, size)| Rect::new(*corner, *size));
-            rects.reduce(Rect::union).unwrap_or_default()
-        };
-        let corners = layered::arrange(self)
+    fn arrange_connected(&self) -> (Vec<Place>, Size) {
+        let placed = layered::arrange_tiers(self).unwrap_or_else(|| PlacedTiers {
+            corners: templates::arrange(self).unwrap_or_else(|| self.arrange_without_tiers()),
+            sizes: self.sizes.clone(),
+            tiers: vec![None; self.network.len()],
+        });
+        let bounds = bounds(&placed.corners, &placed.sizes);
+        let places =
+            placed.corners.into_iter().zip(placed.sizes).zip(placed.tiers).map(|((corner, size), tier)| {
+                Place { corner: corner.minus(bounds.corner()).rounded(), size, tier }
+            });
+        (places.collect(), bounds.size())
+    }
+
+    fn arrange_without_tiers(&self) -> Vec<Point> {
+        layered::arrange(self)
             .map(|mut corners| {
-                let extent = bounds_of(&corners).size();
+                let extent = bounds(&corners, &self.sizes).size();
                 stretch(&mut corners, extent);
                 corners
             })
-            .filter(|corners| corners.len() > MAX_TURNED || packing::fits(bounds_of(corners).size()))
-            .unwrap_or_else(|| mesh::arrange(self));
-        let bounds = bounds_of(&corners);
-        let corners = corners.into_iter().map(|corner| corner.minus(bounds.corner()).rounded()).collect();
-        (corners, bounds.size())
+            .filter(|corners| {
+                corners.len() > MAX_TURNED || packing::fits(bounds(corners, &self.sizes).size())
+            })
+            .unwrap_or_else(|| mesh::arrange(self))
     }
+}
+
+/// Returns the rectangle around shapes at these corners.
+pub(super) fn bounds(corners: &[Point], sizes: &[Size]) -> Rect {
+    let rects = corners.iter().zip(sizes).map(|(corner, size)| Rect::new(*corner, *size));
+    rects.reduce(Rect::union).unwrap_or_default()
 }
 
 /// Enlarges the distances of layers in a hierarchy that is too wide.
@@ -175,7 +212,11 @@ pub(super) const BUDGET_PER_SHAPE: usize = 100_000;
 pub(super) struct Level {
     pub(super) sizes: Vec<Size>,
     pub(super) label_widths: Vec<f64>,
+    pub(super) port_widths: Vec<f64>,
     pub(super) ranks: Vec<Option<u8>>,
+    pub(super) scopes: Vec<AddressScope>,
+    /// Whether one of the shapes contains others.
+    pub(super) has_containers: bool,
     pub(super) network: SimpleGraph,
     /// The work allowed to improve the drawing, in comparisons of two lines.
     pub(super) budget: usize,
@@ -187,7 +228,10 @@ impl Level {
         Self {
             sizes: nodes.iter().map(|node| self.sizes[*node]).collect(),
             label_widths: nodes.iter().map(|node| self.label_widths[*node]).collect(),
+            port_widths: nodes.iter().map(|node| self.port_widths[*node]).collect(),
             ranks: nodes.iter().map(|node| self.ranks[*node]).collect(),
+            scopes: nodes.iter().map(|node| self.scopes[*node]).collect(),
+            has_containers: self.has_containers,
             network: self.network.part(nodes),
             budget: self.budget / self.network.len().max(1) * nodes.len(),
         }

@@ -34,8 +34,14 @@ pub struct Shape {
     ///
     /// Lines to leaves of the shape become so long that the labels have room.
     pub label_width: f64,
+    /// The width in pixels of the widest label at lines to shapes of other tiers. 0 without labels.
+    ///
+    /// In a network with tiers, the shape is so wide that these labels have room beside each other, turned upright.
+    pub port_width: f64,
     /// The level in a hierarchy of roles, smallest on top; `None` when unknown.
     pub rank: Option<u8>,
+    /// What the addresses of the device say about the side of the network that it is on.
+    pub addresses: AddressScope,
     /// The upper left corner where a user put the shape. It stays there, and other shapes give way.
     ///
     /// A pinned container takes its content along, and grows around content that is pinned outside of it.
@@ -55,11 +61,26 @@ impl Shape {
             header: 0.0,
             order: 0,
             label_width: 0.0,
+            port_width: 0.0,
             rank: None,
+            addresses: AddressScope::Unknown,
             pin: None,
             former: None,
         }
     }
+}
+
+/// What the addresses of a device say about the side of the network that it is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddressScope {
+    /// The addresses are private, or not known.
+    #[default]
+    Unknown,
+    /// One of the addresses is public: the device may lead to the Internet.
+    Public,
+    /// The device has no address. Where several parts of the network meet only there, it stands for a provider.
+    Missing,
 }
 
 /// A line between two shapes.

@@ -153,7 +153,8 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
     let near = near.take_while(move |distance| *distance < length / 2.0);
     let far = (0..STEPS).rev().map(move |step| length - DISTANCE - STEP * step as f64);
     let far = far.filter(move |distance| shared && *distance >= length / 2.0);
-    near.chain(far).flat_map(move |distance| {
+    let turned = turned(&points, size);
+    let upright = near.chain(far).flat_map(move |distance| {
         let (point, direction) = along(&points, distance);
         let normal = Point::new(-direction.y, direction.x);
         let reach = (normal.x.abs() * size.width + normal.y.abs() * size.height) / 2.0 + DISTANCE;
@@ -161,7 +162,22 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
             let center = point.plus(normal.times(reach * side));
             Rect::centered(center, size).rounded()
         })
-    })
+    });
+    turned.into_iter().chain(upright)
+}
+
+/// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers.
+fn turned(points: &[Point], size: Size) -> Vec<Rect> {
+    let &[from, to, _, last] = points else { return Vec::new() };
+    let is_line_of_tiers = from.x == to.x && from.y != last.y && points.len() == 4;
+    if !is_line_of_tiers || (to.y - from.y).abs() < size.width + DISTANCE {
+        return Vec::new();
+    }
+    let turned = Size::new(size.height, size.width);
+    let sign = if to.y > from.y { 1.0 } else { -1.0 };
+    let y = from.y + sign * (DISTANCE + size.width / 2.0);
+    let reach = DISTANCE + size.height / 2.0;
+    [reach, -reach].map(|aside| Rect::centered(Point::new(from.x + aside, y), turned).rounded()).to_vec()
 }
 
 /// Returns the point at a distance from the start of a line. Also returns the direction of the line there.

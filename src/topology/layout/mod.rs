@@ -26,8 +26,10 @@ mod packing;
 mod routing;
 mod slots;
 mod space;
+mod templates;
+mod tiers;
 
-pub use self::diagram::{Arrangement, Connection, Diagram, Label, LineEnd, Shape};
+pub use self::diagram::{AddressScope, Arrangement, Connection, Diagram, Label, LineEnd, Shape};
 pub use self::geometry::{Point, Rect, Size};
 
 use self::outline::Outline;
@@ -39,8 +41,9 @@ use self::outline::Outline;
 #[must_use]
 pub fn arrange(diagram: &Diagram) -> Arrangement {
     let outline = Outline::of(diagram);
-    let rects = anchors::place(&outline, &containers::arrange(&outline));
-    let routes = routing::route(&outline, &rects);
+    let nested = containers::arrange(&outline);
+    let rects = anchors::place(&outline, &nested);
+    let routes = routing::route(&outline, &rects, &nested.tiers);
     let corners = rects.iter().flat_map(|rect| rect.corners()).chain(routes.iter().flatten().copied());
     let bounds = Rect::around(corners).unwrap_or_default();
     let mut shapes = vec![Rect::default(); outline.len()];
@@ -53,7 +56,8 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
 /// Finds room for labels near the ends of lines.
 ///
 /// A label is within the bounds of the arrangement. It overlaps neither shapes that contain nothing, nor titles of
-/// containers, nor other labels, and is near no line but its own. It is `None` where there is no room for it. Labels
+/// containers, nor other labels, and is near no line but its own. At a line that runs down between tiers, it may be
+/// turned by a quarter: then its width is the height of the label. It is `None` where there is no room for it. Labels
 /// that come first are placed first.
 #[must_use]
 pub fn place_labels(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {

@@ -1,6 +1,6 @@
 //! A diagram with its faults corrected. Its order does not depend on the order of the caller's diagram.
 
-use super::diagram::{Diagram, Shape};
+use super::diagram::{AddressScope, Diagram, Shape};
 use super::geometry::{MAX_COORDINATE, Point, Size, rounded_up};
 use crate::invariant::Invariant;
 
@@ -16,7 +16,9 @@ pub(super) struct Outline {
     pub(super) sizes: Vec<Size>,
     pub(super) headers: Vec<f64>,
     pub(super) label_widths: Vec<f64>,
+    pub(super) port_widths: Vec<f64>,
     pub(super) ranks: Vec<Option<u8>>,
+    pub(super) scopes: Vec<AddressScope>,
     pub(super) pins: Vec<Option<Point>>,
     pub(super) formers: Vec<Option<Point>>,
     pub(super) parents: Vec<Option<usize>>,
@@ -61,7 +63,9 @@ impl Outline {
             sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
             headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, MAX_HEADER)).collect(),
             label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, MAX_LABEL)).collect(),
+            port_widths: sorted.iter().map(|(_, shape)| usable(shape.port_width, 0.0, MAX_LABEL)).collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
+            scopes: sorted.iter().map(|(_, shape)| shape.addresses).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
             formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),
             parents,

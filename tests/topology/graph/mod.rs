@@ -9,6 +9,7 @@ mod layer3;
 mod limits;
 mod redaction;
 mod roles;
+mod scenes;
 mod staleness;
 pub(crate) mod support;
 mod warnings;

@@ -6,3 +6,4 @@ mod fixture;
 mod labels;
 mod quality;
 mod same_bytes;
+mod tiers;

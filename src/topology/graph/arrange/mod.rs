@@ -64,6 +64,7 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
         shape.header = if node.kind == NodeKind::Subnet { HEADER_HEIGHT } else { CARD_HEIGHT };
         shape.order = orders.get(&index).copied().asserted_or_default();
         shape.rank = if outside.contains(&node.id) { Some(0) } else { rank(graph.view, node) };
+        shape.addresses = node.addresses;
         shape.pin = positions.pinned.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape.former = positions.former.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape
@@ -80,7 +81,7 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
     }
 }
 
-/// Makes lines to leaves so long that the names of ports have room beside them.
+/// Makes lines to leaves so long that the names of ports have room beside them, and leaves room for them between tiers.
 fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
     let mut lines = vec![0_usize; diagram.shapes.len()];
     for end in diagram.connections.iter().flat_map(|connection| [connection.source, connection.target]) {
@@ -95,7 +96,9 @@ fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
         let (source, target) = (connection.source, connection.target);
         for (hub, leaf) in [(source, target), (target, source)] {
             let is_leaf = lines.get(leaf).is_some_and(|lines| *lines <= LINES_OF_LEAF);
-            if let Some(shape) = diagram.shapes.get_mut(hub).filter(|_| is_leaf) {
+            let Some(shape) = diagram.shapes.get_mut(hub) else { continue };
+            shape.port_width = shape.port_width.max(widest);
+            if is_leaf {
                 shape.label_width = shape.label_width.max(widest);
             }
         }

@@ -32,6 +32,11 @@ pub(in crate::topology::graph) fn measure(nodes: &mut [Node]) {
     }
 }
 
+/// Returns the width that the content of a card needs.
+pub(in crate::topology) fn content_width(node: &Node) -> f64 {
+    extent(node, false).0
+}
+
 fn extent(node: &Node, is_container: bool) -> (f64, f64) {
     let detail = node.detail.as_deref().unwrap_or("");
     let icon = PADDING + ICON + PADDING;

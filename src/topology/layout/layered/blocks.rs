@@ -8,44 +8,50 @@ use std::collections::BTreeMap;
 
 use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
-use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side};
+use super::rows::{self, ArrangedRows, RowItem};
+use super::stack::{TierStyle, stack};
 use crate::invariant::Invariant;
 use crate::union_find::UnionFind;
 
 /// Maximum number of nodes that share the rows below them. More nodes have rows of their own.
 pub(in super::super) const MAX_SHARING: usize = 4;
-const LANE: f64 = 12.0;
+pub(super) const LANE: f64 = 12.0;
 /// One line in this number may run across blocks.
 const LINES_PER_CROSSING: usize = 6;
 
 /// A block, or a part of one, with everything in it.
 #[derive(Clone, Debug, Default)]
-struct BlockPart {
-    size: Size,
+pub(super) struct BlockPart {
+    pub(super) size: Size,
     /// The horizontal position where lines enter from above.
-    anchor: f64,
-    nodes: Vec<(usize, Point)>,
-    is_grid: bool,
+    pub(super) anchor: f64,
+    pub(super) nodes: Vec<(usize, Point)>,
+    pub(super) is_grid: bool,
 }
 
 impl BlockPart {
-    fn item(&self) -> RowItem {
+    pub(super) fn item(&self) -> RowItem {
         RowItem { size: self.size, anchor: self.anchor }
     }
 }
 
 /// A part and the nodes above that it is connected to. The nodes are given by their positions in their row.
 #[derive(Clone, Debug)]
-struct LowerPart {
-    key: f64,
-    above: Vec<usize>,
-    part: BlockPart,
+pub(super) struct LowerPart {
+    pub(super) key: f64,
+    pub(super) above: Vec<usize>,
+    pub(super) part: BlockPart,
 }
 
 /// Places the nodes of a hierarchy and returns their corners.
 ///
-/// `None` if many lines would have to run across blocks.
-pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option<Vec<Point>> {
+/// `None` if many lines would have to run across blocks. Tiers, which have a style, are placed nevertheless.
+pub(super) fn arrange(
+    level: &Level,
+    levels: &[usize],
+    keys: &[usize],
+    style: Option<&TierStyle<'_>>,
+) -> Option<Vec<Point>> {
     let count = level.network.len();
     let mut layers = vec![Vec::new(); levels.iter().max().map_or(0, |deepest| deepest + 1)];
     for node in 0..count {
@@ -77,8 +83,17 @@ pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option
             // Leaves have nothing below them.
             let below = below.remove(&group).unwrap_or_default();
             across += lines_across(level, levels, &tops);
-            let part = block(level, keys, &tops, below);
+            let height = style.and_then(|style| style.heights.get(depth)).copied();
+            let part = block(level, keys, &tops, below, style.zip(height));
             blocks.insert(group, (tops, part));
+        }
+        // Blocks that only higher layers are connected to wait for these.
+        for (group, waiting) in below {
+            blocks.extend(
+                waiting
+                    .into_iter()
+                    .map(|(tops, part)| (tops.first().copied().unwrap_or(group), (tops, part))),
+            );
         }
     }
     let inner = level
@@ -86,7 +101,7 @@ pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option
         .edges()
         .iter()
         .filter(|(one, other)| level.network.degree(*one) > 1 && level.network.degree(*other) > 1);
-    if across * LINES_PER_CROSSING > inner.count() {
+    if style.is_none() && across * LINES_PER_CROSSING > inner.count() {
         return None;
     }
     let mut corners = vec![Point::default(); count];
@@ -117,7 +132,13 @@ fn lines_across(level: &Level, levels: &[usize], tops: &[usize]) -> usize {
 }
 
 /// Builds a block from the nodes on top and the blocks below. Each block below comes with its own top nodes.
-fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, BlockPart)>) -> BlockPart {
+fn block(
+    level: &Level,
+    keys: &[usize],
+    tops: &[usize],
+    below: Vec<(Vec<usize>, BlockPart)>,
+    style: Option<(&TierStyle<'_>, f64)>,
+) -> BlockPart {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut hanging: Vec<LowerPart> = below
         .into_iter()
@@ -138,8 +159,8 @@ fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, 
         one.key.total_cmp(&other.key).then_with(|| first(one).cmp(&first(other)))
     });
     let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes[*top])).collect();
-    if tops.len() <= MAX_SHARING {
-        return stack(level, &sizes, hanging);
+    if tops.len() <= MAX_SHARING || style.is_some() {
+        return stack(level, &sizes, hanging, style);
     }
     let mut own = tops.iter().map(|_| Vec::new()).collect::<Vec<_>>();
     let mut shared = Vec::new();
@@ -152,7 +173,8 @@ fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, 
             _ => shared.push(hanging),
         }
     }
-    let units: Vec<BlockPart> = sizes.iter().zip(own).map(|(top, own)| stack(level, &[*top], own)).collect();
+    let units: Vec<BlockPart> =
+        sizes.iter().zip(own).map(|(top, own)| stack(level, &[*top], own, None)).collect();
     let items: Vec<RowItem> = units.iter().map(BlockPart::item).collect();
     let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
     let shared: Vec<BlockPart> = shared.into_iter().map(|hanging| hanging.part).collect();
@@ -161,84 +183,8 @@ fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, 
     join(&units, &upper, &[], &shared, &lower, upper.height)
 }
 
-/// Places nodes side by side above the parts below them.
-fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<LowerPart>) -> BlockPart {
-    let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
-    let mut hanging = gather_leaves(hanging, label_width);
-    let above = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
-    let channel = GAP + LANE * tops.len() as f64;
-    let place = |hanging: &[LowerPart]| {
-        let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();
-        rows::place(&items, channel, above + LAYER_GAP)
-    };
-    let mut rows = place(&hanging);
-    if rows.channel {
-        // Lines run down to leaves from right below their hub.
-        hanging.sort_by_key(|hanging| !hanging.part.is_grid);
-        rows = place(&hanging);
-    }
-    let wishes: Vec<DesiredCenter> = tops
-        .iter()
-        .enumerate()
-        .map(|(top, (_, size))| {
-            let anchors: Vec<f64> = hanging
-                .iter()
-                .zip(&rows.corners)
-                .filter(|(hanging, _)| !rows.channel && hanging.above.contains(&top))
-                .map(|(hanging, corner)| corner.x + hanging.part.anchor)
-                .collect();
-            let center = match (anchors.first(), anchors.last()) {
-                (Some(first), Some(last)) if tops.len() == 1 => (first + last) / 2.0,
-                (Some(_), Some(_)) => anchors.iter().sum::<f64>() / anchors.len() as f64,
-                _ => 0.0,
-            };
-            DesiredCenter { center, width: size.width }
-        })
-        .collect();
-    // Nodes that share what is below have room for lines between them.
-    let centers = side_by_side(&wishes, 2.0 * GAP);
-    let placed: Vec<(usize, Point, Size)> = tops
-        .iter()
-        .zip(centers)
-        .map(|((node, size), center)| {
-            (*node, Point::new(center - size.width / 2.0, above - size.height), *size)
-        })
-        .collect();
-    let parts: Vec<BlockPart> = hanging.into_iter().map(|hanging| hanging.part).collect();
-    join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above)
-}
-
-/// Replaces many leaves of the same nodes by one grid.
-fn gather_leaves(hanging: Vec<LowerPart>, label_width: f64) -> Vec<LowerPart> {
-    let mut leaves: BTreeMap<Vec<usize>, Vec<LowerPart>> = BTreeMap::new();
-    let mut gathered = Vec::new();
-    for hanging in hanging {
-        if hanging.part.nodes.len() == 1 {
-            leaves.entry(hanging.above.clone()).or_default().push(hanging);
-        } else {
-            gathered.push(hanging);
-        }
-    }
-    for (above, mut leaves) in leaves {
-        if leaves.len() <= rows::MAX_IN_A_ROW {
-            gathered.append(&mut leaves);
-            continue;
-        }
-        // Nodes are numbered as the diagram orders them.
-        leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
-        let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
-        let Grid { corners, size, anchor } = rows::grid(&sizes, label_width);
-        let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
-        let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
-        let part = BlockPart { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
-        gathered.push(LowerPart { key, above, part });
-    }
-    gathered.sort_by(|one, other| one.key.total_cmp(&other.key));
-    gathered
-}
-
 /// Joins upper parts or nodes with the parts in the rows below.
-fn join(
+pub(super) fn join(
     units: &[BlockPart],
     upper: &ArrangedRows,
     tops: &[(usize, Point, Size)],

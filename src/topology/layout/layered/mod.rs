@@ -5,11 +5,14 @@
 mod blocks;
 mod ordering;
 mod rows;
+mod stack;
+mod tiered;
 
 use std::collections::BTreeMap;
 
 pub(super) use self::blocks::MAX_SHARING;
 pub(super) use self::rows::{MAX_IN_A_ROW, trunk_gap};
+pub(super) use self::tiered::{PLACE, PlacedTiers, arrange_tiers, line_end};
 use super::containers::Level;
 use super::geometry::Point;
 use super::network::SimpleGraph;
@@ -19,7 +22,7 @@ use crate::invariant::Invariant;
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     let levels = layers(level)?;
     let keys = ordering::order(&level.network, &levels);
-    blocks::arrange(level, &levels, &keys)
+    blocks::arrange(level, &levels, &keys, None)
 }
 
 /// Maximum number of nodes of the highest rank that are all on top.

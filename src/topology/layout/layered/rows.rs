@@ -51,7 +51,8 @@ fn cost(rows: &ArrangedRows, above: f64) -> f64 {
     misproportion(extent) * (extent.width * extent.height).sqrt()
 }
 
-fn one_row(items: &[RowItem]) -> ArrangedRows {
+/// Places items in one row.
+pub(super) fn one_row(items: &[RowItem]) -> ArrangedRows {
     let mut rows = ArrangedRows::default();
     let mut x = 0.0;
     for item in items {
@@ -178,8 +179,12 @@ pub(super) struct Grid {
     pub(super) anchor: f64,
 }
 
-/// Places leaves in pairs of columns. The line to the hub runs down between the two columns of a pair.
-pub(super) fn grid(sizes: &[Size], label_width: f64) -> Grid {
+/// Places leaves in pairs of columns, or in the number of columns wanted. The line to the hub runs down between the two
+/// columns of a pair, or beside a single column.
+pub(super) fn grid(sizes: &[Size], label_width: f64, wanted: Option<usize>) -> Grid {
+    if let Some(wanted) = wanted {
+        return columns(sizes, wanted, trunk_gap(label_width));
+    }
     let mut best: Option<(f64, Grid)> = None;
     let mut pairs = 1;
     while pairs * 2 <= sizes.len() + 1 {
@@ -226,6 +231,11 @@ fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
         let inset = if column % 2 == 0 { widths[column] - size.width } else { 0.0 };
         Point::new(lefts[column] + inset, tops[row] + (heights[row] - size.height) / 2.0)
     });
+    if columns == 1 {
+        // The line beside the column and the labels along it are within the grid.
+        size.width += trunk_gap / 2.0;
+        trunks = vec![size.width / 2.0];
+    }
     let anchor = (trunks[0] + trunks[trunks.len() - 1]) / 2.0;
     Grid { corners: corners.collect(), size, anchor }
 }

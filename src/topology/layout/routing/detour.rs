@@ -177,6 +177,10 @@ pub(super) struct ObstaclesBetween<'a> {
 }
 
 impl ObstaclesBetween<'_> {
+    pub(super) fn rect_of(&self, shape: usize) -> Rect {
+        self.field.rects[shape]
+    }
+
     /// Returns whether one of the two shapes contains the other.
     pub(super) fn nested(&self) -> bool {
         let outline = self.field.outline;

@@ -3,12 +3,14 @@
 mod detour;
 mod orthogonal;
 mod parallel;
+mod tier_lines;
 
 use std::collections::BTreeMap;
 
 use self::detour::{Obstacles, ObstaclesBetween};
 use self::orthogonal::Hubs;
 use self::parallel::Fans;
+use self::tier_lines::TierLines;
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
 use crate::fair_threads::yield_turn;
@@ -24,16 +26,21 @@ const MIN_BUDGET: usize = 4_000_000;
 const MAX_BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
-pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
+pub(super) fn route(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) -> Vec<Vec<Point>> {
     let field = Obstacles::new(outline, rects);
     let hubs = Hubs::new(outline, rects);
     let mut budget = (BUDGET_PER_SHAPE * rects.len()).clamp(MIN_BUDGET, MAX_BUDGET);
-    let bundles: Vec<Bundle> = bundles(outline)
+    let bundles = bundles(outline);
+    let pairs = bundles.iter().map(|(pair, connections)| (*pair, connections.len()));
+    let tier_lines = TierLines::new(pairs, outline, rects, tiers);
+    let bundles: Vec<Bundle> = bundles
         .into_iter()
         .map(|((source, target), connections)| {
             yield_turn();
             let between = field.between(source, target);
-            let line = (source != target && !between.nested()).then(|| line(&between, &hubs, &mut budget));
+            let is_tiered = tier_lines.line(&between, 0).is_some();
+            let is_routed = source != target && !is_tiered && !between.nested();
+            let line = is_routed.then(|| line(&between, &hubs, &mut budget));
             Bundle { source, target, connections, line: line.unwrap_or_default() }
         })
         .collect();
@@ -51,6 +58,8 @@ pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
             let share = if lines > 1 { 2.0 * place as f64 / (lines - 1) as f64 - 1.0 } else { 0.0 };
             let mut corners = if source == target {
                 self_loop(between.source, place)
+            } else if let Some(line) = tier_lines.line(&between, place) {
+                line
             } else if line.is_empty() {
                 nested_line(between.source, between.target, LANE * share)
             } else {

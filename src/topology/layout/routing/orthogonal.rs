@@ -183,17 +183,16 @@ impl LeafGrid {
         let bus = hubs.iter().map(|hub| rects[*hub].bottom()).reduce(f64::max)? + LAYER_GAP / 2.0;
         let below: Vec<&Rect> = leaves.iter().filter(|leaf| leaf.y > bus).collect();
         let centers: BTreeSet<i64> = below.iter().map(|leaf| steps(leaf.center().y)).collect();
-        // Leaves in a grid share rows; leaves around a hub do not.
-        if below.len() <= MAX_IN_A_ROW || centers.len() * 2 > below.len() + 1 {
+        let rights: BTreeSet<i64> = below.iter().map(|leaf| steps(leaf.right())).collect();
+        // Leaves in a grid share rows or a column; leaves around a hub do not.
+        let are_many = below.len() > MAX_IN_A_ROW || (below.len() > 2 && centers.len() > 1);
+        let are_in_rows = are_many && centers.len() * 2 <= below.len() + 1;
+        let are_in_a_column = below.len() > 1 && rights.len() == 1;
+        if !are_in_rows && !are_in_a_column {
             return None;
         }
         let label_width = hubs.iter().map(|hub| outline.label_widths[*hub]).fold(0.0, f64::max);
-        Some(Self {
-            rights: below.iter().map(|leaf| steps(leaf.right())).collect(),
-            bus,
-            gap: trunk_gap(label_width),
-            hubs: hubs.to_vec(),
-        })
+        Some(Self { rights, bus, gap: trunk_gap(label_width), hubs: hubs.to_vec() })
     }
 
     fn line(

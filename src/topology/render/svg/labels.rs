@@ -68,12 +68,17 @@ impl Placed {
 pub(super) fn write(out: &mut File, placed: &Placed) {
     out.push_str("<g class=\"labels\">\n");
     for (edge, place, text) in &placed.ports {
+        let is_turned = (place.height - HEIGHT).abs() > 0.01;
+        let (x, y) = if is_turned {
+            (number(place.x + 10.0), number(place.y + place.height))
+        } else {
+            (number(place.x), number(place.y + 10.0))
+        };
+        let turn = if is_turned { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
         put(
             out,
             format_args!(
-                "<text class=\"port\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
-                number(place.x),
-                number(place.y + 10.0),
+                "<text class=\"port\" data-edge=\"{edge}\" x=\"{x}\" y=\"{y}\"{turn}>{}</text>\n",
                 escape_isolated(text)
             ),
         );

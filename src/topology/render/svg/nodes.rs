@@ -7,7 +7,8 @@ use super::super::words::{node_kind, role, role_class};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, shorten, title_label, width,
+    DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, content_width, shorten, title_label,
+    width,
 };
 
 /// Longest text in a tooltip, in characters.
@@ -92,8 +93,10 @@ fn card(out: &mut File, node: &Node) {
     } else {
         rect(out, "card", node, 0.0, 6);
     }
-    icons::draw(out, node.role, node.x + PADDING, node.y + (node.height - ICON) / 2.0);
-    let x = node.x + PADDING + ICON + PADDING;
+    // A card that is wider than its content has room for lines; the content is in its middle.
+    let left = node.x + (node.width - content_width(node)).max(0.0) / 2.0 + PADDING;
+    icons::draw(out, node.role, left, node.y + (node.height - ICON) / 2.0);
+    let x = left + ICON + PADDING;
     let middle = node.y + node.height / 2.0;
     let label = card_label(&node.label, LABEL_SIZE);
     if let Some(detail) = &node.detail {

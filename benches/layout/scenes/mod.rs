@@ -1,0 +1,72 @@
+//! The engineer's drawings: generated networks with known tiers, drawn with all roles, with half of them and without.
+//!
+//! Each measure has a bar. Values beyond it are marked with `!`.
+
+mod measure;
+mod picture;
+mod read;
+
+use std::path::Path;
+
+use self::measure::{Measures, last_tier_is_of_devices, order_of_heights, shift_by_a_stub};
+use self::picture::Drawn;
+use self::read::{Roles, Scene};
+
+/// Prints the measures of all scenes whose names contain the filter.
+pub(crate) fn print(data: &Path, filter: Option<&str>, folder: Option<&str>) {
+    println!(
+        "\n## Scenes\n\nA value beyond its bar is followed by `!`; `–` stands for a measure without meaning there.\n"
+    );
+    println!(
+        "| scene | roles | heights of a tier | links not downward | order without roles | a stub more, px | ring | chain | ports drawn | labels struck | shared uplinks | area | ms |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| **bar** | | 1; 2 contiguous | ≤ 2 % | ≥ 0.95 | ≤ 1 node | < 0.15 | ≤ 12 | ≥ 95 % | ≤ 2 % | 0 | ≥ 12 % | |"
+    );
+    for scene in read::scenes(data) {
+        if filter.is_none_or(|filter| scene.name.contains(filter)) {
+            print_scene(&scene, folder);
+        }
+    }
+}
+
+fn print_scene(scene: &Scene, folder: Option<&str>) {
+    let with_roles = Drawn::of(scene, Roles::All, false);
+    let has_devices = last_tier_is_of_devices(scene);
+    for roles in [Roles::All, Roles::Half, Roles::None] {
+        let drawn = Drawn::of(scene, roles, false);
+        let larger = Drawn::of(scene, roles, true);
+        let measures = Measures::of(scene, &drawn, has_devices);
+        let order = order_of_heights(&with_roles, &drawn);
+        let (shift, width) = shift_by_a_stub(&drawn, &larger);
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
+            scene.name,
+            roles.text(),
+            measures.heights(),
+            measures.not_downward(),
+            if scene.tiers.is_empty() {
+                "–".to_owned()
+            } else {
+                marked(order >= 0.95, &format!("{order:.2}"))
+            },
+            marked(shift <= width, &format!("{shift:.0}")),
+            measures.ring(),
+            measures.chain(),
+            measures.ports(),
+            measures.struck(),
+            measures.shared(),
+            measures.area(),
+            drawn.time.as_secs_f64() * 1e3,
+        );
+        if let Some(folder) = folder {
+            drawn.write(folder, &format!("{} {}", scene.name, roles.text()));
+        }
+    }
+}
+
+/// Marks a value that is beyond its bar.
+fn marked(is_within: bool, value: &str) -> String {
+    if is_within { value.to_owned() } else { format!("{value} !") }
+}

@@ -1,0 +1,125 @@
+//! Nodes side by side above rows of blocks and grids of leaves.
+
+use std::collections::BTreeMap;
+
+use super::super::containers::{GAP, LAYER_GAP, Level};
+use super::super::geometry::{Point, Size};
+use super::blocks::{BlockPart, LANE, LowerPart, join};
+use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side};
+
+/// The part of the width of a row that many nodes above it take.
+const SPREAD: f64 = 0.5;
+/// The largest distance between nodes above a row.
+const MAX_TOP_GAP: f64 = 400.0;
+
+/// How the tiers of a network are placed.
+#[derive(Clone, Debug)]
+pub(super) struct TierStyle<'a> {
+    /// Whether a node hangs below its only neighbor.
+    pub(super) is_leaf: &'a [bool],
+    /// The height of each tier: that of its highest node.
+    pub(super) heights: Vec<f64>,
+    /// The number of columns of leaves; `None`: as many as give good proportions, and a row for a few leaves.
+    pub(super) columns: Option<usize>,
+    /// The width beyond which blocks are placed in several rows; `None`: any number is placed in one.
+    pub(super) max_row: Option<f64>,
+}
+
+/// Places nodes side by side above the parts below them.
+pub(super) fn stack(
+    level: &Level,
+    tops: &[(usize, Size)],
+    hanging: Vec<LowerPart>,
+    style: Option<(&TierStyle<'_>, f64)>,
+) -> BlockPart {
+    let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
+    let mut hanging = gather_leaves(hanging, label_width, style.map(|(style, _)| style));
+    let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
+    let above = style.map_or(highest, |(_, height)| height);
+    let channel = GAP + LANE * tops.len() as f64;
+    let place = |hanging: &[LowerPart]| {
+        let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();
+        let width: f64 = items.iter().map(|item| item.size.width + GAP).sum();
+        let fits = style.is_some_and(|(style, _)| style.max_row.is_none_or(|max_row| width <= max_row));
+        if fits { rows::one_row(&items) } else { rows::place(&items, channel, above + LAYER_GAP) }
+    };
+    let mut rows = place(&hanging);
+    if rows.channel {
+        // Lines run down to leaves from right below their hub.
+        hanging.sort_by_key(|hanging| !hanging.part.is_grid);
+        rows = place(&hanging);
+    }
+    let wishes: Vec<DesiredCenter> = tops
+        .iter()
+        .enumerate()
+        .map(|(top, (_, size))| {
+            let anchors: Vec<f64> = hanging
+                .iter()
+                .zip(&rows.corners)
+                .filter(|(hanging, _)| !rows.channel && hanging.above.contains(&top))
+                .map(|(hanging, corner)| corner.x + hanging.part.anchor)
+                .collect();
+            let center = match (anchors.first(), anchors.last()) {
+                (Some(first), Some(last)) if tops.len() == 1 => (first + last) / 2.0,
+                (Some(_), Some(_)) => anchors.iter().sum::<f64>() / anchors.len() as f64,
+                _ => 0.0,
+            };
+            DesiredCenter { center, width: size.width }
+        })
+        .collect();
+    let gap = if style.is_some() { gap_of_tops(&wishes, rows.right - rows.left) } else { 2.0 * GAP };
+    let placed: Vec<(usize, Point, Size)> = tops
+        .iter()
+        .zip(side_by_side(&wishes, gap))
+        .map(|((node, size), center)| {
+            let y = if style.is_some() { (above - size.height) / 2.0 } else { above - size.height };
+            (*node, Point::new(center - size.width / 2.0, y), *size)
+        })
+        .collect();
+    let parts: Vec<BlockPart> = hanging.into_iter().map(|hanging| hanging.part).collect();
+    join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above)
+}
+
+/// Returns the distance between nodes on top. It leaves room for lines between them; many nodes above a wide row stand
+/// as far from each other as needed to take half of its width.
+fn gap_of_tops(tops: &[DesiredCenter], width_below: f64) -> f64 {
+    let widths: f64 = tops.iter().map(|top| top.width).sum();
+    let gaps = tops.len().max(2) - 1;
+    let spread = (width_below * SPREAD - widths) / gaps as f64;
+    if tops.len() > 2 { spread.clamp(2.0 * GAP, MAX_TOP_GAP) } else { 2.0 * GAP }
+}
+
+/// Replaces many leaves of the same nodes by one grid.
+fn gather_leaves(hanging: Vec<LowerPart>, label_width: f64, style: Option<&TierStyle<'_>>) -> Vec<LowerPart> {
+    let is_leaf = |part: &BlockPart| match (part.nodes.as_slice(), style) {
+        ([(node, _)], Some(style)) => style.is_leaf[*node],
+        (nodes, _) => nodes.len() == 1,
+    };
+    let columns = style.and_then(|style| style.columns);
+    let max_in_a_row = if columns.is_some() { 1 } else { rows::MAX_IN_A_ROW };
+    let mut leaves: BTreeMap<Vec<usize>, Vec<LowerPart>> = BTreeMap::new();
+    let mut gathered = Vec::new();
+    for hanging in hanging {
+        if is_leaf(&hanging.part) {
+            leaves.entry(hanging.above.clone()).or_default().push(hanging);
+        } else {
+            gathered.push(hanging);
+        }
+    }
+    for (above, mut leaves) in leaves {
+        if leaves.len() <= max_in_a_row {
+            gathered.append(&mut leaves);
+            continue;
+        }
+        // Nodes are numbered as the diagram orders them.
+        leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
+        let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
+        let Grid { corners, size, anchor } = rows::grid(&sizes, label_width, columns);
+        let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
+        let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
+        let part = BlockPart { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
+        gathered.push(LowerPart { key, above, part });
+    }
+    gathered.sort_by(|one, other| one.key.total_cmp(&other.key));
+    gathered
+}

@@ -1,0 +1,145 @@
+//! Tiers: rows of nodes, one for each tier, with leaves below their hubs.
+
+use super::super::containers::{LAYER_GAP, Level, bounds};
+use super::super::geometry::{Point, Size};
+use super::super::packing::misproportion;
+use super::super::tiers::{self, Tiers};
+use super::stack::TierStyle;
+use super::{blocks, ordering};
+
+/// The distance of lines to other tiers at the border of a shape. It has room for a label that is turned upright.
+pub(in super::super) const PLACE: f64 = 20.0;
+/// The largest width of a shape for the labels of its lines.
+const MAX_WIDTH: f64 = 1_600.0;
+/// The largest ratio of width to height of tiers in one row each.
+const MAX_RATIO: f64 = 16.0;
+/// The width of a row that is not wrapped, compared with a square of the same area as all rows.
+const ROW: f64 = 1.5;
+/// Maximum number of leaves that may be a tier.
+const MAX_IN_ROWS: usize = 24;
+/// The distance that lines need to run aside, compared with how far the farthest one does.
+const SLOPE: f64 = 0.1;
+/// The least and the largest of these distances.
+const ASIDE: (f64, f64) = (32.0, 260.0);
+
+/// Shapes in tiers.
+#[derive(Debug)]
+pub(in super::super) struct PlacedTiers {
+    pub(in super::super) corners: Vec<Point>,
+    /// The sizes, wider than before where many lines end.
+    pub(in super::super) sizes: Vec<Size>,
+    /// The tier of each shape; leaves have none.
+    pub(in super::super) tiers: Vec<Option<usize>>,
+}
+
+/// Places the shapes of a connected level in the tiers of its network. `None` if it has none.
+pub(in super::super) fn arrange_tiers(level: &Level) -> Option<PlacedTiers> {
+    let tiers = tiers::infer(level)?;
+    let nodes: Vec<usize> = (0..level.network.len()).collect();
+    let mut level = level.part(&nodes);
+    widen(&mut level, &tiers);
+    let keys = ordering::order(&level.network, &tiers.levels);
+    let corners = best_style(&level, &tiers, &keys)?;
+    let tier_of = |node: usize| (!tiers.is_leaf[node]).then_some(tiers.levels[node]);
+    Some(PlacedTiers { corners, sizes: level.sizes, tiers: nodes.into_iter().map(tier_of).collect() })
+}
+
+/// Widens shapes so that the labels of their lines to other tiers have room.
+fn widen(level: &mut Level, tiers: &Tiers) {
+    for node in (0..level.network.len()).filter(|node| !tiers.is_leaf[*node]) {
+        let others = || level.network.neighbors(node).iter().filter(|other| !tiers.is_leaf[**other]);
+        let above = others().filter(|other| tiers.levels[**other] < tiers.levels[node]).count();
+        let below = others().filter(|other| tiers.levels[**other] > tiers.levels[node]).count();
+        let lines = above.max(below);
+        if lines > 1 && level.port_widths[node] > 0.0 {
+            let width = &mut level.sizes[node].width;
+            *width = width.max((lines as f64 * PLACE + PLACE).min(MAX_WIDTH));
+        }
+    }
+}
+
+/// Places tiers with leaves in rows, or in few columns, whichever has the best proportions.
+fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<Vec<Point>> {
+    let heights = heights(level, tiers);
+    let attempt = |columns: Option<usize>, max_row: Option<f64>| {
+        let style = TierStyle { is_leaf: &tiers.is_leaf, heights: heights.clone(), columns, max_row };
+        let mut corners = blocks::arrange(level, &tiers.levels, keys, Some(&style))?;
+        if max_row.is_none() {
+            spread_tiers(level, tiers, &mut corners);
+        }
+        let size = bounds(&corners, &level.sizes).size();
+        Some((corners, size))
+    };
+    let columns: &[Option<usize>] =
+        if may_be_a_tier(level, tiers) { &[None] } else { &[None, Some(2), Some(1)] };
+    let cost = |size: &Size| misproportion(*size) * (size.width * size.height).sqrt();
+    let best = |max_row: Option<f64>| {
+        let attempts = columns.iter().filter_map(|columns| attempt(*columns, max_row));
+        attempts.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)))
+    };
+    let (corners, size) = best(None)?;
+    if size.width <= MAX_RATIO * size.height {
+        return Some(corners);
+    }
+    let max_row = (size.width * size.height).sqrt() * ROW;
+    let wrapped = [best(Some(max_row)), best(Some(0.0))].into_iter().flatten();
+    let wrapped = wrapped.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)));
+    wrapped.map(|(corners, _)| corners)
+}
+
+/// Returns whether the leaves are a tier to the reader, such as access switches without known end devices. They are few,
+/// and most of them are not known to be end devices.
+fn may_be_a_tier(level: &Level, tiers: &Tiers) -> bool {
+    let leaves = (0..level.network.len()).filter(|node| tiers.is_leaf[*node]);
+    let is_device = |leaf: &usize| {
+        let mut hubs = level.network.neighbors(*leaf).iter();
+        hubs.all(|hub| level.ranks[*leaf].zip(level.ranks[*hub]).is_some_and(|(leaf, hub)| leaf > hub))
+    };
+    let (count, devices) = (leaves.clone().count(), leaves.filter(is_device).count());
+    count <= MAX_IN_ROWS && devices * 2 <= count
+}
+
+/// Returns the height of each tier: that of its highest node.
+fn heights(level: &Level, tiers: &Tiers) -> Vec<f64> {
+    let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
+    let mut heights = vec![0.0_f64; count];
+    for (node, tier) in tiers.levels.iter().enumerate() {
+        heights[*tier] = heights[*tier].max(level.sizes[node].height);
+    }
+    heights
+}
+
+/// Moves tiers apart, so that lines have room to run aside between their labels.
+fn spread_tiers(level: &Level, tiers: &Tiers, corners: &mut [Point]) {
+    let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
+    let inner = |node: &usize| !tiers.is_leaf[*node];
+    let mut labels = vec![0.0_f64; count];
+    for node in (0..level.network.len()).filter(inner) {
+        let tier = tiers.levels[node];
+        labels[tier] = labels[tier].max(level.port_widths[node]);
+    }
+    let mut farthest: Vec<Option<f64>> = vec![None; count];
+    let center = |node: usize| corners[node].x + level.sizes[node].width / 2.0;
+    for (one, other) in level.network.edges().iter().filter(|(one, other)| inner(one) && inner(other)) {
+        let (upper, lower) =
+            (tiers.levels[*one].min(tiers.levels[*other]), tiers.levels[*one].max(tiers.levels[*other]));
+        if upper < lower {
+            let aside = (center(*one) - center(*other)).abs();
+            farthest[upper] = Some(farthest[upper].unwrap_or(0.0).max(aside));
+        }
+    }
+    let mut shifts = vec![0.0; count];
+    for tier in 1..count {
+        let aside = farthest[tier - 1].map_or(0.0, |aside| (aside * SLOPE).clamp(ASIDE.0, ASIDE.1));
+        let ends = line_end(labels[tier - 1]) + line_end(labels[tier]);
+        shifts[tier] = shifts[tier - 1] + (ends + aside - LAYER_GAP).max(0.0);
+    }
+    for (corner, tier) in corners.iter_mut().zip(&tiers.levels) {
+        corner.y += shifts[*tier];
+    }
+}
+
+/// Returns the length of the vertical end of a line, along which a label has room.
+pub(in super::super) fn line_end(label_width: f64) -> f64 {
+    label_width + 10.0
+}

@@ -1,0 +1,213 @@
+//! Classes of nodes that have the same neighbors, or almost.
+//!
+//! A missing link must not tear a spine from the others of its fabric, so neighborhoods need not be equal: four fifths
+//! of the neighbors in common suffice. Leaves do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::world::World;
+use crate::topology::layout::network::SimpleGraph;
+use crate::union_find::UnionFind;
+
+/// The work allowed to compare neighborhoods, in steps through lists of neighbors.
+const BUDGET: usize = 4_000_000;
+
+/// The classes of the inner nodes of a network.
+#[derive(Debug)]
+pub(super) struct Classes {
+    class_of: Vec<Option<usize>>,
+    members: Vec<Vec<usize>>,
+    /// The number of leaves at all members that do not lead out of the network.
+    leaves: Vec<usize>,
+    /// Whether a member, or a leaf at one, leads out of the network.
+    is_outward: Vec<bool>,
+    are_adjacent: Vec<bool>,
+    graph: SimpleGraph,
+}
+
+impl Classes {
+    pub(super) fn of(network: &SimpleGraph, is_inner: &[bool], world: &World) -> Self {
+        let neighborhoods = Neighborhoods::new(network, is_inner);
+        let is_apart = |node: usize| world.is_certain && world.contains(node);
+        let mut sets = UnionFind::new(network.len());
+        neighborhoods.join_equal(&mut sets, is_apart);
+        let mut budget = BUDGET;
+        neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
+        neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
+
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut class_of = vec![None; network.len()];
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for node in (0..network.len()).filter(|node| is_inner[*node]) {
+            let class = *numbers.entry(sets.find(node)).or_insert(members.len());
+            if class == members.len() {
+                members.push(Vec::new());
+            }
+            members[class].push(node);
+            class_of[node] = Some(class);
+        }
+        let mut are_adjacent = vec![false; members.len()];
+        let links = network.edges().iter().filter_map(|(one, other)| class_of[*one].zip(class_of[*other]));
+        for (one, other) in links.clone() {
+            are_adjacent[one] |= one == other;
+        }
+        let mut leaves = vec![0; members.len()];
+        let mut is_outward = vec![false; members.len()];
+        for node in 0..network.len() {
+            let hub = if is_inner[node] { Some(node) } else { network.neighbors(node).first().copied() };
+            let Some(class) = hub.and_then(|hub| class_of[hub]) else { continue };
+            is_outward[class] |= world.contains(node);
+            leaves[class] += usize::from(!is_inner[node] && !world.contains(node));
+        }
+        Self {
+            leaves,
+            is_outward,
+            are_adjacent,
+            graph: SimpleGraph::new(members.len(), links),
+            members,
+            class_of,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Returns the class of an inner node.
+    pub(super) fn class_of(&self, node: usize) -> Option<usize> {
+        self.class_of[node]
+    }
+
+    pub(super) fn members(&self, class: usize) -> &[usize] {
+        &self.members[class]
+    }
+
+    /// Returns the number of leaves at all members that do not lead out of the network.
+    pub(super) fn leaves(&self, class: usize) -> usize {
+        self.leaves[class]
+    }
+
+    /// Returns whether a member, or a leaf at one, leads out of the network.
+    pub(super) fn is_outward(&self, class: usize) -> bool {
+        self.is_outward[class]
+    }
+
+    /// Returns whether members are connected with each other.
+    pub(super) fn are_adjacent(&self, class: usize) -> bool {
+        self.are_adjacent[class]
+    }
+
+    /// Returns the graph whose nodes are the classes.
+    pub(super) const fn graph(&self) -> &SimpleGraph {
+        &self.graph
+    }
+}
+
+/// The inner neighbors of each inner node, sorted.
+#[derive(Debug)]
+struct Neighborhoods<'a> {
+    network: &'a SimpleGraph,
+    inner: Vec<Vec<usize>>,
+}
+
+impl<'a> Neighborhoods<'a> {
+    fn new(network: &'a SimpleGraph, is_inner: &[bool]) -> Self {
+        let inner_neighbors = |node: usize| -> Vec<usize> {
+            let neighbors = network.neighbors(node).iter().copied();
+            neighbors.filter(|neighbor| is_inner[node] && is_inner[*neighbor]).collect()
+        };
+        Self { network, inner: (0..network.len()).map(inner_neighbors).collect() }
+    }
+
+    /// Joins nodes with equal neighbors.
+    fn join_equal(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
+        let mut equal: BTreeMap<(bool, &[usize]), usize> = BTreeMap::new();
+        for (node, neighbors) in self.inner.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            crate::fair_threads::yield_turn();
+            let first = *equal.entry((is_apart(node), neighbors)).or_insert(node);
+            sets.join(first, node);
+        }
+    }
+
+    /// Joins two adjacent nodes that share their other neighbors, such as the two switches of a core.
+    ///
+    /// Three nodes that are all adjacent and alike make no pair, unless two of them alone have leaves.
+    fn join_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
+        let mut partners: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (node, neighbors) in self.inner.iter().enumerate() {
+            crate::fair_threads::yield_turn();
+            for other in neighbors.iter().copied().filter(|other| *other > node) {
+                if is_apart(node) == is_apart(other) && self.are_similar(node, other, budget) {
+                    partners.entry(node).or_default().push(other);
+                    partners.entry(other).or_default().push(node);
+                }
+            }
+        }
+        let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
+        let partner = |node: usize| {
+            let all = partners.get(&node)?;
+            let alike = all.iter().copied().filter(|other| has_leaves(*other) == has_leaves(node));
+            let alike: Vec<usize> = alike.collect();
+            match (all.as_slice(), alike.as_slice()) {
+                ([only], _) | (_, [only]) => Some(*only),
+                _ => None,
+            }
+        };
+        for node in partners.keys().copied() {
+            if let Some(other) = partner(node).filter(|other| partner(*other) == Some(node)) {
+                sets.join(node, other);
+            }
+        }
+    }
+
+    /// Joins nodes that are not adjacent and share most neighbors. Of the neighbors of each node, those with similar
+    /// numbers of neighbors are compared.
+    fn join_similar(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
+        let mut compared = BTreeSet::new();
+        for neighbors in &self.inner {
+            crate::fair_threads::yield_turn();
+            let mut classes: Vec<(usize, usize)> = neighbors
+                .iter()
+                .map(|node| (usize::MAX - self.inner[*node].len(), sets.find(*node)))
+                .collect();
+            classes.sort_unstable();
+            classes.dedup();
+            for pair in classes.windows(2) {
+                let [(_, one), (_, other)] = *pair else { continue };
+                let is_new = one != other && compared.insert((one, other));
+                if is_new
+                    && is_apart(one) == is_apart(other)
+                    && !self.inner[one].contains(&other)
+                    && self.are_similar(one, other, budget)
+                {
+                    sets.join(one, other);
+                }
+            }
+            if *budget == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether two nodes share at least four fifths of their neighbors, apart from themselves.
+    fn are_similar(&self, one: usize, other: usize, budget: &mut usize) -> bool {
+        let (first, second) = (&self.inner[one], &self.inner[other]);
+        let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
+        *budget = budget.saturating_sub(1);
+        if few * 5 + 5 < many * 4 || *budget < few + many {
+            return false;
+        }
+        *budget -= few + many;
+        let (mut common, mut all) = (0, 0);
+        let (mut left, mut right) = (first.iter().peekable(), second.iter().peekable());
+        while let Some(next) = left.peek().into_iter().chain(right.peek()).copied().min().copied() {
+            let in_first = left.next_if(|node| **node == next).is_some();
+            let in_second = right.next_if(|node| **node == next).is_some();
+            if next != one && next != other {
+                all += 1;
+                common += usize::from(in_first && in_second);
+            }
+        }
+        all > 0 && common * 5 >= all * 4
+    }
+}

@@ -1,0 +1,92 @@
+//! Tiers of a network. They follow from its structure; roles and addresses only tell which side is on top.
+//!
+//! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
+//! 2. Nodes with the same neighbors are one class ([`classes`]): the spines of a fabric, the two switches of a core.
+//! 3. A network has tiers if its classes form a tree, or almost one. The level of a class is its distance from the
+//!    center ([`tree`]), from which the ways to all nodes are shortest.
+//! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
+
+mod classes;
+mod orientation;
+mod tree;
+mod world;
+
+use self::classes::Classes;
+use self::tree::ClassTree;
+use self::world::World;
+use super::containers::Level;
+
+/// Largest number of a level. Networks with more levels are long rather than hierarchical.
+const MAX_LEVEL: i64 = 24;
+/// Maximum number of nodes of a class. More nodes side by side make no readable row.
+const MAX_IN_A_CLASS: usize = 400;
+/// Number of nodes from which on a path of switches is a chain.
+const CHAIN: usize = 5;
+
+/// The level of each node.
+#[derive(Clone, Debug)]
+pub(super) struct Tiers {
+    /// The levels, 0 on top.
+    pub(super) levels: Vec<usize>,
+    /// Whether a node hangs below its only neighbor.
+    pub(super) is_leaf: Vec<bool>,
+}
+
+/// Returns the tiers of a connected network, or `None` if it has none.
+pub(super) fn infer(level: &Level) -> Option<Tiers> {
+    let network = &level.network;
+    let count = network.len();
+    if count < 3 || level.has_containers {
+        return None;
+    }
+    let world = World::of(level);
+    let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1).collect();
+    let classes = Classes::of(network, &is_inner, &world);
+    let sizes = || (0..classes.len()).map(|class| classes.members(class).len());
+    if classes.len() == 0 || sizes().any(|size| size > MAX_IN_A_CLASS) || is_chain(&classes) {
+        return None;
+    }
+    let tree = ClassTree::of(&classes)?;
+    let heights = orientation::heights(&tree, &classes, &world);
+    let mut levels = vec![0; count];
+    let mut is_leaf = vec![false; count];
+    for node in 0..count {
+        match (classes.class_of(node), network.neighbors(node)) {
+            (Some(class), _) => levels[node] = heights[class],
+            (None, [hub]) => {
+                let hub = classes.class_of(*hub).map_or(0, |class| heights[class]);
+                is_leaf[node] = !world.contains(node) || hub > 0;
+                levels[node] = if is_leaf[node] { hub + 1 } else { hub - 1 };
+            }
+            (None, _) => return None,
+        }
+    }
+    raise(level, &mut levels, &mut is_leaf);
+    let top = levels.iter().min().copied()?;
+    let levels: Vec<i64> = levels.iter().map(|height| height - top).collect();
+    let are_few = levels.iter().all(|height| *height <= MAX_LEVEL);
+    let levels = levels.iter().map(|height| usize::try_from(*height).unwrap_or(0)).collect();
+    are_few.then_some(Tiers { levels, is_leaf })
+}
+
+/// Moves routers and firewalls above the switches that they hang below.
+fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
+    for node in 0..level.network.len() {
+        let Some(rank) = level.ranks[node].filter(|rank| *rank <= world::LOWEST_RANK) else { continue };
+        let is_above = |other: &usize| {
+            levels[*other] + 1 == levels[node] && level.ranks[*other].is_some_and(|other| other > rank)
+        };
+        if level.network.neighbors(node).iter().all(is_above) {
+            levels[node] -= 2;
+            is_leaf[node] = false;
+        }
+    }
+}
+
+/// Returns whether the inner nodes are a path of many single switches.
+fn is_chain(classes: &Classes) -> bool {
+    let graph = classes.graph();
+    graph.len() >= CHAIN
+        && graph.edges().len() + 1 == graph.len()
+        && (0..graph.len()).all(|class| graph.degree(class) <= 2 && classes.members(class).len() == 1)
+}

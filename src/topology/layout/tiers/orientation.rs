@@ -1,0 +1,151 @@
+//! Which side of the tree of classes is on top.
+
+use super::classes::Classes;
+use super::tree::ClassTree;
+use super::world::World;
+
+/// A branch with more than one in this many of all leaves is no way out of the network.
+const ONE_IN: usize = 3;
+
+/// Returns the height of each class, growing downward from 0 for the center. The ways to the outside world have
+/// negative heights.
+pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
+    if classes.is_outward(tree.center) {
+        return below(tree, classes, tree.center, &[]);
+    }
+    let branches = Branches::of(tree, classes);
+    let outward: Vec<usize> = (0..classes.len()).filter(|class| classes.is_outward(*class)).collect();
+    let ends: Vec<usize> = if !outward.is_empty() {
+        let is_light = |class: usize| branches.leaves(class) * ONE_IN <= branches.all_leaves;
+        let is_way_out = |class: usize| {
+            is_light(class)
+                && branches.is_only_way(class)
+                && (world.is_certain || branches.is_narrowing(class))
+        };
+        outward.iter().copied().filter(|class| is_way_out(*class)).collect()
+    } else {
+        (0..classes.len()).filter(|class| branches.is_bare_end(*class)).collect()
+    };
+    if !ends.is_empty() {
+        return below(tree, classes, tree.center, &ends);
+    }
+    // Every way out leads through a branch with many leaves: one of its ends is the top.
+    let mut depths = vec![0_usize; classes.len()];
+    for class in tree.order.iter().copied().filter(|class| *class != tree.center) {
+        depths[class] = depths[tree.parents[class]] + 1;
+    }
+    let is_top = |class: &usize| classes.leaves(*class) == 0 && branches.children[*class] > 0;
+    let top = outward.into_iter().filter(is_top).min_by_key(|class| (depths[*class], *class));
+    below(tree, classes, top.unwrap_or(tree.center), &[])
+}
+
+/// Returns distances from a top class; classes on the ways from it to `ends` are above it.
+fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec<i64> {
+    let mut is_up = vec![false; classes.len()];
+    for end in ends {
+        let mut class = *end;
+        while class != tree.center && !is_up[class] {
+            is_up[class] = true;
+            class = tree.parents[class];
+        }
+    }
+    let mut heights = vec![None; classes.len()];
+    heights[top] = Some(0);
+    let mut waiting = std::collections::VecDeque::from([(top, 0_i64)]);
+    while let Some((class, height)) = waiting.pop_front() {
+        for neighbor in classes.graph().neighbors(class) {
+            let is_parent_or_child = tree.parents[*neighbor] == class || tree.parents[class] == *neighbor;
+            if heights[*neighbor].is_none() && is_parent_or_child {
+                let next = if is_up[*neighbor] { height - 1 } else { height + 1 };
+                heights[*neighbor] = Some(next);
+                waiting.push_back((*neighbor, next));
+            }
+        }
+    }
+    heights.into_iter().map(|height| height.unwrap_or(0)).collect()
+}
+
+/// The branches of the center.
+#[derive(Debug)]
+struct Branches<'a> {
+    tree: &'a ClassTree,
+    classes: &'a Classes,
+    /// The first class of each class's branch, and the center for the center.
+    first: Vec<usize>,
+    /// The number of leaves in the branch of each first class.
+    leaves: Vec<usize>,
+    children: Vec<usize>,
+    all_leaves: usize,
+}
+
+impl<'a> Branches<'a> {
+    fn of(tree: &'a ClassTree, classes: &'a Classes) -> Self {
+        let mut first: Vec<usize> = (0..classes.len()).collect();
+        let mut leaves = vec![0; classes.len()];
+        let mut children = vec![0; classes.len()];
+        for class in tree.order.iter().copied() {
+            let parent = tree.parents[class];
+            if parent != tree.center {
+                first[class] = first[parent];
+            }
+            leaves[first[class]] += classes.leaves(class);
+            children[parent] += usize::from(class != tree.center);
+        }
+        let all_leaves = (0..classes.len()).map(|class| classes.leaves(class)).sum();
+        Self { tree, classes, first, leaves, children, all_leaves }
+    }
+
+    fn leaves(&self, class: usize) -> usize {
+        self.leaves[self.first[class]]
+    }
+
+    /// Returns whether nothing but other networks is on the way from the center to a class: no leaves, and no devices
+    /// that are connected to it alone.
+    fn is_only_way(&self, class: usize) -> bool {
+        let is_free = |at: usize, before: Option<usize>| {
+            let around = self.classes.graph().neighbors(at).iter().copied();
+            let mut ends = around.filter(|other| self.tree.parents[*other] == at && Some(*other) != before);
+            let is_end = |other| {
+                self.children[other] == 0
+                    && self.classes.leaves(other) == 0
+                    && !self.classes.is_outward(other)
+            };
+            self.classes.leaves(at) == 0 && !ends.any(is_end)
+        };
+        let (mut at, mut before) = (class, None);
+        while at != self.tree.center {
+            if !is_free(at, before) {
+                return false;
+            }
+            (before, at) = (Some(at), self.tree.parents[at]);
+        }
+        true
+    }
+
+    /// Returns whether classes become no larger on the way from the center.
+    fn is_narrowing(&self, class: usize) -> bool {
+        let mut at = class;
+        while at != self.tree.center {
+            let parent = self.tree.parents[at];
+            if self.classes.members(at).len() > self.classes.members(parent).len() {
+                return false;
+            }
+            at = parent;
+        }
+        true
+    }
+
+    /// Returns whether a class is the end of a branch that holds no leaves, in a network whose other branches do: the
+    /// spines of a fabric, or what a core is connected to outside of the network.
+    ///
+    /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core.
+    fn is_bare_end(&self, class: usize) -> bool {
+        let center = self.tree.center;
+        let is_above_leaves = self.tree.parents[class] == center && self.classes.leaves(center) > 0;
+        class != center
+            && self.all_leaves > 0
+            && self.leaves(class) == 0
+            && self.children[class] == 0
+            && (is_above_leaves || self.is_narrowing(class))
+    }
+}

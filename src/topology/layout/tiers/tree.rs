@@ -1,0 +1,104 @@
+//! The tree of classes, and its center.
+
+use std::collections::VecDeque;
+
+use super::classes::Classes;
+
+/// One class in this many may have a connection beyond those of the tree.
+const CLASSES_PER_EXTRA: usize = 6;
+
+/// Classes as a tree whose root is the center.
+#[derive(Debug)]
+pub(super) struct ClassTree {
+    pub(super) center: usize,
+    /// The next class on the way to the center; the center itself for the center.
+    pub(super) parents: Vec<usize>,
+    /// The classes, each after its parent.
+    pub(super) order: Vec<usize>,
+}
+
+impl ClassTree {
+    /// Returns the tree, or `None` if the classes form none.
+    ///
+    /// A few connections beyond a tree are no reason to draw a mesh if they join neighboring branches, as a cable
+    /// between two distribution switches does.
+    pub(super) fn of(classes: &Classes) -> Option<Self> {
+        let graph = classes.graph();
+        let extra = (graph.edges().len() + 1).checked_sub(graph.len())?;
+        if extra * CLASSES_PER_EXTRA > graph.len() {
+            return None;
+        }
+        let center = Self::rooted(classes, 0)?.center(classes);
+        let tree = Self::rooted(classes, center)?;
+        (extra == 0 || tree.are_extras_between_neighbors(classes)).then_some(tree)
+    }
+
+    fn rooted(classes: &Classes, center: usize) -> Option<Self> {
+        let graph = classes.graph();
+        let mut parents = vec![None; graph.len()];
+        parents[center] = Some(center);
+        let mut order = Vec::with_capacity(graph.len());
+        let mut waiting = VecDeque::from([center]);
+        while let Some(class) = waiting.pop_front() {
+            order.push(class);
+            for neighbor in graph.neighbors(class) {
+                if parents[*neighbor].is_none() {
+                    parents[*neighbor] = Some(class);
+                    waiting.push_back(*neighbor);
+                }
+            }
+        }
+        Some(Self { center, parents: parents.into_iter().collect::<Option<Vec<usize>>>()?, order })
+    }
+
+    /// Returns the class from whose members the ways to all nodes are shortest in sum.
+    fn center(&self, classes: &Classes) -> usize {
+        let count = self.order.len();
+        let weight = |class: usize| (classes.members(class).len() + classes.leaves(class)) as f64;
+        let mut weights: Vec<f64> = (0..count).map(weight).collect();
+        let total: f64 = weights.iter().sum();
+        // The sum of distances from the root, then from each class by that from its parent.
+        let mut sums = vec![0.0; count];
+        for class in self.order.iter().rev().copied().filter(|class| *class != self.center) {
+            let parent = self.parents[class];
+            weights[parent] += weights[class];
+            sums[self.center] += weights[class];
+        }
+        for class in self.order.iter().copied().filter(|class| *class != self.center) {
+            sums[class] = sums[self.parents[class]] + total - 2.0 * weights[class];
+        }
+        let far = |class: usize| sums[class] + within(classes, class);
+        let key = |class: &usize| (far(*class), classes.graph().degree(*class));
+        let best = (0..count).min_by(|one, other| {
+            let (one_key, other_key) = (key(one), key(other));
+            one_key.0.total_cmp(&other_key.0).then(other_key.1.cmp(&one_key.1)).then(one.cmp(other))
+        });
+        best.unwrap_or(self.center)
+    }
+
+    fn are_extras_between_neighbors(&self, classes: &Classes) -> bool {
+        let mut depths = vec![0_usize; self.order.len()];
+        for class in self.order.iter().copied().filter(|class| *class != self.center) {
+            depths[class] = depths[self.parents[class]] + 1;
+        }
+        classes.graph().edges().iter().all(|(one, other)| {
+            let (upper, lower) = if depths[*one] <= depths[*other] { (*one, *other) } else { (*other, *one) };
+            let parent = self.parents[lower];
+            if depths[upper] == depths[lower] {
+                self.parents[upper] == parent
+            } else {
+                upper == parent || self.parents[upper] == self.parents[parent]
+            }
+        })
+    }
+}
+
+/// Returns the sum of the distances of a member from the other members and from the leaves of its own class. The leaves
+/// of other classes count as their members do.
+fn within(classes: &Classes, class: usize) -> f64 {
+    let (members, leaves) = (classes.members(class).len() as f64, classes.leaves(class) as f64);
+    let apart = if classes.are_adjacent(class) { 1.0 } else { 2.0 };
+    let own = leaves / members;
+    // One step to a leaf is the same from everywhere, and left out.
+    (members - 1.0) * apart + (leaves - own) * apart
+}

@@ -1,0 +1,67 @@
+//! The side of the world: the nodes that lead out of the network.
+
+use crate::topology::layout::containers::Level;
+use crate::topology::layout::diagram::AddressScope;
+
+/// The rank of devices that are known to be outside of the network.
+const OUTSIDE: u8 = 0;
+/// The lowest rank of a role that leads out of a network: routers, then firewalls.
+pub(super) const LOWEST_RANK: u8 = 2;
+/// A kind of evidence tells nothing if more than one in this many nodes have it.
+const ONE_IN: usize = 3;
+/// The number of parts that meet at a provider.
+const PARTS: usize = 3;
+/// Maximum number of nodes without an address that are examined.
+const MAX_EXAMINED: usize = 16;
+
+/// The nodes that lead out of a network, by the strongest evidence that few of its nodes have.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    is_outward: Vec<bool>,
+    /// Whether addresses are the evidence rather than roles, which may be wrong.
+    pub(super) is_certain: bool,
+}
+
+impl World {
+    pub(super) fn of(level: &Level) -> Self {
+        let nodes = 0..level.network.len();
+        let has_rank = |rank: u8| nodes.clone().map(|node| level.ranks[node] == Some(rank)).collect();
+        let is_public = || nodes.clone().map(|node| level.scopes[node] == AddressScope::Public).collect();
+        let evidence: [(bool, &dyn Fn() -> Vec<bool>); 5] = [
+            (true, &|| has_rank(OUTSIDE)),
+            (true, &|| providers(level)),
+            (true, &is_public),
+            (false, &|| has_rank(OUTSIDE + 1)),
+            (false, &|| has_rank(LOWEST_RANK)),
+        ];
+        evidence
+            .into_iter()
+            .map(|(is_certain, of)| Self { is_outward: of(), is_certain })
+            .find(|world| {
+                let count = world.is_outward.iter().filter(|is_outward| **is_outward).count();
+                count > 0 && count * ONE_IN <= world.is_outward.len()
+            })
+            .unwrap_or_default()
+    }
+
+    pub(super) fn contains(&self, node: usize) -> bool {
+        self.is_outward.get(node).copied().unwrap_or(false)
+    }
+}
+
+/// Returns the nodes without an address at which several parts of the network meet, and only there.
+fn providers(level: &Level) -> Vec<bool> {
+    let network = &level.network;
+    let mut found = vec![false; network.len()];
+    let mut candidates: Vec<usize> = (0..network.len())
+        .filter(|node| level.scopes[*node] == AddressScope::Missing && network.degree(*node) >= PARTS)
+        .collect();
+    candidates.sort_by_key(|node| (usize::MAX - network.degree(*node), *node));
+    for candidate in candidates.into_iter().take(MAX_EXAMINED) {
+        let others: Vec<usize> = (0..network.len()).filter(|node| *node != candidate).collect();
+        // A device that hangs there alone is no part of the network.
+        let parts = network.part(&others).components().into_iter().filter(|part| part.len() > 1);
+        found[candidate] = parts.count() >= PARTS;
+    }
+    found
+}

@@ -1,0 +1,336 @@
+//! Networks with tiers: rows, whatever roles are known.
+
+use std::collections::BTreeSet;
+
+use toposcope::topology::layout::{AddressScope, Arrangement, Connection, Diagram, arrange};
+
+use super::fixture::{Fixture, overlaps, passages};
+
+const ROUTER: u8 = 1;
+const FIREWALL: u8 = 2;
+const SWITCH: u8 = 3;
+const DEVICE: u8 = 5;
+
+/// A network and its tiers from top to bottom. Devices at the lowest tier are not among them.
+#[derive(Default)]
+struct Network {
+    fixture: Fixture,
+    tiers: Vec<Vec<usize>>,
+}
+
+impl Network {
+    fn tier(&mut self, rank: u8, count: usize) -> Vec<usize> {
+        let shapes: Vec<usize> = (0..count).map(|_| self.fixture.shape(Some(rank))).collect();
+        self.tiers.push(shapes.clone());
+        shapes
+    }
+
+    fn connect_all(&mut self, upper: &[usize], lower: &[usize]) {
+        for (one, other) in upper.iter().flat_map(|one| lower.iter().map(move |other| (*one, *other))) {
+            self.fixture.connect(one, other);
+        }
+    }
+
+    fn devices(&mut self, switches: &[usize], each: usize) {
+        for switch in switches {
+            for _ in 0..each {
+                let device = self.fixture.shape(Some(DEVICE));
+                self.fixture.connect(*switch, device);
+            }
+        }
+    }
+
+    /// Spines above leaves above servers.
+    fn fabric(spines: usize, leaves: usize, servers: usize) -> Self {
+        let mut network = Self::default();
+        let spines = network.tier(SWITCH, spines);
+        let leaves = network.tier(SWITCH, leaves);
+        network.connect_all(&spines, &leaves);
+        network.devices(&leaves, servers);
+        network
+    }
+
+    /// Two carriers, firewalls, a core, and three buildings of two distribution and four access switches each.
+    fn campus(workstations: usize) -> Self {
+        let mut network = Self::default();
+        let carriers = network.tier(ROUTER, 2);
+        let edge = network.tier(ROUTER, 2);
+        let firewalls = network.tier(FIREWALL, 2);
+        let core = network.tier(SWITCH, 2);
+        let (mut distribution, mut access) = (Vec::new(), Vec::new());
+        network.fixture.connect(carriers[0], edge[0]);
+        network.fixture.connect(carriers[1], edge[1]);
+        network.connect_all(&edge, &firewalls);
+        network.fixture.connect(firewalls[0], firewalls[1]);
+        network.connect_all(&firewalls, &core);
+        network.fixture.connect(core[0], core[1]);
+        for _ in 0..3 {
+            let pair = [SWITCH; 2].map(|rank| network.fixture.shape(Some(rank)));
+            network.fixture.connect(pair[0], pair[1]);
+            network.connect_all(&core, &pair);
+            let below: Vec<usize> = (0..4).map(|_| network.fixture.shape(Some(SWITCH))).collect();
+            network.connect_all(&pair, &below);
+            network.devices(&below, workstations);
+            distribution.extend(pair);
+            access.extend(below);
+        }
+        network.tiers.extend([distribution, access]);
+        for carrier in carriers {
+            network.fixture.diagram.shapes[carrier].addresses = AddressScope::Public;
+        }
+        network
+    }
+
+    /// A provider without an address, and sites of a router, a switch and access switches.
+    fn wide_area(sites: usize) -> Self {
+        let mut network = Self::default();
+        let provider = network.tier(DEVICE, 1);
+        network.fixture.diagram.shapes[provider[0]].addresses = AddressScope::Missing;
+        network.fixture.diagram.shapes[provider[0]].rank = None;
+        let routers = network.tier(ROUTER, sites);
+        network.connect_all(&provider, &routers);
+        let switches = network.tier(SWITCH, sites);
+        let mut access = Vec::new();
+        for (router, switch) in routers.iter().zip(&switches) {
+            network.fixture.connect(*router, *switch);
+            let below: Vec<usize> = (0..2).map(|_| network.fixture.shape(Some(SWITCH))).collect();
+            network.connect_all(&[*switch], &below);
+            network.devices(&below, 2);
+            access.extend(below);
+        }
+        network.tiers.push(access);
+        network
+    }
+
+    fn all() -> Vec<Self> {
+        vec![
+            Self::fabric(2, 4, 3),
+            Self::fabric(4, 12, 0),
+            Self::fabric(3, 2, 9),
+            Self::campus(3),
+            Self::campus(0),
+            Self::wide_area(4),
+        ]
+    }
+
+    /// The network with all roles, with every other one, and without roles.
+    fn with_fewer_roles(&self) -> [Diagram; 3] {
+        [1, 2, usize::MAX].map(|step| {
+            let mut diagram = self.fixture.diagram.clone();
+            for (index, shape) in diagram.shapes.iter_mut().enumerate() {
+                shape.rank = shape.rank.filter(|_| step != usize::MAX && index % step == 0);
+            }
+            diagram
+        })
+    }
+
+    /// Returns the heights of each tier.
+    fn heights(&self, arrangement: &Arrangement) -> Vec<BTreeSet<i64>> {
+        let heights = |tier: &Vec<usize>| tier.iter().map(|shape| height(arrangement, *shape)).collect();
+        self.tiers.iter().map(heights).collect()
+    }
+
+    #[track_caller]
+    fn assert_tiers(&self, diagram: &Diagram) {
+        let heights = self.heights(&arrange(diagram));
+        assert!(heights.iter().all(|heights| heights.len() == 1), "{heights:?}");
+        assert!(heights.is_sorted() && BTreeSet::from_iter(&heights).len() == heights.len(), "{heights:?}");
+    }
+}
+
+/// Returns the height of a shape's center, in pixels.
+fn height(arrangement: &Arrangement, shape: usize) -> i64 {
+    let rect = arrangement.shapes[shape];
+    (rect.y + rect.height / 2.0).round() as i64
+}
+
+#[test]
+fn each_tier_has_one_height_below_the_one_above_with_any_roles() {
+    for network in Network::all() {
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+        }
+    }
+}
+
+#[test]
+fn tiers_have_no_overlaps_and_no_lines_through_shapes() {
+    for network in Network::all() {
+        let arrangement = arrange(&network.fixture.diagram);
+        assert!(overlaps(&network.fixture.diagram, &arrangement).is_empty());
+        assert!(passages(&network.fixture.diagram, &arrangement).is_empty());
+    }
+}
+
+#[test]
+fn lines_between_tiers_share_no_ends() {
+    let network = Network::fabric(4, 12, 0);
+    let arrangement = arrange(&network.fixture.diagram);
+    let ends = |route: &Vec<toposcope::topology::layout::Point>| {
+        [route.first(), route.last()].map(|point| point.map(|point| (point.x.to_bits(), point.y.to_bits())))
+    };
+    let distinct: BTreeSet<_> = arrangement.routes.iter().flat_map(ends).collect();
+    assert_eq!(distinct.len(), 2 * arrangement.routes.len());
+}
+
+#[test]
+fn devices_are_below_their_switches() {
+    let network = Network::campus(9);
+    let arrangement = arrange(&network.fixture.diagram);
+    for connection in &network.fixture.diagram.connections {
+        if network.fixture.diagram.shapes[connection.target].rank == Some(DEVICE) {
+            assert!(height(&arrangement, connection.target) > height(&arrangement, connection.source));
+        }
+    }
+}
+
+#[test]
+fn missing_link_does_not_tear_a_fabric() {
+    let mut network = Network::fabric(4, 12, 2);
+    network.fixture.diagram.connections.remove(17);
+    network.assert_tiers(&network.fixture.diagram.clone());
+}
+
+#[test]
+fn wrong_role_does_not_change_the_tiers() {
+    for (network, shape) in [(Network::fabric(4, 12, 2), 1), (Network::fabric(4, 12, 2), 9)] {
+        for rank in [ROUTER, FIREWALL, DEVICE] {
+            let mut diagram = network.fixture.diagram.clone();
+            diagram.shapes[shape].rank = Some(rank);
+            network.assert_tiers(&diagram);
+        }
+    }
+    // A workstation that is taken for a router.
+    let network = Network::campus(3);
+    let mut diagram = network.fixture.diagram.clone();
+    diagram.shapes.last_mut().unwrap().rank = Some(ROUTER);
+    network.assert_tiers(&diagram);
+}
+
+#[test]
+fn one_leaf_more_moves_no_shape_by_more_than_its_width() {
+    for mut network in Network::all() {
+        let before = arrange(&network.fixture.diagram);
+        let switch = *network.tiers.last().unwrap().last().unwrap();
+        network.devices(&[switch], 1);
+        let after = arrange(&network.fixture.diagram);
+        let mut moves: Vec<(f64, f64)> = before
+            .shapes
+            .iter()
+            .zip(&after.shapes)
+            .map(|(one, other)| (other.x - one.x, other.y - one.y))
+            .collect();
+        moves.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let shift = moves[moves.len() / 2].0;
+        assert!(moves.iter().all(|(x, y)| (x - shift).abs() + y.abs() < 200.0), "{moves:?}");
+    }
+}
+
+#[test]
+fn order_of_shapes_and_connections_does_not_change_tiers() {
+    for network in Network::all() {
+        let diagram = &network.fixture.diagram;
+        let last = diagram.shapes.len() - 1;
+        let reversed = Diagram {
+            shapes: diagram.shapes.iter().rev().cloned().collect(),
+            connections: diagram
+                .connections
+                .iter()
+                .rev()
+                .map(|line| Connection {
+                    id: line.id,
+                    source: last - line.source,
+                    target: last - line.target,
+                })
+                .collect(),
+        };
+        let mut arrangement = arrange(&reversed);
+        arrangement.shapes.reverse();
+        arrangement.routes.reverse();
+        assert_eq!(arrangement, arrange(diagram));
+    }
+}
+
+/// A ring of switches with this many devices at each.
+fn ring(switches: usize, devices: usize) -> Network {
+    let mut network = Network::default();
+    let ring = network.tier(SWITCH, switches);
+    for place in 0..switches {
+        network.fixture.connect(ring[place], ring[(place + 1) % switches]);
+    }
+    network.devices(&ring, devices);
+    network
+}
+
+#[test]
+fn ring_is_a_circle_that_runs_clockwise_from_the_top() {
+    for devices in [0, 3] {
+        let network = ring(12, devices);
+        for diagram in network.with_fewer_roles() {
+            let arrangement = arrange(&diagram);
+            assert!(overlaps(&diagram, &arrangement).is_empty());
+            assert!(passages(&diagram, &arrangement).is_empty());
+            let centers: Vec<(f64, f64)> = arrangement.shapes[..12]
+                .iter()
+                .map(|rect| (rect.x + rect.width / 2.0, rect.y + rect.height / 2.0))
+                .collect();
+            let (x, y) =
+                centers.iter().fold((0.0, 0.0), |sum, at| (sum.0 + at.0 / 12.0, sum.1 + at.1 / 12.0));
+            assert!(centers[0].1 < y && (centers[0].0 - x).abs() < 1.0, "{centers:?}");
+            assert!(centers[3].0 > x && centers[6].1 > y && centers[9].0 < x, "{centers:?}");
+            let radii: Vec<f64> = centers.iter().map(|at| (at.0 - x).hypot(at.1 - y)).collect();
+            assert!(radii.iter().all(|radius| (radius / radii[0] - 1.0).abs() < 0.02), "{radii:?}");
+        }
+    }
+}
+
+#[test]
+fn chain_is_drawn_in_rows_without_waste() {
+    let mut network = Network::default();
+    let chain = network.tier(SWITCH, 40);
+    for pair in chain.windows(2) {
+        network.fixture.connect(pair[0], pair[1]);
+    }
+    network.devices(&chain, 2);
+    for diagram in network.with_fewer_roles() {
+        let arrangement = arrange(&diagram);
+        assert!(overlaps(&diagram, &arrangement).is_empty());
+        assert!(passages(&diagram, &arrangement).is_empty());
+        let nodes: f64 = arrangement.shapes.iter().map(|rect| rect.width * rect.height).sum();
+        assert!(arrangement.bounds.width * arrangement.bounds.height < 12.0 * nodes);
+    }
+}
+
+#[test]
+fn mesh_is_not_drawn_in_tiers() {
+    let fixture = Fixture::mesh(12);
+    let arrangement = arrange(&fixture.diagram);
+    let heights: BTreeSet<i64> =
+        (0..fixture.diagram.shapes.len()).map(|shape| height(&arrangement, shape)).collect();
+    assert!(heights.len() > 10, "{heights:?}");
+}
+
+#[test]
+fn hub_of_a_star_is_above_its_leaves() {
+    let mut network = Network::default();
+    let hub = network.tier(SWITCH, 1);
+    network.devices(&hub, 40);
+    for diagram in network.with_fewer_roles() {
+        let arrangement = arrange(&diagram);
+        assert!((1..=40).all(|leaf| height(&arrangement, leaf) > height(&arrangement, 0)));
+        assert!(overlaps(&diagram, &arrangement).is_empty());
+    }
+}
+
+#[test]
+fn router_and_firewall_of_a_star_are_above_its_hub() {
+    let mut network = Network::default();
+    let hub = network.tier(SWITCH, 1)[0];
+    network.devices(&[hub], 12);
+    let [router, firewall] = [ROUTER, FIREWALL].map(|rank| network.fixture.shape(Some(rank)));
+    network.fixture.connect(hub, router);
+    network.fixture.connect(hub, firewall);
+    let arrangement = arrange(&network.fixture.diagram);
+    assert!(height(&arrangement, router) < height(&arrangement, hub));
+    assert!(height(&arrangement, firewall) < height(&arrangement, hub));
+}
