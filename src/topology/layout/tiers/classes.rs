@@ -1,7 +1,8 @@
 //! Classes of nodes that have the same neighbors, or almost.
 //!
 //! A missing link must not tear a spine from the others of its fabric, so neighborhoods need not be equal: four fifths
-//! of the neighbors in common suffice. Leaves do not count.
+//! of the neighbors in common suffice, and two thirds for two nodes that are connected with each other. Leaves do not
+//! count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,11 @@ use crate::union_find::UnionFind;
 
 /// The work allowed to compare neighborhoods, in steps through lists of neighbors.
 const BUDGET: usize = 4_000_000;
+
+/// The part of their neighbors that nodes of a class share.
+const CLASS: (usize, usize) = (4, 5);
+/// The part of their neighbors that two nodes share which are connected with each other.
+const PAIR: (usize, usize) = (2, 3);
 
 /// The classes of the inner nodes of a network.
 #[derive(Debug)]
@@ -35,6 +41,16 @@ impl Classes {
         neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
         neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
 
+        Self::from_sets(network, is_inner, world, &mut sets)
+    }
+
+    /// Creates the classes that these sets of nodes are.
+    pub(super) fn from_sets(
+        network: &SimpleGraph,
+        is_inner: &[bool],
+        world: &World,
+        sets: &mut UnionFind,
+    ) -> Self {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let mut class_of = vec![None; network.len()];
         let mut members: Vec<Vec<usize>> = Vec::new();
@@ -137,7 +153,7 @@ impl<'a> Neighborhoods<'a> {
         for (node, neighbors) in self.inner.iter().enumerate() {
             crate::fair_threads::yield_turn();
             for other in neighbors.iter().copied().filter(|other| *other > node) {
-                if is_apart(node) == is_apart(other) && self.are_similar(node, other, budget) {
+                if is_apart(node) == is_apart(other) && self.are_similar(node, other, PAIR, budget) {
                     partners.entry(node).or_default().push(other);
                     partners.entry(other).or_default().push(node);
                 }
@@ -178,7 +194,7 @@ impl<'a> Neighborhoods<'a> {
                 if is_new
                     && is_apart(one) == is_apart(other)
                     && !self.inner[one].contains(&other)
-                    && self.are_similar(one, other, budget)
+                    && self.are_similar(one, other, CLASS, budget)
                 {
                     sets.join(one, other);
                 }
@@ -189,12 +205,18 @@ impl<'a> Neighborhoods<'a> {
         }
     }
 
-    /// Returns whether two nodes share at least four fifths of their neighbors, apart from themselves.
-    fn are_similar(&self, one: usize, other: usize, budget: &mut usize) -> bool {
+    /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.
+    fn are_similar(
+        &self,
+        one: usize,
+        other: usize,
+        (part, whole): (usize, usize),
+        budget: &mut usize,
+    ) -> bool {
         let (first, second) = (&self.inner[one], &self.inner[other]);
         let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
         *budget = budget.saturating_sub(1);
-        if few * 5 + 5 < many * 4 || *budget < few + many {
+        if few * whole + whole < many * part || *budget < few + many {
             return false;
         }
         *budget -= few + many;
@@ -208,6 +230,6 @@ impl<'a> Neighborhoods<'a> {
                 common += usize::from(in_first && in_second);
             }
         }
-        all > 0 && common * 5 >= all * 4
+        all > 0 && common * whole >= all * part
     }
 }

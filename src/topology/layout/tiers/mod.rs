@@ -2,11 +2,12 @@
 //!
 //! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
 //! 2. Nodes with the same neighbors are one class ([`classes`]): the spines of a fabric, the two switches of a core.
-//! 3. A network has tiers if its classes form a tree, or almost one. The level of a class is its distance from the
+//! 3. A network has tiers if its classes form a tree, or almost one, or if their kinds do ([`kinds`]). The level of a class is its distance from the
 //!    center ([`tree`]), from which the ways to all nodes are shortest.
 //! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
 
 mod classes;
+mod kinds;
 mod orientation;
 mod tree;
 mod world;
@@ -20,7 +21,7 @@ use super::containers::Level;
 const MAX_LEVEL: i64 = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
-/// Number of nodes from which on a path of switches is a chain.
+/// Number of nodes from which on switches that follow each other are a ring or a chain.
 const CHAIN: usize = 5;
 
 /// The level of each node.
@@ -42,11 +43,20 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let world = World::of(level);
     let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1).collect();
     let classes = Classes::of(network, &is_inner, &world);
-    let sizes = || (0..classes.len()).map(|class| classes.members(class).len());
-    if classes.len() == 0 || sizes().any(|size| size > MAX_IN_A_CLASS) || is_chain(&classes) {
+    if classes.len() == 0 || is_ring_or_chain(&classes) {
         return None;
     }
-    let tree = ClassTree::of(&classes)?;
+    let (classes, tree) = match ClassTree::of(&classes) {
+        Some(tree) => (classes, tree),
+        None => {
+            let kinds = kinds::of(network, &is_inner, &world, &classes)?;
+            let tree = ClassTree::of(&kinds)?;
+            (kinds, tree)
+        }
+    };
+    if (0..classes.len()).any(|class| classes.members(class).len() > MAX_IN_A_CLASS) {
+        return None;
+    }
     let heights = orientation::heights(&tree, &classes, &world);
     let mut levels = vec![0; count];
     let mut is_leaf = vec![false; count];
@@ -83,10 +93,10 @@ fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
     }
 }
 
-/// Returns whether the inner nodes are a path of many single switches.
-fn is_chain(classes: &Classes) -> bool {
+/// Returns whether the inner nodes are single switches that follow each other in a ring or a long path.
+fn is_ring_or_chain(classes: &Classes) -> bool {
     let graph = classes.graph();
     graph.len() >= CHAIN
-        && graph.edges().len() + 1 == graph.len()
+        && graph.edges().len() + 1 >= graph.len()
         && (0..graph.len()).all(|class| graph.degree(class) <= 2 && classes.members(class).len() == 1)
 }
