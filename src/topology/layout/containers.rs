@@ -22,7 +22,7 @@ const MAX_BUDGET: usize = 60_000_000;
 pub(super) struct Nested {
     pub(super) sizes: Vec<Size>,
     pub(super) corners: Vec<Point>,
-    /// The tiers of networks that have some. `None` for leaves, and for shapes of other networks.
+    /// The tiers of networks that have some. `None` for leaves in grids, and for shapes of other networks.
     pub(super) tiers: Vec<Option<usize>>,
 }
 

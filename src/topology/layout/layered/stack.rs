@@ -34,6 +34,14 @@ pub(super) fn stack(
 ) -> BlockPart {
     let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width, style.map(|(style, _)| style));
+    if style.is_some() {
+        // Lines to leaves beside all other parts cross none of the lines to these.
+        hanging.sort_by_key(|hanging| match hanging.above.first() {
+            Some(top) if hanging.part.is_grid && top * 2 < tops.len() => 0,
+            _ if hanging.part.is_grid => 2,
+            _ => 1,
+        });
+    }
     let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
     let above = style.map_or(highest, |(_, height)| height);
     let channel = GAP + LANE * tops.len() as f64;

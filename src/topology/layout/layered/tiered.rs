@@ -5,7 +5,7 @@ use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
 use super::super::tiers::{self, Tiers};
 use super::stack::TierStyle;
-use super::{blocks, ordering};
+use super::{MAX_IN_A_ROW, blocks, ordering};
 
 /// The distance of lines to other tiers at the border of a shape. It has room for a label that is turned upright.
 pub(in super::super) const PLACE: f64 = 20.0;
@@ -28,7 +28,7 @@ pub(in super::super) struct PlacedTiers {
     pub(in super::super) corners: Vec<Point>,
     /// The sizes, wider than before where many lines end.
     pub(in super::super) sizes: Vec<Size>,
-    /// The tier of each shape; leaves have none.
+    /// The tier of each shape; leaves in grids have none.
     pub(in super::super) tiers: Vec<Option<usize>>,
 }
 
@@ -39,15 +39,28 @@ pub(in super::super) fn arrange_tiers(level: &Level) -> Option<PlacedTiers> {
     let mut level = level.part(&nodes);
     widen(&mut level, &tiers);
     let keys = ordering::order(&level.network, &tiers.levels);
-    let corners = best_style(&level, &tiers, &keys)?;
-    let tier_of = |node: usize| (!tiers.is_leaf[node]).then_some(tiers.levels[node]);
+    let (corners, columns) = best_style(&level, &tiers, &keys)?;
+    let is_in_row = are_in_rows(&level, &tiers, columns);
+    let tier_of = |node: usize| is_in_row[node].then_some(tiers.levels[node]);
     Some(PlacedTiers { corners, sizes: level.sizes, tiers: nodes.into_iter().map(tier_of).collect() })
+}
+
+/// Returns which nodes are in the row of their tier: all but leaves in grids.
+fn are_in_rows(level: &Level, tiers: &Tiers, columns: Option<usize>) -> Vec<bool> {
+    let most = if columns.is_some() { 1 } else { MAX_IN_A_ROW };
+    let leaves_of =
+        |hub: usize| level.network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
+    let are_few: Vec<bool> = (0..level.network.len()).map(|hub| leaves_of(hub) <= most).collect();
+    let is_in_row =
+        |node: usize| !tiers.is_leaf[node] || level.network.neighbors(node).iter().all(|hub| are_few[*hub]);
+    (0..level.network.len()).map(is_in_row).collect()
 }
 
 /// Widens shapes so that the labels of their lines to other tiers have room.
 fn widen(level: &mut Level, tiers: &Tiers) {
+    let is_in_row = are_in_rows(level, tiers, None);
     for node in (0..level.network.len()).filter(|node| !tiers.is_leaf[*node]) {
-        let others = || level.network.neighbors(node).iter().filter(|other| !tiers.is_leaf[**other]);
+        let others = || level.network.neighbors(node).iter().filter(|other| is_in_row[**other]);
         let above = others().filter(|other| tiers.levels[**other] < tiers.levels[node]).count();
         let below = others().filter(|other| tiers.levels[**other] > tiers.levels[node]).count();
         let lines = above.max(below);
@@ -58,17 +71,18 @@ fn widen(level: &mut Level, tiers: &Tiers) {
     }
 }
 
-/// Places tiers with leaves in rows, or in few columns, whichever has the best proportions.
-fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<Vec<Point>> {
+/// Places tiers with leaves in rows, or in few columns, whichever has the best proportions. Returns the corners and the
+/// number of columns; `None` for rows.
+fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point>, Option<usize>)> {
     let heights = heights(level, tiers);
     let attempt = |columns: Option<usize>, max_row: Option<f64>| {
         let style = TierStyle { is_leaf: &tiers.is_leaf, heights: heights.clone(), columns, max_row };
         let mut corners = blocks::arrange(level, &tiers.levels, keys, Some(&style))?;
         if max_row.is_none() {
-            spread_tiers(level, tiers, &mut corners);
+            spread_tiers(level, tiers, &are_in_rows(level, tiers, columns), &mut corners);
         }
         let size = bounds(&corners, &level.sizes).size();
-        Some((corners, size))
+        Some(((corners, columns), size))
     };
     let columns: &[Option<usize>] =
         if may_be_a_tier(level, tiers) { &[None] } else { &[None, Some(2), Some(1)] };
@@ -77,14 +91,14 @@ fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<Vec<Point>
         let attempts = columns.iter().filter_map(|columns| attempt(*columns, max_row));
         attempts.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)))
     };
-    let (corners, size) = best(None)?;
+    let (placed, size) = best(None)?;
     if size.width <= MAX_RATIO * size.height {
-        return Some(corners);
+        return Some(placed);
     }
     let max_row = (size.width * size.height).sqrt() * ROW;
     let wrapped = [best(Some(max_row)), best(Some(0.0))].into_iter().flatten();
     let wrapped = wrapped.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)));
-    wrapped.map(|(corners, _)| corners)
+    wrapped.map(|(placed, _)| placed)
 }
 
 /// Returns whether the leaves are a tier to the reader, such as access switches without known end devices. They are few,
@@ -110,9 +124,9 @@ fn heights(level: &Level, tiers: &Tiers) -> Vec<f64> {
 }
 
 /// Moves tiers apart, so that lines have room to run aside between their labels.
-fn spread_tiers(level: &Level, tiers: &Tiers, corners: &mut [Point]) {
+fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut [Point]) {
     let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let inner = |node: &usize| !tiers.is_leaf[*node];
+    let inner = |node: &usize| is_in_row[*node];
     let mut labels = vec![0.0_f64; count];
     for node in (0..level.network.len()).filter(inner) {
         let tier = tiers.levels[node];

@@ -28,7 +28,7 @@ const MAX_BUDGET: usize = 40_000_000;
 /// Returns the corners of each connection, in the order of the diagram.
 pub(super) fn route(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) -> Vec<Vec<Point>> {
     let field = Obstacles::new(outline, rects);
-    let hubs = Hubs::new(outline, rects);
+    let hubs = Hubs::new(outline, rects, tiers);
     let mut budget = (BUDGET_PER_SHAPE * rects.len()).clamp(MIN_BUDGET, MAX_BUDGET);
     let bundles = bundles(outline);
     let pairs = bundles.iter().map(|(pair, connections)| (*pair, connections.len()));

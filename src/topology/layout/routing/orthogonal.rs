@@ -12,6 +12,8 @@ use crate::topology::layout::layered::{MAX_IN_A_ROW, MAX_SHARING, trunk_gap};
 use crate::topology::layout::outline::Outline;
 
 const MAX_CHANNELS: usize = 64;
+/// The distance of a line from the corner of a hub beside which its leaves are.
+const MARGIN: f64 = 6.0;
 /// The cost of finding an obstacle, in units of the budget.
 const OBSTACLE_COST: usize = 40;
 
@@ -27,7 +29,7 @@ pub(super) struct Hubs<'a> {
 }
 
 impl<'a> Hubs<'a> {
-    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect]) -> Self {
+    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect], tiers: &[Option<usize>]) -> Self {
         let mut neighbors = vec![Vec::new(); outline.len()];
         for (source, target) in outline.ends.iter().flatten().filter(|(source, target)| source != target) {
             neighbors[*source].push(*target);
@@ -38,7 +40,7 @@ impl<'a> Hubs<'a> {
             list.sort_unstable();
             list.dedup();
         }
-        let grids = Grids::new(outline, &neighbors, rects);
+        let grids = Grids::new(outline, &neighbors, rects, tiers);
         let has_rows = vec![false; outline.len()];
         let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids, has_rows };
         for hub in 0..outline.len() {
@@ -139,15 +141,25 @@ pub(super) struct Grids {
 struct LeafGrid {
     /// The right edges of the leaves, in units of 1/64 pixel.
     rights: BTreeSet<i64>,
+    /// The left edge of the leftmost leaf and the right edge of the rightmost one.
+    left: f64,
+    right: f64,
     /// Where lines turn aside below the hubs.
     bus: f64,
+    /// Whether the hub has lines to other tiers, which lines to leaves beside these must not cross.
+    is_tiered: bool,
     /// The distance between the columns of a pair.
     gap: f64,
     hubs: Vec<usize>,
 }
 
 impl Grids {
-    pub(super) fn new(outline: &Outline, neighbors: &[Vec<usize>], rects: &[Rect]) -> Self {
+    pub(super) fn new(
+        outline: &Outline,
+        neighbors: &[Vec<usize>],
+        rects: &[Rect],
+        tiers: &[Option<usize>],
+    ) -> Self {
         let mut leaves: BTreeMap<&[usize], Vec<Rect>> = BTreeMap::new();
         for (shape, hubs) in neighbors.iter().enumerate() {
             if (1..=MAX_SHARING).contains(&hubs.len()) {
@@ -156,7 +168,9 @@ impl Grids {
         }
         let grid = |(hubs, leaves): (&[usize], Vec<Rect>)| {
             crate::fair_threads::yield_turn();
-            Some((hubs.to_vec(), LeafGrid::of(hubs, &leaves, outline, rects)?))
+            let mut grid = LeafGrid::of(hubs, &leaves, outline, rects)?;
+            grid.is_tiered = hubs.len() == 1 && hubs.iter().all(|hub| tiers[*hub].is_some());
+            Some((hubs.to_vec(), grid))
         };
         Self { grids: leaves.into_iter().filter_map(grid).collect() }
     }
@@ -192,7 +206,15 @@ impl LeafGrid {
             return None;
         }
         let label_width = hubs.iter().map(|hub| outline.label_widths[*hub]).fold(0.0, f64::max);
-        Some(Self { rights, bus, gap: trunk_gap(label_width), hubs: hubs.to_vec() })
+        Some(Self {
+            rights,
+            left: below.iter().map(|leaf| leaf.x).fold(f64::INFINITY, f64::min),
+            right: below.iter().map(|leaf| leaf.right()).fold(f64::NEG_INFINITY, f64::max),
+            bus,
+            is_tiered: false,
+            gap: trunk_gap(label_width),
+            hubs: hubs.to_vec(),
+        })
     }
 
     fn line(
@@ -210,19 +232,35 @@ impl LeafGrid {
         let [left, right] = [leaf.x - self.gap / 2.0, leaf.right() + self.gap / 2.0];
         let right_of_other = self.rights.contains(&steps(leaf.x - self.gap));
         let xs = if right_of_other { [left, right] } else { [right, left] };
-        let bus = self.bus + spacing(LAYER_GAP / 2.0 - CLEARANCE) * place as f64;
+        let start = self.start(hub);
+        let first = if start == hub.center().x { self.bus } else { hub.bottom() + CLEARANCE + 1.0 };
+        let bus = first + spacing(LAYER_GAP / 2.0 - CLEARANCE) * place as f64;
         let y = leaf.center().y + spacing(leaf.height) * lane;
         xs.into_iter().find_map(|x| {
             let x = x + spacing(self.gap - 2.0 * CLEARANCE) * lane;
             let line = vec![
-                hub.center(),
-                Point::new(hub.center().x, bus),
+                Point::new(start, hub.center().y),
+                Point::new(start, bus),
                 Point::new(x, bus),
                 Point::new(x, y),
                 Point::new(leaf.center().x, y),
             ];
             (bus < leaf.y && between.is_line_free(&line)).then_some(line)
         })
+    }
+
+    /// Returns where lines leave a hub: at the side on which the whole grid is, or else in the middle.
+    fn start(&self, hub: Rect) -> f64 {
+        let center = hub.center().x;
+        if !self.is_tiered {
+            center
+        } else if self.right + self.gap / 2.0 < center {
+            hub.x + MARGIN.min(hub.width / 2.0)
+        } else if self.left - self.gap / 2.0 > center {
+            hub.right() - MARGIN.min(hub.width / 2.0)
+        } else {
+            center
+        }
     }
 }
 
