@@ -4,6 +4,7 @@ mod anchors;
 mod faults;
 mod fixture;
 mod labels;
+mod networks;
 mod quality;
 mod same_bytes;
 mod tiers;

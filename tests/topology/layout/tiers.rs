@@ -2,128 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use toposcope::topology::layout::{AddressScope, Arrangement, Connection, Diagram, arrange};
+use toposcope::topology::layout::{
+    Arrangement, Connection, Diagram, Label, LineEnd, Point, Size, arrange, place_labels,
+};
 
 use super::fixture::{Fixture, overlaps, passages};
-
-const ROUTER: u8 = 1;
-const FIREWALL: u8 = 2;
-const SWITCH: u8 = 3;
-const DEVICE: u8 = 5;
-
-/// A network and its tiers from top to bottom. Devices at the lowest tier are not among them.
-#[derive(Default)]
-struct Network {
-    fixture: Fixture,
-    tiers: Vec<Vec<usize>>,
-}
+use super::networks::{DEVICE, FIREWALL, Network, ROUTER, SWITCH};
 
 impl Network {
-    fn tier(&mut self, rank: u8, count: usize) -> Vec<usize> {
-        let shapes: Vec<usize> = (0..count).map(|_| self.fixture.shape(Some(rank))).collect();
-        self.tiers.push(shapes.clone());
-        shapes
-    }
-
-    fn connect_all(&mut self, upper: &[usize], lower: &[usize]) {
-        for (one, other) in upper.iter().flat_map(|one| lower.iter().map(move |other| (*one, *other))) {
-            self.fixture.connect(one, other);
-        }
-    }
-
-    fn devices(&mut self, switches: &[usize], each: usize) {
-        for switch in switches {
-            for _ in 0..each {
-                let device = self.fixture.shape(Some(DEVICE));
-                self.fixture.connect(*switch, device);
-            }
-        }
-    }
-
-    /// Spines above leaves above servers.
-    fn fabric(spines: usize, leaves: usize, servers: usize) -> Self {
-        let mut network = Self::default();
-        let spines = network.tier(SWITCH, spines);
-        let leaves = network.tier(SWITCH, leaves);
-        network.connect_all(&spines, &leaves);
-        network.devices(&leaves, servers);
-        network
-    }
-
-    /// Two carriers, firewalls, a core, and three buildings of two distribution and four access switches each.
-    fn campus(workstations: usize) -> Self {
-        let mut network = Self::default();
-        let carriers = network.tier(ROUTER, 2);
-        let edge = network.tier(ROUTER, 2);
-        let firewalls = network.tier(FIREWALL, 2);
-        let core = network.tier(SWITCH, 2);
-        let (mut distribution, mut access) = (Vec::new(), Vec::new());
-        network.fixture.connect(carriers[0], edge[0]);
-        network.fixture.connect(carriers[1], edge[1]);
-        network.connect_all(&edge, &firewalls);
-        network.fixture.connect(firewalls[0], firewalls[1]);
-        network.connect_all(&firewalls, &core);
-        network.fixture.connect(core[0], core[1]);
-        for _ in 0..3 {
-            let pair = [SWITCH; 2].map(|rank| network.fixture.shape(Some(rank)));
-            network.fixture.connect(pair[0], pair[1]);
-            network.connect_all(&core, &pair);
-            let below: Vec<usize> = (0..4).map(|_| network.fixture.shape(Some(SWITCH))).collect();
-            network.connect_all(&pair, &below);
-            network.devices(&below, workstations);
-            distribution.extend(pair);
-            access.extend(below);
-        }
-        network.tiers.extend([distribution, access]);
-        for carrier in carriers {
-            network.fixture.diagram.shapes[carrier].addresses = AddressScope::Public;
-        }
-        network
-    }
-
-    /// A provider without an address, and sites of a router, a switch and access switches.
-    fn wide_area(sites: usize) -> Self {
-        let mut network = Self::default();
-        let provider = network.tier(DEVICE, 1);
-        network.fixture.diagram.shapes[provider[0]].addresses = AddressScope::Missing;
-        network.fixture.diagram.shapes[provider[0]].rank = None;
-        let routers = network.tier(ROUTER, sites);
-        network.connect_all(&provider, &routers);
-        let switches = network.tier(SWITCH, sites);
-        let mut access = Vec::new();
-        for (router, switch) in routers.iter().zip(&switches) {
-            network.fixture.connect(*router, *switch);
-            let below: Vec<usize> = (0..2).map(|_| network.fixture.shape(Some(SWITCH))).collect();
-            network.connect_all(&[*switch], &below);
-            network.devices(&below, 2);
-            access.extend(below);
-        }
-        network.tiers.push(access);
-        network
-    }
-
-    fn all() -> Vec<Self> {
-        vec![
-            Self::fabric(2, 4, 3),
-            Self::fabric(4, 12, 0),
-            Self::fabric(3, 2, 9),
-            Self::campus(3),
-            Self::campus(0),
-            Self::wide_area(4),
-        ]
-    }
-
-    /// The network with all roles, with every other one, and without roles.
-    fn with_fewer_roles(&self) -> [Diagram; 3] {
-        [1, 2, usize::MAX].map(|step| {
-            let mut diagram = self.fixture.diagram.clone();
-            for (index, shape) in diagram.shapes.iter_mut().enumerate() {
-                shape.rank = shape.rank.filter(|_| step != usize::MAX && index % step == 0);
-            }
-            diagram
-        })
-    }
-
     /// Returns the heights of each tier.
     fn heights(&self, arrangement: &Arrangement) -> Vec<BTreeSet<i64>> {
         let heights = |tier: &Vec<usize>| tier.iter().map(|shape| height(arrangement, *shape)).collect();
@@ -166,11 +52,36 @@ fn tiers_have_no_overlaps_and_no_lines_through_shapes() {
 fn lines_between_tiers_share_no_ends() {
     let network = Network::fabric(4, 12, 0);
     let arrangement = arrange(&network.fixture.diagram);
-    let ends = |route: &Vec<toposcope::topology::layout::Point>| {
+    let ends = |route: &Vec<Point>| {
         [route.first(), route.last()].map(|point| point.map(|point| (point.x.to_bits(), point.y.to_bits())))
     };
     let distinct: BTreeSet<_> = arrangement.routes.iter().flat_map(ends).collect();
     assert_eq!(distinct.len(), 2 * arrangement.routes.len());
+}
+
+#[test]
+fn labels_of_all_lines_between_tiers_have_room() {
+    for mut network in [Network::fabric(4, 12, 0), Network::pods(), Network::campus(0)] {
+        for shape in &mut network.fixture.diagram.shapes {
+            shape.port_width = 40.0;
+        }
+        let diagram = &network.fixture.diagram;
+        let arrangement = arrange(diagram);
+        let is_vertical = |line: &usize| {
+            let [source, target] = [diagram.connections[*line].source, diagram.connections[*line].target];
+            height(&arrangement, source) != height(&arrangement, target)
+                && [source, target].iter().all(|end| diagram.shapes[*end].rank != Some(DEVICE))
+        };
+        let labels: Vec<Label> = (0..diagram.connections.len())
+            .filter(is_vertical)
+            .flat_map(|connection| {
+                let size = Size::new(40.0, 12.0);
+                [LineEnd::Source, LineEnd::Target].map(|end| Label { connection, end, size })
+            })
+            .collect();
+        let placed = place_labels(diagram, &arrangement, &labels);
+        assert!(placed.iter().all(Option::is_some), "{placed:?}");
+    }
 }
 
 #[test]
@@ -189,6 +100,23 @@ fn missing_link_does_not_tear_a_fabric() {
     let mut network = Network::fabric(4, 12, 2);
     network.fixture.diagram.connections.remove(17);
     network.assert_tiers(&network.fixture.diagram.clone());
+}
+
+#[test]
+fn missing_and_extra_links_do_not_tear_a_campus() {
+    let mut network = Network::campus(3);
+    let (core, distribution) = (network.tiers[3].clone(), network.tiers[4].clone());
+    let joins = |line: &Connection, one, other| {
+        (line.source, line.target) == (one, other) || (line.source, line.target) == (other, one)
+    };
+    let missing = |line: &Connection| {
+        joins(line, core[0], distribution[1]) || joins(line, distribution[4], network.tiers[5][9])
+    };
+    network.fixture.diagram.connections.retain(|line| !missing(line));
+    network.fixture.connect(distribution[1], distribution[2]);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+    }
 }
 
 #[test]
@@ -251,21 +179,10 @@ fn order_of_shapes_and_connections_does_not_change_tiers() {
     }
 }
 
-/// A ring of switches with this many devices at each.
-fn ring(switches: usize, devices: usize) -> Network {
-    let mut network = Network::default();
-    let ring = network.tier(SWITCH, switches);
-    for place in 0..switches {
-        network.fixture.connect(ring[place], ring[(place + 1) % switches]);
-    }
-    network.devices(&ring, devices);
-    network
-}
-
 #[test]
 fn ring_is_a_circle_that_runs_clockwise_from_the_top() {
     for devices in [0, 3] {
-        let network = ring(12, devices);
+        let network = Network::ring(12, devices);
         for diagram in network.with_fewer_roles() {
             let arrangement = arrange(&diagram);
             assert!(overlaps(&diagram, &arrangement).is_empty());

@@ -69,11 +69,11 @@ impl Classes {
         }
         let mut leaves = vec![0; members.len()];
         let mut is_outward = vec![false; members.len()];
-        for node in 0..network.len() {
-            let hub = if is_inner[node] { Some(node) } else { network.neighbors(node).first().copied() };
+        for (node, is_inner) in is_inner.iter().enumerate() {
+            let hub = if *is_inner { Some(node) } else { network.neighbors(node).first().copied() };
             let Some(class) = hub.and_then(|hub| class_of[hub]) else { continue };
             is_outward[class] |= world.contains(node);
-            leaves[class] += usize::from(!is_inner[node] && !world.contains(node));
+            leaves[class] += usize::from(!is_inner && !world.contains(node));
         }
         Self {
             leaves,

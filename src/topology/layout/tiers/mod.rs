@@ -60,13 +60,13 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let heights = orientation::heights(&tree, &classes, &world);
     let mut levels = vec![0; count];
     let mut is_leaf = vec![false; count];
-    for node in 0..count {
+    for (node, (height, is_leaf)) in levels.iter_mut().zip(&mut is_leaf).enumerate() {
         match (classes.class_of(node), network.neighbors(node)) {
-            (Some(class), _) => levels[node] = heights[class],
+            (Some(class), _) => *height = heights[class],
             (None, [hub]) => {
                 let hub = classes.class_of(*hub).map_or(0, |class| heights[class]);
-                is_leaf[node] = !world.contains(node) || hub > 0;
-                levels[node] = if is_leaf[node] { hub + 1 } else { hub - 1 };
+                *is_leaf = !world.contains(node) || hub > 0;
+                *height = if *is_leaf { hub + 1 } else { hub - 1 };
             }
             (None, _) => return None,
         }
@@ -81,14 +81,14 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
 
 /// Moves routers and firewalls above the switches that they hang below.
 fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
-    for node in 0..level.network.len() {
+    for (node, is_leaf) in is_leaf.iter_mut().enumerate() {
         let Some(rank) = level.ranks[node].filter(|rank| *rank <= world::LOWEST_RANK) else { continue };
         let is_above = |other: &usize| {
             levels[*other] + 1 == levels[node] && level.ranks[*other].is_some_and(|other| other > rank)
         };
         if level.network.neighbors(node).iter().all(is_above) {
             levels[node] -= 2;
-            is_leaf[node] = false;
+            *is_leaf = false;
         }
     }
 }
