@@ -110,7 +110,7 @@ fn if_entry(host: &Host, value: &Value) -> IfEntry {
         if_name: text("if_name"),
         if_descr: text("if_descr").unwrap_or_default(),
         if_type: value["if_type"].as_i64(),
-        speed_bps: value["speed_bps"].as_u64().and_then(|speed| speed.try_into().ok()),
+        speed_bps: value["speed_bps"].as_u64(),
         lldp_chassis_id: serde_json::from_value(value["lldp_chassis_id"].clone()).ok(),
         lldp_port_id: serde_json::from_value(value["lldp_port_id"].clone()).ok(),
         lldp_sys_name: text("lldp_sys_name"),

@@ -94,7 +94,7 @@ fn serpentine(level: &Level, links: &[ChainLink], columns: usize, gap: f64) -> (
     let mut widths = vec![0.0_f64; columns];
     let column_of = |index: usize| {
         let place = index % columns;
-        if index / columns % 2 == 0 { place } else { columns - 1 - place }
+        if (index / columns).is_multiple_of(2) { place } else { columns - 1 - place }
     };
     for (index, link) in links.iter().enumerate() {
         let column = column_of(index);
