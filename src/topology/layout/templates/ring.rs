@@ -11,6 +11,8 @@ const MIN_RING: usize = 5;
 const MAX_RING: usize = 60;
 /// The distance between a node and its leaves.
 const LEAF_GAP: f64 = 64.0;
+/// The distance of labels from the ends of a line.
+const LABEL_MARGIN: f64 = 12.0;
 const ENLARGEMENTS: usize = 60;
 const ENLARGEMENT: f64 = 1.08;
 
@@ -28,9 +30,9 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let second = graph.neighbors(start).first().copied()?;
     let order = peeled.follow(start, second);
     let widest = peeled.inner.iter().map(|node| level.sizes[*node].width).fold(0.0, f64::max);
-    let label = peeled.inner.iter().map(|node| level.label_widths[*node]).fold(0.0, f64::max);
-    // The circumference has room for the nodes side by side.
-    let mut radius = (widest + GAP) * count as f64 / 6.0;
+    let label = level.port_widths.iter().copied().fold(0.0, f64::max);
+    // The circumference has room for the nodes side by side, and for the labels of the lines between them.
+    let mut radius = (widest + GAP.max(2.0 * (label + LABEL_MARGIN))) * count as f64 / 6.0;
     let mut corners = place(level, peeled, &order, radius, label);
     for _ in 0..ENLARGEMENTS {
         if are_apart(level, &corners) {
@@ -51,7 +53,9 @@ fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64, label: f6
         corners[peeled.inner[*place]] = node.corner();
         let leaves = &peeled.leaves[*place];
         let sizes: Vec<Size> = leaves.iter().map(|leaf| level.sizes[*leaf]).collect();
-        for (leaf, corner) in leaves.iter().zip(outside(node, direction, &sizes, LEAF_GAP.max(label + GAP))) {
+        for (leaf, corner) in
+            leaves.iter().zip(outside(node, direction, &sizes, LEAF_GAP.max(2.0 * (label + LABEL_MARGIN))))
+        {
             corners[*leaf] = corner;
         }
     }
