@@ -49,6 +49,23 @@ fn unused_id_of_a_host_is_kept_and_its_next_report_adds_to_it() {
     });
 }
 
+#[test]
+fn custom_fields_are_neither_set_by_daemons_nor_told_to_them() {
+    run_with(Scene::new, async |scene| {
+        let host = json!({"id": id(7), "network_id": OFFICE, "name": "a", "custom": {"owner": "a daemon"}});
+        let report = json!({"host": host, "interfaces": [{"id": id(8), "ip_address": "192.0.2.1"}]});
+        scene.post(REPORT, report.clone()).await.data();
+        let patch = json!({"custom": {"owner": "Ann"}});
+        let path = format!("/api/v1/hosts/{}", id(7));
+        let patched =
+            scene.fixture.send(with_key(send_json("PATCH", &path, &patch), &scene.fixture.key)).await;
+        assert_eq!(patched.data()["custom"], patch["custom"]);
+        let answer = scene.post(REPORT, report).await.data().clone();
+        assert_eq!((&answer["id"], answer.get("custom")), (&json!(id(7)), None));
+        assert_eq!(scene.get(&path).await["custom"], patch["custom"]);
+    });
+}
+
 fn list<'h>(host: &'h Value, name: &str) -> &'h [Value] {
     host[name].as_array().unwrap()
 }

@@ -36,8 +36,10 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;
         let stored = inventory.daemons().report_host(&daemon, host, inventory.now()).await;
-        let host = stored.map_err(|error| within_host(error, names))?;
+        let mut host = stored.map_err(|error| within_host(error, names))?;
         let tag = EntityTag::of_record(&host)?;
+        // Daemons do not set them, and are not told what users have set.
+        host.custom.clear();
         call.state.responder.record(&dialect.host(&host)?, tag)
     })
 }

@@ -193,7 +193,7 @@ impl<'a> Neighborhoods<'a> {
                 let is_new = one != other && compared.insert((one, other));
                 if is_new
                     && is_apart(one) == is_apart(other)
-                    && !self.inner[one].contains(&other)
+                    && self.inner[one].binary_search(&other).is_err()
                     && self.are_similar(one, other, CLASS, budget)
                 {
                     sets.join(one, other);
