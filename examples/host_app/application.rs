@@ -124,7 +124,7 @@ impl Application {
 }
 
 async fn asked(mut stop: watch::Receiver<bool>) {
-    // An error means that nobody can ask any more.
+    // An error means that the sender is gone.
     let _ = stop.wait_for(|asked| *asked).await;
 }
 
