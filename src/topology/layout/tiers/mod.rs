@@ -16,9 +16,10 @@ use self::classes::Classes;
 use self::tree::ClassTree;
 use self::world::World;
 use super::containers::Level;
+use crate::invariant::Invariant;
 
 /// Largest number of a level. Networks with more levels are long rather than hierarchical.
-const MAX_LEVEL: i64 = 24;
+const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
 /// Number of nodes from which on switches that follow each other are a ring or a chain.
@@ -54,7 +55,10 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
             (kinds, tree)
         }
     };
-    if (0..classes.len()).any(|class| classes.members(class).len() > MAX_IN_A_CLASS) {
+    let is_wide = (0..classes.len()).any(|class| classes.members(class).len() > MAX_IN_A_CLASS);
+    // One of the two sides of the center would have too many levels.
+    let is_deep = tree.depth() > 2 * MAX_LEVEL;
+    if is_wide || is_deep {
         return None;
     }
     let heights = orientation::heights(&tree, &classes, &world);
@@ -74,8 +78,9 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     raise(level, &mut levels, &mut is_leaf);
     let top = levels.iter().min().copied()?;
     let levels: Vec<i64> = levels.iter().map(|height| height - top).collect();
-    let are_few = levels.iter().all(|height| *height <= MAX_LEVEL);
-    let levels = levels.iter().map(|height| usize::try_from(*height).unwrap_or(0)).collect();
+    let levels: Vec<usize> =
+        levels.iter().map(|height| usize::try_from(*height).ok().asserted_or_default()).collect();
+    let are_few = levels.iter().all(|level| *level <= MAX_LEVEL);
     are_few.then_some(Tiers { levels, is_leaf })
 }
 

@@ -30,10 +30,7 @@ pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec
         return below(tree, classes, tree.center, &ends);
     }
     // Every way out leads through a branch with many leaves: one of its ends is the top.
-    let mut depths = vec![0_usize; classes.len()];
-    for class in tree.order.iter().copied().filter(|class| *class != tree.center) {
-        depths[class] = depths[tree.parents[class]] + 1;
-    }
+    let depths = tree.depths();
     let is_top = |class: &usize| classes.leaves(*class) == 0 && branches.children[*class] > 0;
     let top = outward.into_iter().filter(is_top).min_by_key(|class| (depths[*class], *class));
     below(tree, classes, top.unwrap_or(tree.center), &[])

@@ -76,11 +76,22 @@ impl ClassTree {
         best.unwrap_or(self.center)
     }
 
-    fn are_extras_between_neighbors(&self, classes: &Classes) -> bool {
-        let mut depths = vec![0_usize; self.order.len()];
+    /// Returns the distance of each class from the center.
+    pub(super) fn depths(&self) -> Vec<usize> {
+        let mut depths = vec![0; self.order.len()];
         for class in self.order.iter().copied().filter(|class| *class != self.center) {
             depths[class] = depths[self.parents[class]] + 1;
         }
+        depths
+    }
+
+    /// Returns the largest distance of a class from the center.
+    pub(super) fn depth(&self) -> usize {
+        self.depths().into_iter().max().unwrap_or(0)
+    }
+
+    fn are_extras_between_neighbors(&self, classes: &Classes) -> bool {
+        let depths = self.depths();
         classes.graph().edges().iter().all(|(one, other)| {
             let (upper, lower) = if depths[*one] <= depths[*other] { (*one, *other) } else { (*other, *one) };
             let parent = self.parents[lower];
