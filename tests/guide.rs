@@ -152,7 +152,7 @@ fn sizes_of_stores_that_the_guide_names_are_true() {
         "/// The number of calls",
         "/// Encrypts the",
         "/// Stores an event",
-        "/// A stand-in",
+        "/// In place of",
     ];
     let starts = starts.map(|start| wrappers.find(start).unwrap());
     for wrapper in [0, 2, 3].map(|number| &wrappers[starts[number]..starts[number + 1]]) {
