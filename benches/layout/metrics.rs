@@ -171,7 +171,7 @@ fn passages(drawing: &Drawing, parents: &[Option<usize>]) -> usize {
             };
             if !related(*source)
                 && !related(*target)
-                && points.windows(2).any(|pair| enters(&drawing.shapes[*shape], pair[0], pair[1]))
+                && points.windows(2).any(|pair| enters(&drawing.shapes[*shape], 0.5, pair[0], pair[1]))
             {
                 count += 1;
             }
@@ -180,11 +180,12 @@ fn passages(drawing: &Drawing, parents: &[Option<usize>]) -> usize {
     count
 }
 
-fn enters(rect: &Rect, from: Point, to: Point) -> bool {
+/// Returns whether a segment runs through a rectangle, of which a margin does not count.
+pub(crate) fn enters(rect: &Rect, margin: f64, from: Point, to: Point) -> bool {
     let axes = [(from.x, to.x, rect.x, rect.width), (from.y, to.y, rect.y, rect.height)];
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
     for (start, end, low, length) in axes {
-        let (low, high) = (low + 0.5, low + length - 0.5);
+        let (low, high) = (low + margin, low + length - margin);
         if start == end {
             if start <= low || start >= high {
                 return false;

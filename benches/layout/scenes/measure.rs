@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toposcope::model::NodeId;
 use toposcope::topology::graph::{Edge, Node};
+use toposcope::topology::layout::{Point, Rect, Size};
 
 use super::marked;
 use super::picture::Drawn;
 use super::read::Scene;
+use crate::metrics;
 
 /// Roles of devices that connect others.
 const INFRASTRUCTURE: [&str; 3] = ["router", "firewall", "switch"];
@@ -185,32 +187,14 @@ fn struck(drawn: &Drawn) -> (usize, usize) {
     let labels = drawn.labels();
     let lines: Vec<(String, &Edge)> =
         drawn.graph.edges.iter().map(|edge| (edge.id.to_string(), edge)).collect();
+    let point = |[x, y]: [f64; 2]| Point::new(x, y);
     let is_struck = |label: &&super::picture::DrawnLabel| {
-        lines
-            .iter()
-            .filter(|(id, _)| *id != label.edge)
-            .any(|(_, edge)| edge.points.windows(2).any(|pair| enters(label.edges, pair[0], pair[1])))
+        let [left, top, right, bottom] = label.edges;
+        let rect = Rect::new(Point::new(left, top), Size::new(right - left, bottom - top));
+        let enters = |pair: &[[f64; 2]]| metrics::enters(&rect, 1.0, point(pair[0]), point(pair[1]));
+        lines.iter().filter(|(id, _)| *id != label.edge).any(|(_, edge)| edge.points.windows(2).any(enters))
     };
     (labels.iter().filter(is_struck).count(), labels.len())
-}
-
-/// Returns whether a segment runs through a rectangle, of which a margin of a pixel does not count.
-fn enters([left, top, right, bottom]: [f64; 4], from: [f64; 2], to: [f64; 2]) -> bool {
-    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
-    for (start, end, low, high) in
-        [(from[0], to[0], left + 1.0, right - 1.0), (from[1], to[1], top + 1.0, bottom - 1.0)]
-    {
-        if start == end {
-            if start <= low || start >= high {
-                return false;
-            }
-        } else {
-            let (one, other) = ((low - start) / (end - start), (high - start) / (end - start));
-            enter = enter.max(one.min(other));
-            leave = leave.min(one.max(other));
-        }
-    }
-    enter < leave
 }
 
 /// Counts the links between devices that connect others which share a length of their way with another such link.

@@ -111,14 +111,17 @@ impl HostSummary {
     }
 }
 
-/// Returns whether hosts elsewhere on the Internet can reach an address. Addresses for documentation count as such.
+/// Returns whether hosts elsewhere on the Internet can reach an address. Addresses for documentation count as such, because
+/// examples use them for the Internet; those for benchmarks do not, because laboratories use them inside.
 fn is_public(address: IpAddr) -> bool {
     is_reachable(address)
         && match address {
             IpAddr::V4(v4) => {
                 let [first, second, ..] = v4.octets();
                 let is_shared = first == 100 && second & 0xC0 == 0x40;
-                !(v4.is_private() || v4.is_multicast() || v4.is_broadcast() || first == 0 || is_shared)
+                let is_benchmark = first == 198 && second & 0xFE == 18;
+                // From 224 on, addresses are those of groups, or reserved.
+                !(v4.is_private() || first == 0 || first >= 224 || is_shared || is_benchmark)
             }
             IpAddr::V6(v6) => !(v6.is_unique_local() || v6.is_multicast()),
         }

@@ -156,11 +156,15 @@ impl Level {
     }
 
     fn arrange_connected(&self) -> (Vec<Place>, Size) {
-        let placed = layered::arrange_tiers(self).unwrap_or_else(|| PlacedTiers {
-            corners: templates::arrange(self).unwrap_or_else(|| self.arrange_without_tiers()),
+        let without_tiers = |corners| PlacedTiers {
+            corners,
             sizes: self.sizes.clone(),
             tiers: vec![None; self.network.len()],
-        });
+        };
+        let placed = templates::arrange(self)
+            .map(without_tiers)
+            .or_else(|| layered::arrange_tiers(self))
+            .unwrap_or_else(|| without_tiers(self.arrange_without_tiers()));
         let bounds = bounds(&placed.corners, &placed.sizes);
         let places =
             placed.corners.into_iter().zip(placed.sizes).zip(placed.tiers).map(|((corner, size), tier)| {

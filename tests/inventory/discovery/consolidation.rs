@@ -108,12 +108,7 @@ fn consolidated_discoveries_are_one_device_afterwards() {
 fn report_with_all_identities_of_two_hosts_merges_them() {
     run(async || {
         let fixture = Fixture::new().await;
-        let mut addressed = Host::with_id(id(1), fixture.network, "");
-        addressed.source = Source::Unknown;
-        addressed.interfaces.push(Interface::new(&addressed, "192.0.2.1".parse().unwrap()));
-        let mut named = Host::with_id(id(2), fixture.network, "");
-        named.source = Source::Unknown;
-        named.chassis_id = Some(super::support::chassis(1));
+        let (addressed, named) = halves_of_a_switch(&fixture);
         fixture.put(&addressed).await;
         fixture.put(&named).await;
         let mut device = switch(1);

@@ -34,7 +34,10 @@ fn network() -> Fixture {
 }
 
 fn redacted(kinds: &[Redaction], key: u8, view: TopologyView) -> Graph {
-    let network = network();
+    redacted_of(&network(), kinds, key, view)
+}
+
+fn redacted_of(network: &Fixture, kinds: &[Redaction], key: u8, view: TopologyView) -> Graph {
     let mut graph = network.graph_with(&GraphOptions::new(view));
     let mut values = SensitiveValues::of(&network.summaries(), kinds);
     if kinds.contains(&Redaction::Names) {
@@ -119,6 +122,41 @@ fn pseudonyms_are_stable_within_a_share_and_differ_between_shares() {
     };
     for (id, label) in labels(1) {
         assert!(labels(2).iter().all(|(other, text)| *other != id && *text != label), "{label}");
+    }
+}
+
+/// Returns whether a device is drawn above the core that it hangs at.
+fn is_gateway_above(address: &str, kinds: &[Redaction]) -> bool {
+    let mut network = Fixture::default();
+    let subnet = network.subnet("all", "0.0.0.0/0");
+    let core = network.host("core", "Cisco Catalyst switch", &[("10.0.0.1", subnet)]);
+    let gateway = network.host("gateway", "", &[(address, subnet)]);
+    network.link((core, "gateway"), (gateway, "core"), "Reported");
+    for switch in 0..3 {
+        let access = network.host("access", "Cisco Catalyst switch", &[("10.0.1.1", subnet)]);
+        network.link((core, &format!("access {switch}")), (access, "core"), "Reported");
+        for device in 0..3 {
+            let end = network.host("device", "", &[("10.0.2.1", subnet)]);
+            network.link((access, &format!("device {device}")), (end, "eth0"), "Reported");
+        }
+    }
+    let graph = redacted_of(&network, kinds, 1, TopologyView::L2);
+    let height = |label: &str| graph.nodes.iter().find(|node| node.label == label).unwrap().y;
+    height("gateway") < height("core")
+}
+
+#[test]
+fn place_of_a_device_tells_nothing_of_a_concealed_address() {
+    let (private, public) = ("10.0.0.2", "203.0.113.1");
+    assert!(is_gateway_above(public, &[]) && !is_gateway_above(private, &[]));
+    let concealed = [Redaction::Addresses];
+    assert_eq!(is_gateway_above(public, &concealed), is_gateway_above(private, &concealed));
+}
+
+#[test]
+fn addresses_of_laboratories_are_not_public() {
+    for address in ["198.18.0.1", "198.19.255.1", "100.64.0.1", "240.0.0.1", "fd00::1"] {
+        assert!(!is_gateway_above(address, &[]), "{address}");
     }
 }
 

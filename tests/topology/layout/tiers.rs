@@ -203,12 +203,7 @@ fn ring_is_a_circle_that_runs_clockwise_from_the_top() {
 
 #[test]
 fn chain_is_drawn_in_rows_without_waste() {
-    let mut network = Network::default();
-    let chain = network.tier(SWITCH, 40);
-    for pair in chain.windows(2) {
-        network.fixture.connect(pair[0], pair[1]);
-    }
-    network.devices(&chain, 2);
+    let network = chain(40, 2);
     for diagram in network.with_fewer_roles() {
         let arrangement = arrange(&diagram);
         assert!(overlaps(&diagram, &arrangement).is_empty());
@@ -250,4 +245,38 @@ fn router_and_firewall_of_a_star_are_above_its_hub() {
     let arrangement = arrange(&network.fixture.diagram);
     assert!(height(&arrangement, router) < height(&arrangement, hub));
     assert!(height(&arrangement, firewall) < height(&arrangement, hub));
+}
+
+/// Returns a chain of switches with this many devices at each.
+fn chain(switches: usize, devices: usize) -> Network {
+    let mut network = Network::default();
+    let chain = network.tier(SWITCH, switches);
+    chain.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+    network.devices(&chain, devices);
+    network
+}
+
+#[test]
+fn rings_and_chains_of_crowded_switches_have_no_overlaps_and_no_lines_through_shapes() {
+    for devices in [1, 9, 12, 13] {
+        // One crowded switch among others.
+        let mut uneven = Network::ring(6, 2);
+        let crowded = uneven.tiers[0][3];
+        uneven.devices(&[crowded], devices);
+        for network in [Network::ring(8, devices), chain(8, devices), uneven, chain(5, 4 * devices)] {
+            let diagram = &network.fixture.diagram;
+            let arrangement = arrange(diagram);
+            assert!(overlaps(diagram, &arrangement).is_empty(), "{devices}");
+            assert!(passages(diagram, &arrangement).is_empty(), "{devices}");
+        }
+    }
+}
+
+#[test]
+fn chain_of_crowded_switches_is_no_strip() {
+    for (switches, devices) in [(5, 3), (8, 2), (8, 9), (8, 12), (8, 48), (20, 9)] {
+        let bounds = arrange(&chain(switches, devices).fixture.diagram).bounds;
+        let ratio = bounds.width / bounds.height;
+        assert!((0.2..5.0).contains(&ratio), "{switches} switches with {devices} devices: {ratio}");
+    }
 }

@@ -13,6 +13,7 @@ use super::arrange::size::measure;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, NodeId, Redaction};
+use crate::topology::layout::AddressScope;
 use crate::topology::links::PortRef;
 
 /// Longest port name that is not treated as free text, in bytes.
@@ -112,6 +113,10 @@ impl<'a> Redactor<'a> {
         node.label = self.text(&node.label, node.label_kind, prefix, original);
         if let Some(detail) = &mut node.detail {
             *detail = self.text(detail, TextKind::Address, "address", original);
+        }
+        if self.kinds.contains(&Redaction::Addresses) {
+            // A place at the top would tell which addresses are public.
+            node.addresses = AddressScope::Unknown;
         }
     }
 

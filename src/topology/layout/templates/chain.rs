@@ -9,7 +9,7 @@ use crate::topology::layout::packing::misproportion;
 const MIN_CHAIN: usize = 5;
 /// How much worse the proportions of a single row may be than those of several.
 const ONE_ROW: f64 = 2.5;
-/// Maximum number of nodes that are not wrapped.
+/// Maximum number of nodes without leaves that are not wrapped.
 const MAX_IN_ONE_ROW: usize = 8;
 /// Largest number of rows.
 const MAX_ROWS: usize = 40;
@@ -33,7 +33,8 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let label = level.label_widths.iter().copied().fold(0.0, f64::max);
     let gap = LAYER_GAP.max(2.0 * (label + LABEL_MARGIN));
     let mut best: Option<(f64, Vec<Point>)> = None;
-    let max_rows = if links.len() <= MAX_IN_ONE_ROW { 1 } else { MAX_ROWS.min(links.len()) };
+    let is_plain = links.len() <= MAX_IN_ONE_ROW && links.iter().all(|link| link.leaves.is_empty());
+    let max_rows = if is_plain { 1 } else { MAX_ROWS.min(links.len()) };
     for rows in 1..=max_rows {
         crate::fair_threads::yield_turn();
         let columns = links.len().div_ceil(rows);
@@ -103,15 +104,20 @@ fn serpentine(level: &Level, links: &[ChainLink], columns: usize, gap: f64) -> (
     // Lines from switch to switch have room for labels.
     let node_width = links.iter().map(|link| level.sizes[link.node].width).fold(0.0, f64::max);
     let widths: Vec<f64> = widths.iter().map(|width| (width + GAP).max(node_width + gap)).collect();
+    let mut right = 0.0;
+    let middles = widths.iter().map(|width| {
+        right += width;
+        right - width / 2.0
+    });
+    let middles: Vec<f64> = middles.collect();
     let mut corners = vec![Point::default(); level.network.len()];
-    let mut extent = Size::new(widths.iter().sum(), 0.0);
+    let mut extent = Size::new(right, 0.0);
     let mut y = 0.0;
     for (row, row_links) in links.chunks(columns).enumerate() {
         let node_height = row_links.iter().map(|link| level.sizes[link.node].height).fold(0.0, f64::max);
         let height = row_links.iter().map(|link| link.size.height).fold(0.0, f64::max);
         for (place, link) in row_links.iter().enumerate() {
-            let column = column_of(row * columns + place);
-            let middle = widths[..column].iter().sum::<f64>() + widths[column] / 2.0;
+            let middle = middles[column_of(row * columns + place)];
             let size = level.sizes[link.node];
             corners[link.node] = Point::new(middle - size.width / 2.0, y + (node_height - size.height) / 2.0);
             let total = link.leaves.iter().map(|leaf| level.sizes[*leaf].width + GAP).sum::<f64>() - GAP;

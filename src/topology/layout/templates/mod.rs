@@ -1,4 +1,6 @@
 //! Rings and chains. Leaves are outside of a ring, and below the switches of a chain.
+//!
+//! Where a switch has many leaves, they are the larger part of the picture, and other layouts place them better.
 
 mod chain;
 mod ring;
@@ -8,12 +10,18 @@ use super::diagram::AddressScope;
 use super::geometry::Point;
 use super::network::SimpleGraph;
 
+/// Maximum number of leaves of a switch.
+const MAX_LEAVES: usize = 12;
+
 /// Places the shapes of a connected level that is a ring or a chain; `None` for other networks.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     if level.has_containers {
         return None;
     }
     let peeled = Peeled::of(level);
+    if peeled.leaves.iter().any(|leaves| leaves.len() > MAX_LEAVES) {
+        return None;
+    }
     ring::arrange(level, &peeled).or_else(|| chain::arrange(level, &peeled))
 }
 

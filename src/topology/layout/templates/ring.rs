@@ -33,15 +33,15 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let label = level.port_widths.iter().copied().fold(0.0, f64::max);
     // The circumference has room for the nodes side by side, and for the labels of the lines between them.
     let mut radius = (widest + GAP.max(2.0 * (label + LABEL_MARGIN))) * count as f64 / 6.0;
-    let mut corners = place(level, peeled, &order, radius, label);
     for _ in 0..ENLARGEMENTS {
+        crate::fair_threads::yield_turn();
+        let corners = place(level, peeled, &order, radius, label);
         if are_apart(level, &corners) {
-            break;
+            return Some(corners);
         }
         radius *= ENLARGEMENT;
-        corners = place(level, peeled, &order, radius, label);
     }
-    Some(corners)
+    None
 }
 
 fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64, label: f64) -> Vec<Point> {

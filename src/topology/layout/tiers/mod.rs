@@ -22,8 +22,6 @@ use crate::invariant::Invariant;
 const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
-/// Number of nodes from which on switches that follow each other are a ring or a chain.
-const CHAIN: usize = 5;
 
 /// The level of each node.
 #[derive(Clone, Debug)]
@@ -44,7 +42,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let world = World::of(level);
     let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1).collect();
     let classes = Classes::of(network, &is_inner, &world);
-    if classes.len() == 0 || is_ring_or_chain(&classes) {
+    if classes.len() == 0 {
         return None;
     }
     let (classes, tree) = match ClassTree::of(&classes) {
@@ -96,12 +94,4 @@ fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
             *is_leaf = false;
         }
     }
-}
-
-/// Returns whether the inner nodes are single switches that follow each other in a ring or a long path.
-fn is_ring_or_chain(classes: &Classes) -> bool {
-    let graph = classes.graph();
-    graph.len() >= CHAIN
-        && graph.edges().len() + 1 >= graph.len()
-        && (0..graph.len()).all(|class| graph.degree(class) <= 2 && classes.members(class).len() == 1)
 }

@@ -58,6 +58,7 @@ fn providers(level: &Level) -> Vec<bool> {
         .collect();
     candidates.sort_by_key(|node| (usize::MAX - network.degree(*node), *node));
     for candidate in candidates.into_iter().take(MAX_EXAMINED) {
+        crate::fair_threads::yield_turn();
         let others: Vec<usize> = (0..network.len()).filter(|node| *node != candidate).collect();
         // A device that hangs there alone is no part of the network.
         let parts = network.part(&others).components().into_iter().filter(|part| part.len() > 1);

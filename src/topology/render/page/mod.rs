@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
 use crate::invariant::Invariant;
 use crate::model::{ShareMetadata, ShareOptions};
-use crate::topology::render::xml::visible;
+use crate::topology::render::xml::escape;
 
 const DOCUMENT: &str = include_str!("parts/document.html");
 const VIEWER: &str = include_str!("parts/viewer.html");
@@ -65,7 +65,7 @@ impl<'a> SharePage<'a> {
     /// Returns the page that asks for the password. It contains nothing of the topology.
     #[must_use]
     pub fn protected(&self) -> Page {
-        let title = escape_text(&self.share.name);
+        let title = escape(&self.share.name);
         let form = fill(PASSWORD, &[("title", &title), ("id", &self.share.id.to_string())]);
         let body = form + &self.viewer(" hidden", "") + &script();
         self.page(&body)
@@ -77,7 +77,7 @@ impl<'a> SharePage<'a> {
         let part = |is_shown: bool, part: &'static str| if is_shown { part } else { "" };
         let values = [
             ("hidden", hidden),
-            ("title", &escape_text(&self.share.name)),
+            ("title", &escape(&self.share.name)),
             ("picture", picture),
             ("export", part(show_export_button, EXPORT)),
             ("inspect", part(show_inspect_panel, INSPECT)),
@@ -128,7 +128,7 @@ impl ShareFailure {
 }
 
 fn document(title: &str, body: &str) -> String {
-    fill(DOCUMENT, &[("title", &escape_text(title)), ("style", STYLE.as_str()), ("body", body)])
+    fill(DOCUMENT, &[("title", &escape(title)), ("style", STYLE.as_str()), ("body", body)])
 }
 
 fn script() -> String {
@@ -138,24 +138,6 @@ fn script() -> String {
 /// Returns the picture without its XML declaration, which HTML does not know.
 fn without_declaration(svg: &str) -> &str {
     svg.find("<svg").and_then(|start| svg.get(start..)).asserted_or_default()
-}
-
-/// Returns the text for use between tags and in quoted attributes.
-///
-/// Control characters, and those that order the text around them, become U+FFFD.
-fn escape_text(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match visible(character) {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 /// Returns the JSON for use in a `<script>` element. Only the element's own end tag may end it.
