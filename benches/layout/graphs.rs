@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toposcope::model::{LinkId, NodeId};
-use toposcope::topology::layout::{Connection, Diagram, Shape, Size};
+use toposcope::topology::layout::{AddressScope, Connection, Diagram, Shape, Size};
 
 /// A diagram with its name.
 #[derive(Debug)]
@@ -217,6 +217,20 @@ pub(crate) fn subnets(nodes: usize) -> Graph {
             graph.link(routers[(subnet + step * 3) % routers.len()], container);
         }
         subnet += 1;
+    }
+    graph
+}
+
+/// Generates a switch with this many devices. A quarter of them have public addresses.
+pub(crate) fn star(nodes: usize) -> Graph {
+    let mut graph = Graph::new(&format!("star of {nodes}, a quarter of them public"));
+    let hub = graph.node("switch", None);
+    for number in 0..nodes {
+        let device = graph.node(&format!("device-{number}"), None);
+        if number % 4 == 0 {
+            graph.diagram.shapes[device].addresses = AddressScope::Public;
+        }
+        graph.link(hub, device);
     }
     graph
 }

@@ -94,6 +94,7 @@ fn dense() -> Vec<Graph> {
             graphs::shared_leaves(nodes, 6),
             graphs::shared_branches(nodes, 2),
             graphs::islands(nodes, nodes),
+            graphs::star(nodes),
         ]
     };
     [1_000, 10_000].into_iter().flat_map(of).collect()

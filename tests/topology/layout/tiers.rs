@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use toposcope::topology::layout::{
-    Arrangement, Connection, Diagram, Label, LineEnd, Point, Size, arrange, place_labels,
+    AddressScope, Arrangement, Connection, Diagram, Label, LineEnd, Point, Size, arrange, place_labels,
 };
 
 use super::fixture::{Fixture, overlaps, passages};
@@ -254,6 +254,28 @@ fn chain(switches: usize, devices: usize) -> Network {
     chain.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
     network.devices(&chain, devices);
     network
+}
+
+#[test]
+fn many_routers_and_many_public_addresses_are_no_way_out() {
+    let mut routers = Network::default();
+    let hub = routers.tier(SWITCH, 1)[0];
+    let mut servers = Network::default();
+    servers.tier(SWITCH, 1);
+    for number in 0..400 {
+        let router = routers.fixture.shape(Some(ROUTER));
+        routers.fixture.connect(hub, router);
+        let server = servers.fixture.shape(None);
+        servers.fixture.connect(hub, server);
+        if number % 4 == 0 {
+            servers.fixture.diagram.shapes[server].addresses = AddressScope::Public;
+        }
+    }
+    for network in [routers, servers] {
+        let arrangement = arrange(&network.fixture.diagram);
+        assert!((1..=400).all(|leaf| height(&arrangement, leaf) > height(&arrangement, hub)));
+        assert!(arrangement.bounds.width < 4.0 * arrangement.bounds.height, "{:?}", arrangement.bounds);
+    }
 }
 
 #[test]

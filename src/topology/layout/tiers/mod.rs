@@ -82,16 +82,20 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     are_few.then_some(Tiers { levels, is_leaf })
 }
 
-/// Moves routers and firewalls above the switches that they hang below.
+/// Moves routers and firewalls above the switches that they hang below, unless they are too many for a row.
 fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
-    for (node, is_leaf) in is_leaf.iter_mut().enumerate() {
-        let Some(rank) = level.ranks[node].filter(|rank| *rank <= world::LOWEST_RANK) else { continue };
+    let hangs_below_switches = |node: &usize| {
+        let Some(rank) = level.ranks[*node].filter(|rank| *rank <= world::LOWEST_RANK) else { return false };
         let is_above = |other: &usize| {
-            levels[*other] + 1 == levels[node] && level.ranks[*other].is_some_and(|other| other > rank)
+            levels[*other] + 1 == levels[*node] && level.ranks[*other].is_some_and(|other| other > rank)
         };
-        if level.network.neighbors(node).iter().all(is_above) {
+        level.network.neighbors(*node).iter().all(is_above)
+    };
+    let raised: Vec<usize> = (0..level.network.len()).filter(hangs_below_switches).collect();
+    if raised.len() <= world::MAX_OUTWARD {
+        for node in raised {
             levels[node] -= 2;
-            *is_leaf = false;
+            is_leaf[node] = false;
         }
     }
 }

@@ -9,6 +9,8 @@ const OUTSIDE: u8 = 0;
 pub(super) const LOWEST_RANK: u8 = 2;
 /// A kind of evidence tells nothing if more than one in this many nodes have it.
 const ONE_IN: usize = 3;
+/// Maximum number of nodes that lead out of a network. More are servers with public addresses, or its own routers.
+pub(super) const MAX_OUTWARD: usize = 24;
 /// The number of parts that meet at a provider.
 const PARTS: usize = 3;
 /// Maximum number of nodes without an address that are examined.
@@ -39,7 +41,7 @@ impl World {
             .map(|(is_certain, of)| Self { is_outward: of(), is_certain })
             .find(|world| {
                 let count = world.is_outward.iter().filter(|is_outward| **is_outward).count();
-                count > 0 && count * ONE_IN <= world.is_outward.len()
+                (1..=MAX_OUTWARD).contains(&count) && count * ONE_IN <= world.is_outward.len()
             })
             .unwrap_or_default()
     }
