@@ -1,4 +1,5 @@
-//! Appends an entry to the log in one transaction. All of its statements are sent at once.
+//! Appends an entry to the log in one transaction, which is one statement unless records are deleted. All of its
+//! statements are sent at once.
 
 use tokio_postgres::{Error, Row};
 use uuid::Uuid;
@@ -25,6 +26,12 @@ pub(super) struct ProposedEntry {
     pub(super) is_renewal: bool,
 }
 
+/// Code of the error "statement completion unknown", which distributed databases answer.
+const COMPLETION_UNKNOWN: &str = "40003";
+
+/// Code with which a server ends a session that had nothing to do, so that it did not begin the statement.
+const IDLE_SESSION_TIMEOUT: &str = "57P05";
+
 /// The outcome of appending an entry.
 #[derive(Debug)]
 pub(super) enum AppendOutcome {
@@ -50,25 +57,17 @@ pub(super) async fn append(
 ) -> AppendOutcome {
     let ProposedEntry { from, accepted, effect, is_renewal, .. } = proposal;
     let entry = LogEntry::encode(accepted, effect.contents, *is_renewal);
-    let (place, before) = (SqlValue::Number(from.number + 1), SqlValue::Id(from.nonce));
-    let appended = [place.clone(), SqlValue::Id(nonce)];
-    let mut steps: Vec<Step<'_>> = vec![
-        (sql::BEGIN, Vec::new()),
-        (sql::APPEND, vec![place, before, SqlValue::Id(nonce), SqlValue::Bytes(&entry)]),
-    ];
-    push_changes(&mut steps, accepted, &appended);
-    let (mut organizations, mut kinds): (Vec<Uuid>, Vec<&[u8]>) =
-        effect.touched.iter().map(|(organization, kind)| (*organization, kind.as_str().as_bytes())).unzip();
-    if *is_renewal {
-        organizations.push(Uuid::nil());
-        kinds.push(sql::NO_KIND);
+    let (place, appended) = (SqlValue::Number(from.number + 1), SqlValue::Id(nonce));
+    let changes = Changes::of(accepted);
+    let mut values = vec![place.clone(), SqlValue::Id(from.nonce), appended.clone(), SqlValue::Bytes(&entry)];
+    values.extend(changes.put);
+    values.extend(revisions(effect, *is_renewal));
+    let mut steps: Vec<Step<'_>> = vec![(sql::APPEND, values)];
+    if let Some(deleted) = changes.deleted {
+        let values = [place, appended].into_iter().chain(deleted).collect();
+        steps.insert(0, (sql::BEGIN, Vec::new()));
+        steps.extend([(sql::DELETE, values), (sql::COMMIT, Vec::new())]);
     }
-    if !organizations.is_empty() {
-        let mut values = vec![SqlValue::Ids(organizations), SqlValue::ByteStrings(kinds)];
-        values.extend(appended);
-        steps.push((sql::PUT_REVISIONS, values));
-    }
-    steps.push((sql::COMMIT, Vec::new()));
     if with_tail {
         steps.push((sql::TAIL, vec![SqlValue::Number(from.number)]));
     }
@@ -80,46 +79,57 @@ pub(super) async fn append(
     outcome(&results, tail)
 }
 
-/// Adds the statements that change records. `appended` are the parameters that make them depend on the entry.
-fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], appended: &[SqlValue<'b>; 2]) {
-    let (mut deleted, mut put): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
-    let (mut versions, mut bodies, mut facets): (Vec<i64>, Vec<&[u8]>, Vec<&[u8]>) = Default::default();
-    for AcceptedBatch { version, changes } in accepted {
-        for (key, change) in changes {
-            match change {
-                RecordChange::Delete => deleted.push(key),
-                RecordChange::Put { header, body, .. } => {
-                    put.push(key);
-                    versions.push(version.0.cast_signed());
-                    bodies.push(body);
-                    facets.push(header);
+/// The changed records, as parameters.
+struct Changes<'b> {
+    /// Ids, kinds, versions, bodies and facets.
+    put: [SqlValue<'b>; 5],
+    /// Ids and kinds.
+    deleted: Option<[SqlValue<'b>; 2]>,
+}
+
+impl<'b> Changes<'b> {
+    fn of(accepted: &'b [AcceptedBatch]) -> Self {
+        let (mut deleted, mut put): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
+        let (mut versions, mut bodies, mut facets): (Vec<i64>, Vec<&[u8]>, Vec<&[u8]>) = Default::default();
+        for AcceptedBatch { version, changes } in accepted {
+            for (key, change) in changes {
+                match change {
+                    RecordChange::Delete => deleted.push(key),
+                    RecordChange::Put { header, body, .. } => {
+                        put.push(key);
+                        versions.push(version.0.cast_signed());
+                        bodies.push(body);
+                        facets.push(header);
+                    }
                 }
             }
         }
-    }
-    let keys = |keys: &[&'b Key]| {
-        let (ids, kinds) = split(keys.iter().copied());
-        vec![SqlValue::Ids(ids), SqlValue::ByteStrings(kinds)]
-    };
-    let mut push = |sql, mut values: Vec<SqlValue<'b>>| {
-        values.extend(appended.iter().cloned());
-        steps.push((sql, values));
-    };
-    if !deleted.is_empty() {
-        push(sql::DELETE_BODIES, keys(&deleted));
-        push(sql::DELETE_FACETS, keys(&deleted));
-    }
-    if !put.is_empty() {
-        let mut values = keys(&put);
-        values.extend([SqlValue::Numbers(versions), SqlValue::ByteStrings(bodies)]);
-        push(sql::PUT_BODIES, values);
-        let mut values = keys(&put);
-        values.push(SqlValue::ByteStrings(facets));
-        push(sql::PUT_FACETS, values);
+        let [ids, kinds] = keys(&put);
+        let [versions, bodies, facets] =
+            [SqlValue::Numbers(versions), SqlValue::ByteStrings(bodies), SqlValue::ByteStrings(facets)];
+        let deleted = if deleted.is_empty() { None } else { Some(keys(&deleted)) };
+        Self { put: [ids, kinds, versions, bodies, facets], deleted }
     }
 }
 
-/// Judges the results of the transaction: beginning, entry, changes, commit.
+fn keys<'b>(keys: &[&'b Key]) -> [SqlValue<'b>; 2] {
+    let (ids, kinds) = split(keys.iter().copied());
+    [SqlValue::Ids(ids), SqlValue::ByteStrings(kinds)]
+}
+
+/// Returns the organizations and kinds whose revisions change, as parameters.
+fn revisions(effect: &Effect, is_renewal: bool) -> [SqlValue<'_>; 2] {
+    let (mut organizations, mut kinds): (Vec<Uuid>, Vec<&[u8]>) =
+        effect.touched.iter().map(|(organization, kind)| (*organization, kind.as_str().as_bytes())).unzip();
+    if is_renewal {
+        organizations.push(Uuid::nil());
+        kinds.push(sql::NO_KIND);
+    }
+    [SqlValue::Ids(organizations), SqlValue::ByteStrings(kinds)]
+}
+
+/// Judges the results of the transaction: of the entry alone, which then commits, or of beginning, entry, changes and
+/// commit.
 ///
 /// A failed transaction answers a commit without an error, so every result counts.
 fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Error>>) -> AppendOutcome {
@@ -130,7 +140,7 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
         };
     // Without its entry, the transaction changes nothing, whatever becomes of it. If it has not begun, there is no
     // result of the entry.
-    if matches!(results, [Ok(_), Ok(appended), ..] if appended.is_empty()) {
+    if matches!(results, [Ok(appended)] | [Ok(_), Ok(appended), ..] if appended.is_empty()) {
         return overtaken();
     }
     let failed = results.iter().enumerate().find_map(|(step, result)| Some((step, result.as_ref().err()?)));
@@ -140,11 +150,16 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
     }
     let code = error.code().map_or("", |code| code.code());
     let is_before_commit = step + 1 < results.len();
+    let only_commits = results.len() > 1 && !is_before_commit;
     match code.get(..3).unwrap_or("") {
-        "57P" if is_before_commit => AppendOutcome::Interrupted(store_error(error)),
+        "57P" if is_before_commit || code == IDLE_SESSION_TIMEOUT => {
+            AppendOutcome::Interrupted(store_error(error))
+        }
         "" | "57P" => AppendOutcome::Unknown(store_error(error)),
-        _ if is_before_commit && is_read_only(error) => AppendOutcome::ReadOnly(store_error(error)),
-        _ if is_before_commit && !code.starts_with("08") => AppendOutcome::Failed(store_error(error)),
-        _ => AppendOutcome::Unknown(store_error(error)),
+        _ if only_commits || code.starts_with("08") || code == COMPLETION_UNKNOWN => {
+            AppendOutcome::Unknown(store_error(error))
+        }
+        _ if is_read_only(error) => AppendOutcome::ReadOnly(store_error(error)),
+        _ => AppendOutcome::Failed(store_error(error)),
     }
 }

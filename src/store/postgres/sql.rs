@@ -66,45 +66,35 @@ pub(super) const NONCE: &str = "SELECT nonce FROM topo_log WHERE shard = 0 AND p
 /// Changes nothing, but commits. The commit waits until the synchronous standbys have this and all earlier commits.
 pub(super) const CONFIRM: &str = "UPDATE topo_format SET format = format WHERE shard = 0";
 
-/// Appends an entry, and returns its position. Returns no row if there is an entry at the position, or if the
-/// predecessor is not the expected one. This is no error, because the server would log each.
-pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) \
+/// Appends an entry, puts records, and sets the tokens of revisions. Returns the entry's position, or no row, and then
+/// nothing has changed, if there is an entry at the position, or if the predecessor is not the expected one. This is no
+/// error, because the server would log each. One statement takes the server less work than one for each table.
+pub(super) const APPEND: &str = "WITH appended AS (INSERT INTO topo_log (shard, position, prev, nonce, changes) \
     SELECT 0, $1::bigint, nonce, $3::uuid, $4::bytea FROM topo_log \
     WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid \
-    ON CONFLICT (shard, position) DO NOTHING RETURNING position";
+    ON CONFLICT (shard, position) DO NOTHING RETURNING position), \
+    put_bodies AS (INSERT INTO topo_body (id, kind, version, body) SELECT w.id, w.kind, w.version, w.body \
+    FROM appended, unnest($5::uuid[], $6::bytea[], $7::bigint[], $8::bytea[]) AS w(id, kind, version, body) \
+    ON CONFLICT (id, kind) DO UPDATE SET version = excluded.version, body = excluded.body), \
+    put_facets AS (INSERT INTO topo_facet (id, kind, facets) SELECT w.id, w.kind, w.facets \
+    FROM appended, unnest($5::uuid[], $6::bytea[], $9::bytea[]) AS w(id, kind, facets) \
+    ON CONFLICT (id, kind) DO UPDATE SET facets = excluded.facets), \
+    put_revisions AS (INSERT INTO topo_revision (organization, kind, token) SELECT w.organization, w.kind, $3::uuid \
+    FROM appended, unnest($10::uuid[], $11::bytea[]) AS w(organization, kind) \
+    ON CONFLICT (organization, kind) DO UPDATE SET token = excluded.token) \
+    SELECT position FROM appended";
 
 pub(super) const TRIM: &str =
     "DELETE FROM topo_log WHERE shard = 0 AND position >= $1::bigint AND position < $2::bigint";
 
-/// The statements that follow [`APPEND`] in its transaction do nothing unless the entry was appended: their last
-/// parameters are its position and its nonce.
-pub(super) const DELETE_BODIES: &str = "DELETE FROM topo_body \
-    WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[])) \
-    AND EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
-    AND nonce = $4::uuid)";
-
-pub(super) const DELETE_FACETS: &str = "DELETE FROM topo_facet \
-    WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[])) \
-    AND EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
-    AND nonce = $4::uuid)";
-
-pub(super) const PUT_BODIES: &str = "INSERT INTO topo_body (id, kind, version, body) \
-    SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[]) \
-    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $5::bigint \
-    AND nonce = $6::uuid) \
-    ON CONFLICT (id, kind) DO UPDATE SET version = excluded.version, body = excluded.body";
-
-pub(super) const PUT_FACETS: &str = "INSERT INTO topo_facet (id, kind, facets) \
-    SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) \
-    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $4::bigint \
-    AND nonce = $5::uuid) \
-    ON CONFLICT (id, kind) DO UPDATE SET facets = excluded.facets";
-
-pub(super) const PUT_REVISIONS: &str = "INSERT INTO topo_revision (organization, kind, token) \
-    SELECT w.organization, w.kind, $4::uuid FROM unnest($1::uuid[], $2::bytea[]) AS w(organization, kind) \
-    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
-    AND nonce = $4::uuid) \
-    ON CONFLICT (organization, kind) DO UPDATE SET token = excluded.token";
+/// Deletes records after [`APPEND`] in its transaction, unless the entry was not appended. Some databases that use the
+/// protocol do not change a table twice in one statement, so this is one of its own.
+pub(super) const DELETE: &str = "WITH appended AS (SELECT position FROM topo_log \
+    WHERE shard = 0 AND position = $1::bigint AND nonce = $2::uuid), \
+    deleted_bodies AS (DELETE FROM topo_body WHERE (id, kind) IN (SELECT w.id, w.kind \
+    FROM appended, unnest($3::uuid[], $4::bytea[]) AS w(id, kind))) \
+    DELETE FROM topo_facet WHERE (id, kind) IN (SELECT w.id, w.kind \
+    FROM appended, unnest($3::uuid[], $4::bytea[]) AS w(id, kind))";
 
 pub(super) const FACETS: &str = "SELECT id, kind, facets FROM topo_facet";
 

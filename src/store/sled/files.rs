@@ -206,6 +206,6 @@ fn allocate(mut file: File, size: u64) -> io::Result<()> {
 
 /// Makes the names in a directory durable.
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
-    // Only on Unix can a directory be opened as a file; elsewhere names need no sync.
+    // `File::open` opens directories only on Unix. Elsewhere, the durability of names is left to the file system.
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -14,12 +14,14 @@ use tempfile::TempDir;
 /// Name of the socket of a server in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// The end of the answer to a commit. It is a message of type `C`, with its length and the name of the command.
-const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
+/// The ends of answers to a commit: of a transaction, and of the statement that appends an entry by itself. They are
+/// messages of type `C`, each with its length and the name of the command. The second is followed by the message that the
+/// server is not in a transaction.
+const COMMITTED: [&[u8]; 2] = [b"C\0\0\0\x0bCOMMIT\0", b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I"];
 
 /// The beginning of the statement that appends an entry to the log. [`TAIL`] is the end of the statement that reads the
 /// log's tail.
-const APPEND: &[u8] = b"INSERT INTO topo_log";
+const APPEND: &[u8] = b"WITH appended AS (INSERT INTO topo_log";
 const TAIL: &[u8] = b"ORDER BY position LIMIT 256\0";
 
 /// A fault of the connections that commit.
@@ -95,30 +97,36 @@ fn serve(
     is_stalled: &Arc<AtomicBool>,
     cuts: &Arc<AtomicUsize>,
 ) {
-    // Whether the connection has committed. Only such connections are cut, since reads are not repeated.
-    let commits = Arc::new(AtomicBool::new(false));
-    let (requests, answers) = (Arc::clone(&commits), commits);
-    let appends = AtomicBool::new(false);
+    // Whether the connection is one for commits, and whether it has committed. Only such connections are cut, since reads
+    // are not repeated.
+    let (appends, commits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (has_appended, has_committed) = (Arc::clone(&appends), Arc::clone(&commits));
     let cut_request = move |chunk: &[u8]| {
-        let contains = |text: &[u8]| chunk.windows(text.len()).any(|window| window == text);
-        if matches!(fault, Fault::CutPreparation) {
+        let does_append = appends.fetch_or(contains(chunk, APPEND), Ordering::Relaxed);
+        match fault {
             // Reads of other connections prepare the same statement.
-            let does_append = appends.fetch_or(contains(APPEND), Ordering::Relaxed);
-            return (does_append && contains(TAIL)).then_some(0);
+            Fault::CutPreparation => (does_append && contains(chunk, TAIL)).then_some(0),
+            // A request after a commit on this connection is another commit.
+            Fault::CutRequest { one_in } => {
+                let is_cut = has_committed.load(Ordering::Relaxed) && fastrand::usize(..one_in) == 0;
+                is_cut.then(|| fastrand::usize(..chunk.len()))
+            }
+            Fault::CutAnswer { .. } | Fault::Nothing => None,
         }
-        // A request after a commit on this connection is another commit.
-        let Fault::CutRequest { one_in } = fault else { return None };
-        let is_cut = requests.load(Ordering::Relaxed) && fastrand::usize(..one_in) == 0;
-        is_cut.then(|| fastrand::usize(..chunk.len()))
     };
     let cut_answer = move |chunk: &[u8]| {
-        let is_commit = chunk.windows(COMMITTED.len()).any(|window| window == COMMITTED);
-        answers.fetch_or(is_commit, Ordering::Relaxed);
+        let is_commit =
+            has_appended.load(Ordering::Relaxed) && COMMITTED.iter().any(|answer| contains(chunk, answer));
+        commits.fetch_or(is_commit, Ordering::Relaxed);
         let Fault::CutAnswer { one_in } = fault else { return None };
         (is_commit && fastrand::usize(..one_in) == 0).then_some(0)
     };
     forward(client, server, is_stalled, cuts, cut_request);
     forward(server, client, is_stalled, cuts, cut_answer);
+}
+
+fn contains(chunk: &[u8], text: &[u8]) -> bool {
+    chunk.windows(text.len()).any(|window| window == text)
 }
 
 /// Copies bytes until an end is closed or `cut` returns a number. The number tells how much of a chunk is the last to

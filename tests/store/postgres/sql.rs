@@ -7,7 +7,7 @@ const SQL: &str = include_str!("../../../src/store/postgres/sql.rs");
 /// Keywords, functions and types that the statements may use.
 const ALLOWED: &str = "ADD AND AS BEGIN BY CASE COMMIT CONFLICT CREATE DELETE DESC DO ELSE END EXISTS FROM IF IN INSERT INTO \
     ISOLATION JOIN KEY LEVEL LIMIT NOT NOTHING NULL ON ONLY ORDER OVER PRIMARY READ REPEATABLE RETURNING SCHEMA SELECT SET SHOW TABLE \
-    THEN UNION ALL UPDATE VALUES WHEN WHERE \
+    THEN UNION ALL UPDATE VALUES WHEN WHERE WITH \
     bigint bytea smallint uuid excluded octet_length pg_backend_pid sum unnest \
     default_toast_compression idle_in_transaction_session_timeout statement_timeout transaction_read_only lz4";
 
@@ -19,7 +19,7 @@ const HISTORY: &str =
 /// Tables, columns and names within a statement.
 const NAMES: &str = "topo_body topo_facet topo_format topo_log topo_revision topo_ \
     before body changes facets format id kind nonce organization position prev shard size token version \
-    b f piece sizes tail w";
+    appended b deleted_bodies f piece put_bodies put_facets put_revisions sizes tail w";
 
 /// Returns the string literals of the source, without comments.
 fn statements() -> Vec<String> {

@@ -65,8 +65,8 @@ async fn commit_cut_off_while_it_waits_for_a_standby_is_acknowledged_only_once_i
     let waits = |query: &str| {
         format!("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '{query}'")
     };
-    primary.await_answer(&waits("COMMIT"), "1");
-    let terminate = waits("COMMIT").replace("count(*)", "pg_terminate_backend(pid)");
+    primary.await_answer(&waits("WITH appended%"), "1");
+    let terminate = waits("WITH appended%").replace("count(*)", "pg_terminate_backend(pid)");
     assert_eq!(primary.execute("postgres", &terminate), "t");
     // The commit is visible now, although no standby has it.
     primary.await_answer(&waits("UPDATE topo_format%"), "1");

@@ -167,7 +167,7 @@ async fn commit_that_is_under_way_when_the_log_of_the_promoted_server_is_loaded_
         tokio::task::block_in_place(|| standby.await_answer(&locked("BEGIN; LOCK"), "1"));
         proxy.lead_to(standby.folder());
         proxy.set(Network::Works).await;
-        tokio::task::block_in_place(|| standby.await_answer(&locked("INSERT INTO topo_log"), "1"));
+        tokio::task::block_in_place(|| standby.await_answer(&locked("WITH appended"), "1"));
         all.batch_execute("COMMIT").await.unwrap();
     });
     tokio::join!(locking, is_locked).0.unwrap();
