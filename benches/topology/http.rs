@@ -124,7 +124,7 @@ async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns a switch of a tree. Each switch but the first is connected to a port of another one.
-fn host(network: NetworkId, number: u32, hosts: u32) -> Host {
+pub(crate) fn host(network: NetworkId, number: u32, hosts: u32) -> Host {
     let mut host = Host::with_id(id(number), network, format!("sw-{number}"));
     host.sys_name = Some(format!("sw-{number}"));
     host.chassis_id = Some(chassis(number));
@@ -159,7 +159,7 @@ fn chassis(number: u32) -> LldpChassisId {
     LldpChassisId { subtype: LldpChassisIdSubtype::LocallyAssigned, value: format!("chassis-{number}") }
 }
 
-fn median(times: &mut [Duration]) -> Duration {
+pub(crate) fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
