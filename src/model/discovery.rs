@@ -46,7 +46,7 @@ pub struct Discovery {
     pub started_at: Option<Timestamp>,
     /// When the work ended, by the clock of the daemon that ended it.
     pub finished_at: Option<Timestamp>,
-    /// Whether the daemon has not been informed yet that the work is cancelled.
+    /// Whether the work was cancelled and its daemon does not know yet.
     pub is_cancelling: bool,
     /// When the work was queued.
     pub created_at: Timestamp,

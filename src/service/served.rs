@@ -37,7 +37,7 @@ pub struct Served {
     /// The authenticated caller, also of a request that was refused. `None` for endpoints that look at no credential, without
     /// a valid credential, and for daemons.
     pub caller: Option<Caller>,
-    /// The daemon that has sent the request with its key.
+    /// The daemon whose key authenticated the request; `None`: a caller sent it, or there is no valid credential.
     pub daemon: Option<DaemonCaller>,
     /// The code of the error; `None` for a success.
     pub error_code: Option<ErrorCode>,

@@ -71,7 +71,7 @@ pub struct Success<T> {
 }
 
 impl<T> Success<T> {
-    /// Creates the envelope of this data.
+    /// Wraps data in an envelope.
     #[must_use]
     pub const fn new(data: T, meta: Meta) -> Self {
         Self { success: true, data, meta }

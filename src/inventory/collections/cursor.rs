@@ -48,7 +48,7 @@ impl PageCursor {
     /// Returns the position in the list with this fingerprint.
     ///
     /// # Errors
-    /// `Invalid` for a cursor of another list.
+    /// `Invalid` for a malformed cursor, and for one of another list.
     pub(in crate::inventory) fn position(&self, list: u64) -> Result<CursorPosition, Error> {
         if self.0.is_empty() {
             return Ok(CursorPosition::Start);

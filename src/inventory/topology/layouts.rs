@@ -84,7 +84,7 @@ impl TopologyRecords<'_> {
 }
 
 impl Inventory {
-    /// Returns the positions of a network whose access was checked.
+    /// Returns the positions in a view of a network. The access to the network must have been checked.
     pub(crate) async fn topology_layout(
         &self,
         network: NetworkId,

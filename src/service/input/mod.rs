@@ -69,13 +69,13 @@ pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
     (largest.saturating_mul(of_holder), largest.saturating_mul(in_total).min(max))
 }
 
-/// The fraction of the bytes of all bodies that those of an organization may have before they have arrived to their end.
+/// The fraction of the bytes of all bodies that an organization's bodies may have while they arrive.
 ///
 /// A client decides how long its body takes to arrive. One body may always arrive, whatever its size.
 const INCOMING_SHARE: usize = 4;
 
-/// Returns the number of bytes of bodies that an organization may have before they have arrived to their end, and of all
-/// together, which is unlimited.
+/// Returns the limits, in bytes, of the request bodies that are still arriving: of each organization, and of all, which is
+/// none, since [`body_bytes`] bounds it.
 pub(super) fn incoming_bytes(largest: usize) -> (usize, usize) {
     (body_bytes(largest).1 / INCOMING_SHARE, usize::MAX)
 }

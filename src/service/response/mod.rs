@@ -260,7 +260,7 @@ impl Responder {
     /// Logs a server failure with all its causes, counts an outage or a refusal, and ignores client errors.
     pub(super) fn log(&self, error: &ApiError) {
         match &error.cause {
-            // While the store is away, every request fails in the same way.
+            // While the store is unavailable, every request fails: log one line with a count instead of each.
             Some(cause) if error.code == ErrorCode::StoreUnavailable => {
                 self.outages.increment();
                 match self.refusals.count(error.code, true) {

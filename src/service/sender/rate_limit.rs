@@ -72,9 +72,9 @@ const MICROS_PER_SECOND: Ticks = 1_000_000;
 /// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::service) enum BucketOwner {
-    /// All requests of an authenticated user, with any credential, or with an API key of daemons.
+    /// The requests of one user, with any credential, or of one daemon key.
     ///
-    /// The organization belongs to it: host applications may use one user id in several organizations.
+    /// They are counted for each organization: host applications may use one user id in several.
     Holder(Holder),
     /// Unauthenticated requests from this address prefix.
     Prefix(ClientPrefix),

@@ -20,7 +20,7 @@ pub struct Graph {
     pub view: TopologyView,
     /// Changes whenever the graph changes.
     pub revision: String,
-    /// When a report of the network was made last; `None`: there was none. The report need not show in the graph.
+    /// The time of the latest report that describes a host of the network; `None`: none does. The view need not show that host.
     #[serde(default)]
     pub observed_at: Option<Timestamp>,
     /// The rectangle around all nodes and edges; zero without a layout.

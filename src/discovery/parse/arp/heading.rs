@@ -149,7 +149,7 @@ pub(super) fn interface_name(cell: &str) -> Option<String> {
     (!is_none).then(|| name.to_owned())
 }
 
-/// Returns the name of an interface, if a word of an unknown column can be one.
+/// Returns a word of an unnamed column as an interface name, unless it is a state, a type or a number.
 pub(super) fn undeclared_interface(word: &str) -> Option<String> {
     let name = interface_name(word)?;
     let is_other = OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))

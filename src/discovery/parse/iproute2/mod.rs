@@ -1,4 +1,4 @@
-//! JSON of the commands `ip` and `bridge` of Linux.
+//! Parsers of the JSON of iproute2: `ip -j` and `bridge -j`.
 
 mod addresses;
 mod fdb;

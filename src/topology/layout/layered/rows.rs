@@ -134,7 +134,7 @@ pub(super) struct DesiredCenter {
 ///
 /// Neighbors that are too close merge into a group that moves to the mean of its wishes (pool adjacent violators).
 pub(super) fn side_by_side(wishes: &[DesiredCenter], gap: f64) -> Vec<f64> {
-    // Subtracting the space taken up to the left turns minimum distances into an order that must not fall.
+    // This is isotonic regression: measured from the width used so far, nodes do not overlap if their positions do not decrease.
     let mut offset = 0.0;
     let mut offsets = Vec::with_capacity(wishes.len());
     let mut groups: Vec<(f64, usize)> = Vec::new();

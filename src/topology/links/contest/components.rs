@@ -17,7 +17,7 @@ struct Proposed {
     candidates: Vec<LinkCandidate>,
     /// The ports that candidates are at, and their aggregates.
     ports: Vec<HostPort>,
-    /// The pairs of devices that candidates are between. The source is left out if it is such a pair itself.
+    /// The pairs of devices that the candidates connect, without the source itself, which may be one.
     pairs: Vec<CandidateSource>,
     membership: Membership,
 }
