@@ -224,7 +224,7 @@ pub enum ErrorKind {
     #[error("The rules of this server could not be checked in time; try again.")]
     PolicyUnavailable,
     /// A custom field of the filter or of the order is not indexed completely yet.
-    #[error("The hosts are still being indexed by this field; try again.")]
+    #[error("The records are still being indexed by this field; try again.")]
     IndexIncomplete,
     /// The store is temporarily unavailable.
     #[error("The store is temporarily unavailable; try again.")]

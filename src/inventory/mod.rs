@@ -184,7 +184,7 @@ pub struct Inventory {
     pending_answer: Option<Arc<PendingAnswer>>,
     /// The rules of the host application.
     policy: Option<Review>,
-    /// The custom fields by which hosts are found.
+    /// The custom fields by which hosts and networks are found.
     custom_index: CustomIndex,
     state: Arc<State>,
 }

@@ -4,7 +4,7 @@ use crate::access::Caller;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements, handle,
 };
-use crate::inventory::custom::check_custom;
+use crate::inventory::custom::{IndexedKind, check_custom};
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
@@ -56,6 +56,7 @@ impl CollectionRecord for Network {
 
     const ENTITY: Entity = Entity::Network;
     const KIND: Name = NETWORK;
+    const INDEXED: Option<IndexedKind> = Some(IndexedKind::Networks);
     const REQUIREMENTS: Requirements = Requirements {
         read: Requirement::level(Permission::Viewer),
         create: Requirement::level(Permission::Admin),
@@ -68,6 +69,10 @@ impl CollectionRecord for Network {
 
     fn label(&self) -> String {
         self.name.clone()
+    }
+
+    fn custom(&self) -> Option<&Custom> {
+        Some(&self.custom)
     }
 
     /// A network is visible to those who may access what is on it.

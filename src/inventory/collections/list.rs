@@ -13,7 +13,7 @@ use super::cursor::{CursorPosition, fingerprint, invalid_cursor};
 use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{Error, Inventory, custom};
 use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
@@ -23,8 +23,9 @@ use crate::wire::{ListOrderField, ListQuery, PageCursor};
 impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
     pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: OrganizationId) -> u64 {
-        let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
-        fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
+        let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains, &self.custom);
+        let order = (self.order_by, &self.order_by_custom, self.order_direction);
+        fingerprint(&(kind, organization, filters, order))
     }
 }
 
@@ -78,7 +79,8 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// `PermissionDenied`; `Invalid` for a cursor of another list.
+    /// `PermissionDenied`; `Invalid` for a cursor of another list, and for custom fields that are not indexed;
+    /// `IndexIncomplete` until they are.
     pub async fn list(self, caller: &Caller, query: &ListQuery) -> Result<ListPage<T>, Error> {
         let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
         let page = self.inventory.store.list(&store_query).await?;
@@ -139,12 +141,15 @@ impl Inventory {
         query: &ListQuery,
     ) -> Result<(Query, u64), Error> {
         T::REQUIREMENTS.read.check(caller)?;
+        let order = query.order_by_custom.as_ref();
+        self.require_custom_index(T::INDEXED, &query.custom, order).await?;
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
         if let Some(cursor) = &query.cursor {
             let organization = caller.organization_id();
-            let facets =
-                |record: Record| ready(decode::<T>(&record).map(|record| record.facets(organization)));
+            let facets = |record: Record| {
+                ready(decode::<T>(&record).map(|record| self.facets_of(organization, &record)))
+            };
             store_query.start = self.start_of(cursor.position(list)?, &store_query, facets).await?;
         }
         Ok((store_query, list))
@@ -251,12 +256,17 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
         ListOrderField::Name => Some(NAME),
         ListOrderField::IfIndex | ListOrderField::Number => None,
     };
+    let order = match &query.order_by_custom {
+        Some(field) => Some(custom::order(field, direction)),
+        None => name.map(|name| Order::new(name, direction)),
+    };
     let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
     let all = Query {
         organization: Some(caller.organization_id().uuid()),
         ids: query.ids.clone(),
         links: links.collect(),
-        order: name.map(|name| Order::new(name, direction)).into_iter().collect(),
+        terms: query.custom.iter().map(|(name, text)| custom::filter(name, text)).collect(),
+        order: order.into_iter().collect(),
         start: Start::Offset(query.offset),
         limit: query.limit,
         ..Query::new(T::KIND)

@@ -27,9 +27,10 @@ pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
 pub use self::list::ListPage;
 pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
+use super::custom::IndexedKind;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
-use crate::model::{NetworkId, OrganizationId, Permission, RecordId, Timestamp};
+use crate::model::{Custom, NetworkId, OrganizationId, Permission, RecordId, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
 use crate::wire::ListQuery;
 
@@ -129,6 +130,8 @@ pub trait CollectionRecord:
     const REQUIREMENTS: Requirements;
     /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
     const SHOWN_KINDS: &'static [Name] = &[];
+    /// The index of the records by their custom fields; `None`: the records have no such fields.
+    const INDEXED: Option<IndexedKind> = None;
 
     /// Returns the record's id.
     fn id(&self) -> Self::Id;
@@ -190,7 +193,12 @@ pub trait CollectionRecord:
     /// Removes repeated references, after they were checked: errors name the element that the caller sent.
     fn deduplicate(&mut self) {}
 
-    /// Returns the facets under which the record is stored.
+    /// Returns the record's custom fields, if the records have such fields.
+    fn custom(&self) -> Option<&Custom> {
+        None
+    }
+
+    /// Returns the facets of the record, without those of the inventory's custom index.
     fn facets(&self, organization: OrganizationId) -> Facets;
 
     /// Checks a creation or an update against other records. Adds guards and further writes to its batch.
@@ -268,6 +276,21 @@ pub trait CollectionRecord:
     /// Returns the record as entity tags identify it: without the times of uses.
     fn tagged(&self) -> Self {
         self.stored()
+    }
+}
+
+impl Inventory {
+    /// Returns the facets under which a record is stored.
+    pub(in crate::inventory) fn facets_of<T: CollectionRecord>(
+        &self,
+        organization: OrganizationId,
+        record: &T,
+    ) -> Facets {
+        let mut facets = record.facets(organization);
+        if let Some(custom) = record.custom() {
+            self.custom_index.add_to(&mut facets, custom);
+        }
+        facets
     }
 }
 
