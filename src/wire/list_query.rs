@@ -31,14 +31,16 @@ pub struct ListQuery {
     pub contains: Option<IpAddr>,
     /// Only networks whose custom fields have these texts. A number or a boolean has the text of its JSON.
     ///
-    /// The fields must be [indexed](crate::Inventory::with_custom_index). Lists of other records refuse such filters.
+    /// The fields must be [indexed](crate::Inventory::with_custom_index). [Records of the host
+    /// application](crate::inventory::ApplicationRecord) are filtered by their own facets. Lists of other records refuse such filters.
     pub custom: BTreeMap<String, String>,
     /// The field to order by. Records that are equal in it are ordered by id.
     pub order_by: ListOrderField,
     /// The custom field to order networks by, in place of `order_by`. It must be
-    /// [indexed](crate::Inventory::with_custom_index). Lists of other records refuse it.
+    /// [indexed](crate::Inventory::with_custom_index). [Records of the host application](crate::inventory::ApplicationRecord) are
+    /// ordered by their own facets. Lists of other records refuse it.
     ///
-    /// Networks without it come first in ascending order, then numbers, `false`, `true`, and texts by their first 128 bytes.
+    /// Records without it come first in ascending order, then numbers, `false`, `true`, and texts by their first 128 bytes.
     pub order_by_custom: Option<String>,
     /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,

@@ -146,6 +146,9 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
             transaction.review(Actor::Caller(caller), Some(&record), None).await?;
+            if T::precede_deletion(self.inventory, &record).await? {
+                continue;
+            }
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.

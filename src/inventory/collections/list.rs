@@ -92,7 +92,15 @@ impl<T: Resource> Collection<'_, T> {
     /// # Errors
     /// `PermissionDenied`.
     pub async fn all(self, caller: &Caller) -> Result<Vec<T>, Error> {
-        Ok(self.list(caller, &ListQuery::default()).await?.records)
+        let (mut all, mut query) = (Vec::new(), ListQuery::default());
+        loop {
+            let page = self.list(caller, &query).await?;
+            all.extend(page.records);
+            query.cursor = page.next;
+            if query.cursor.is_none() {
+                return Ok(all);
+            }
+        }
     }
 
     /// Returns a record that is visible to a caller.
@@ -142,9 +150,12 @@ impl Inventory {
     ) -> Result<(Query, u64), Error> {
         T::REQUIREMENTS.read.check(caller)?;
         let order = query.order_by_custom.as_ref();
-        self.require_custom_index(T::INDEXED, &query.custom, order).await?;
+        self.require_custom_index(T::CUSTOM_FILTERS, &query.custom, order).await?;
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
+        if let Some(max) = T::MAX_PAGE {
+            store_query.limit = Some(query.limit.unwrap_or(max).min(max));
+        }
         if let Some(cursor) = &query.cursor {
             let organization = caller.organization_id();
             let facets = |record: Record| {
@@ -156,10 +167,33 @@ impl Inventory {
     }
 
     async fn complete_page<T: Resource>(&self, page: Page, list: u64) -> Result<ListPage<T>, Error> {
-        let mut records: Vec<T> = page.records.iter().map(decode).collect::<Result<_, _>>()?;
+        let mut records: Vec<T> = match T::LISTS_WITHOUT_UNREADABLE {
+            true => self.readable_records(&page.records),
+            false => page.records.iter().map(decode).collect::<Result<_, _>>()?,
+        };
         T::complete(self, &mut records).await?;
         let next = page.next.map(|cursor| PageCursor::new(list, &cursor));
         Ok(ListPage { records, total: page.total, next })
+    }
+
+    /// Decodes the records of a page that can be decoded. Counts the others, and reports them to the log.
+    fn readable_records<T: CollectionRecord>(&self, records: &[Record]) -> Vec<T> {
+        let mut first_error = None;
+        let decoded = records.iter().filter_map(|record| match decode(record) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                first_error.get_or_insert(error);
+                None
+            }
+        });
+        let readable: Vec<T> = decoded.collect();
+        if let Some(error) = first_error {
+            let count = (records.len() - readable.len()) as u64;
+            self.state.unreadable_records.add(count);
+            // One line a page, so that a list of many does not fill the log.
+            tracing::warn!(count, first = error.with_causes(), "unreadable records were left out of a list");
+        }
+        readable
     }
 
     /// Returns where the page of a position starts. `facets` computes those of the record that the position names.

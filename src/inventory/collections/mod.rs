@@ -36,7 +36,8 @@ use crate::wire::ListQuery;
 
 /// A kind of record that a [`Collection`] has.
 ///
-/// Implemented by the records of the API; not implementable outside of this crate.
+/// Implemented by the records of the API, and by [`Stored`](super::Stored) for the values of the host application's own
+/// [kinds](super::ApplicationRecord). Not implementable outside of this crate.
 pub trait Resource: CollectionRecord {}
 
 impl<T: CollectionRecord> Resource for T {}
@@ -96,6 +97,17 @@ impl Requirements {
     }
 }
 
+/// The custom fields by which lists of a kind of records can be filtered and ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CustomFilters {
+    /// The records have no such fields.
+    None,
+    /// Those of the inventory's custom index.
+    Indexed(IndexedKind),
+    /// Any. The records choose them.
+    Any,
+}
+
 /// A record that another record refers to.
 #[derive(Debug)]
 pub struct Reference {
@@ -130,8 +142,12 @@ pub trait CollectionRecord:
     const REQUIREMENTS: Requirements;
     /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
     const SHOWN_KINDS: &'static [Name] = &[];
-    /// The index of the records by their custom fields; `None`: the records have no such fields.
-    const INDEXED: Option<IndexedKind> = None;
+    /// The custom fields by which lists can be filtered and ordered.
+    const CUSTOM_FILTERS: CustomFilters = CustomFilters::None;
+    /// The maximum number of records on a page; `None`: unlimited.
+    const MAX_PAGE: Option<usize> = None;
+    /// Whether lists leave out records that cannot be decoded. Otherwise, such a record is an error.
+    const LISTS_WITHOUT_UNREADABLE: bool = false;
 
     /// Returns the record's id.
     fn id(&self) -> Self::Id;
@@ -249,6 +265,16 @@ pub trait CollectionRecord:
         _batch: &'a mut Batch,
     ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
         ready(Ok(()))
+    }
+
+    /// Writes what must be stored before a deletion. The policy has allowed the deletion.
+    ///
+    /// Returns whether anything was written, so that the deletion must be decided again.
+    fn precede_deletion<'a>(
+        _inventory: &'a Inventory,
+        _record: &'a Self,
+    ) -> impl Future<Output = Result<bool, Error>> + Send + 'a {
+        ready(Ok(false))
     }
 
     /// Completes a deletion that takes several commits, after the first one. Returns whether one was under way.

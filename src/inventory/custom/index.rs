@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::is_custom_name;
+use crate::inventory::collections::CustomFilters;
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::model::Custom;
 use crate::store::{Direction, Facets, Name, Order, SortKey, Term, TermFilter, TermRange};
@@ -69,8 +70,8 @@ impl CustomIndex {
         }
         for name in &self.0.names {
             let Some(value) = custom.get(name) else { continue };
-            facets.terms.extend(text_of(value).map(|text| Term::new(CUSTOM, term(name, &text))));
-            facets.sort_keys.extend(sort_value(value).map(|value| SortKey::new(sort_name(name), value)));
+            facets.terms.extend(term(name, value));
+            facets.sort_keys.extend(sort_key(name, value));
         }
         facets.terms.sort_unstable();
         facets.terms.dedup();
@@ -84,12 +85,22 @@ impl CustomIndex {
 
 /// Returns the filter of the records whose field has this text.
 pub(in crate::inventory) fn filter(name: &str, text: &str) -> TermFilter {
-    TermFilter::new(CUSTOM, [TermRange::exact(term(name, text))])
+    TermFilter::new(CUSTOM, [TermRange::exact(digest_of(name, text))])
 }
 
 /// Returns the order by a field. Records without it come first in ascending order, then numbers, booleans and texts.
 pub(in crate::inventory) fn order(name: &str, direction: Direction) -> Order {
     Order::new(sort_name(name), direction)
+}
+
+/// Returns the term of a value in a field; `None` for null, lists and objects.
+pub(in crate::inventory) fn term(name: &str, value: &Value) -> Option<Term> {
+    text_of(value).map(|text| Term::new(CUSTOM, digest_of(name, &text)))
+}
+
+/// Returns the sort key of a value in a field; `None` for null, lists and objects.
+pub(in crate::inventory) fn sort_key(name: &str, value: &Value) -> Option<SortKey> {
+    sort_value(value).map(|value| SortKey::new(sort_name(name), value))
 }
 
 /// Returns the text by which a value is found; `None` for null, lists and objects.
@@ -104,7 +115,7 @@ fn text_of(value: &Value) -> Option<String> {
 /// Encodes a name and a text, which may be long, as a digest.
 ///
 /// Eight bytes suffice: only a value of the same organization could be confused with another one.
-fn term(name: &str, text: &str) -> Vec<u8> {
+fn digest_of(name: &str, text: &str) -> Vec<u8> {
     let digest = Sha256::new().chain_update(name).chain_update([0]).chain_update(text).finalize();
     digest.iter().take(8).copied().collect()
 }
@@ -135,27 +146,31 @@ fn sort_value(value: &Value) -> Option<Vec<u8>> {
 }
 
 impl Inventory {
-    /// Checks that the custom fields of a query for records of a kind are indexed; `None`: a kind without custom fields.
+    /// Checks that the records of a list can be filtered and ordered by the custom fields of its query.
     ///
     /// # Errors
     /// `Invalid` for a field that is not to be indexed; `IndexIncomplete` until all stored records are indexed.
     pub(in crate::inventory) async fn require_custom_index(
         &self,
-        kind: Option<IndexedKind>,
+        possible: CustomFilters,
         filters: &BTreeMap<String, String>,
         order: Option<&String>,
     ) -> Result<(), Error> {
         if filters.is_empty() && order.is_none() {
             return Ok(());
         }
-        let is_indexed = |name: &str| kind.is_some() && self.custom_index.contains(name);
+        let is_indexed = |name: &str| match possible {
+            CustomFilters::None => false,
+            CustomFilters::Indexed(_) => self.custom_index.contains(name),
+            CustomFilters::Any => true,
+        };
         if let Some(name) = filters.keys().find(|name| !is_indexed(name)) {
             return Err(Error::invalid(format!("custom.{name}"), Problem::Unsupported));
         }
         if order.is_some_and(|name| !is_indexed(name)) {
             return Err(Error::invalid("order_by_custom", Problem::Unsupported));
         }
-        let Some(kind) = kind else { return Ok(()) };
+        let CustomFilters::Indexed(kind) = possible else { return Ok(()) };
         let is_complete = self.custom_index.completeness(kind);
         if is_complete.load(Ordering::Relaxed) {
             return Ok(());

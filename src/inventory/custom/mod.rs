@@ -3,7 +3,7 @@
 mod index;
 mod upgrade;
 
-pub(super) use self::index::{CustomIndex, IndexedKind, filter, order};
+pub(super) use self::index::{CustomIndex, IndexedKind, filter, order, sort_key, term};
 use super::validate::is_readable_value;
 use super::{Error, Problem};
 use crate::model::Custom;

@@ -6,7 +6,7 @@ use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::collections::{ChunkedList, DocumentPages, Documents, PendingDocuments};
+use crate::inventory::collections::{ChunkedList, CustomFilters, DocumentPages, Documents, PendingDocuments};
 use crate::inventory::custom::IndexedKind;
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_sort_key};
@@ -86,7 +86,7 @@ impl Inventory {
         query: &'q HostQuery,
     ) -> Result<(Query, impl Fn() -> u64 + 'q), Error> {
         let order = query.order_by_custom.as_ref();
-        self.require_custom_index(Some(IndexedKind::Hosts), &query.custom, order).await?;
+        self.require_custom_index(CustomFilters::Indexed(IndexedKind::Hosts), &query.custom, order).await?;
         let mut store_query = self.hosts_query(caller, query)?;
         let list = || query.fingerprint(caller.organization_id());
         if let Some(cursor) = &query.cursor {
