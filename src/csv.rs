@@ -7,6 +7,9 @@
 
 use std::borrow::Cow;
 
+use serde::de::IgnoredAny;
+use serde_json::Number;
+
 use csv_core::{Terminator, WriteResult, Writer, WriterBuilder};
 
 use crate::invariant::Invariant;
@@ -58,6 +61,35 @@ pub(crate) fn unguard(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     pieces(text).map(unguarded).collect()
+}
+
+/// Returns the JSON of a custom field from the text of its cell.
+///
+/// Text that is a number as this crate writes it, a boolean in any case, or a text, a list or an object in JSON means that
+/// value. All other text means itself: a number such as `007` would not be the same as a number.
+pub(crate) fn custom_json(cell: &str) -> Cow<'_, str> {
+    let trimmed = cell.trim();
+    let is_json = match trimmed.as_bytes().first() {
+        Some(b'"' | b'[' | b'{') => serde_json::from_str::<IgnoredAny>(trimmed).is_ok(),
+        Some(b'-' | b'0'..=b'9') => {
+            serde_json::from_str::<Number>(trimmed).is_ok_and(|number| number.to_string() == trimmed)
+        }
+        _ => false,
+    };
+    if is_json {
+        return trimmed.into();
+    }
+    let boolean = ["true", "false"].into_iter().find(|boolean| trimmed.eq_ignore_ascii_case(boolean));
+    boolean.map_or_else(|| serde_json::Value::from(cell).to_string().into(), Cow::Borrowed)
+}
+
+/// Returns the text of a cell from the JSON of a custom field. [`custom_json`] is the inverse.
+pub(crate) fn custom_cell(json: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<String>(json) {
+        // Other texts would be read as another value, or as none.
+        Ok(text) if !text.is_empty() && custom_json(&text) == json => text.into(),
+        _ => json.into(),
+    }
 }
 
 /// Writes a row, with its line break.
@@ -152,6 +184,39 @@ mod tests {
             assert_eq!(read.len(), 2, "{text:?}: {read:?}");
             assert_eq!(unguard(&read[1]), text, "{read:?}");
         }
+    }
+
+    #[test]
+    fn custom_fields_are_read_from_cells_as_they_were_written() {
+        let odd = [
+            "", "A-17", "007", "7", "-5", "1e5", "true", "TRUE", "null", "[1]", "[1", "\"a\"", "\"a", " 7",
+            " a ", "{}",
+        ];
+        let values = odd.map(serde_json::Value::from).into_iter().chain([
+            serde_json::json!(7),
+            serde_json::json!(-0.5),
+            serde_json::json!(1e300),
+            serde_json::json!(u64::MAX),
+            serde_json::json!(false),
+            serde_json::json!(["a", {"b": null}]),
+        ]);
+        for value in values.chain(texts().map(serde_json::Value::from)) {
+            let json = value.to_string();
+            let cell = custom_cell(&json);
+            assert!(!cell.is_empty(), "{json}");
+            assert_eq!(custom_json(&cell), json, "{cell:?}");
+        }
+        for (cell, json) in [
+            ("A-17", "\"A-17\""),
+            ("007", "\"007\""),
+            ("12345678901234567890123", "\"12345678901234567890123\""),
+            (" 7 ", "7"),
+            ("True", "true"),
+            ("null", "\"null\""),
+        ] {
+            assert_eq!(custom_json(cell), json);
+        }
+        assert_eq!((custom_cell("\"A-17\""), custom_cell("\"7\"")), ("A-17".into(), "\"7\"".into()));
     }
 
     #[test]

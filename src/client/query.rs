@@ -129,7 +129,9 @@ impl PagedQuery for ListQuery {
             ids,
             tag_ids,
             contains,
+            custom,
             order_by,
+            order_by_custom,
             order_direction,
             limit: _,
             offset: _,
@@ -139,7 +141,13 @@ impl PagedQuery for ListQuery {
         text.value("network_id", *network_id);
         text.list("ids", ids.as_deref());
         text.list("tag_ids", tag_ids.as_deref());
-        text.value("order_by", Some(order_by));
+        for (name, value) in custom {
+            text.custom(name, value);
+        }
+        match order_by_custom {
+            Some(name) => text.value("order_by_custom", Some(name)),
+            None => text.value("order_by", Some(order_by)),
+        }
         text.value("order_direction", Some(order_direction));
     }
 }

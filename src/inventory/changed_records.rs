@@ -92,7 +92,7 @@ impl BatchChanges {
         let (batch_number, mut changes) = (notes.batches, 0);
         notes.batches += 1;
         notes.uncertain.insert(batch_number);
-        for write in batch.writes().iter().filter(|write| KINDS.contains(&write.key().kind)) {
+        for write in batch.writes().iter().filter(|write| is_noted(write.key().kind)) {
             changes += 1;
             if notes.named.len() < NAMED {
                 notes.named.push((batch_number, described(write)));
@@ -116,6 +116,10 @@ impl BatchChanges {
         notes.named.retain(|(batch, _)| *batch != self.batch);
         notes.uncertain.remove(&self.batch);
     }
+}
+
+fn is_noted(kind: Name) -> bool {
+    KINDS.contains(&kind) || kind.is_of_application()
 }
 
 fn described(write: &Write) -> String {

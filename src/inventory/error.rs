@@ -224,7 +224,7 @@ pub enum ErrorKind {
     #[error("The rules of this server could not be checked in time; try again.")]
     PolicyUnavailable,
     /// A custom field of the filter or of the order is not indexed completely yet.
-    #[error("The hosts are still being indexed by this field; try again.")]
+    #[error("The records are still being indexed by this field; try again.")]
     IndexIncomplete,
     /// The store is temporarily unavailable.
     #[error("The store is temporarily unavailable; try again.")]
@@ -311,6 +311,8 @@ text_enum! {
         Organization = "Organization",
         /// A user.
         User = "User",
+        /// A record of the host application.
+        ApplicationRecord = "Application Record",
         /// A service of a host.
         Service = "Service",
         /// An interface of a host.
@@ -367,7 +369,18 @@ impl Error {
         text
     }
 
-    pub(crate) fn invalid(field: impl Into<String>, problem: Problem) -> Self {
+    /// Creates the error for an invalid value, such as one that the [kind](super::ApplicationRecord) of a host application refuses.
+    ///
+    /// `field` is the dotted path of the value.
+    ///
+    /// ```
+    /// use toposcope::inventory::{Error, Problem};
+    ///
+    /// let error = Error::invalid("units", Problem::OutOfRange { min: 1, max: 60 });
+    /// assert_eq!(error.to_string(), "units must be between 1 and 60.");
+    /// ```
+    #[must_use]
+    pub fn invalid(field: impl Into<String>, problem: Problem) -> Self {
         ErrorKind::Invalid { field: field.into(), problem }.into()
     }
 

@@ -22,6 +22,8 @@ pub struct InventoryFigures {
     pub sessions_begun: u64,
     /// Number of sessions that a logout has ended.
     pub sessions_ended: u64,
+    /// Number of records of the host application that lists have left out because they could not be read.
+    pub unreadable_records: u64,
     /// Number of background tasks, such as those that record the use of keys.
     pub background_tasks: u64,
     /// Number of long computations that wait for a thread.
@@ -99,6 +101,7 @@ impl Inventory {
             share_passwords: LoginFigures::new(&self.share_attempts, shares),
             sessions_begun: state.sessions_begun.get(),
             sessions_ended: state.sessions_ended.get(),
+            unreadable_records: state.unreadable_records.get(),
             background_tasks: state.tasks.running(),
             waiting_computations: state.offload.waiting(),
             store: self.store.figures(),
@@ -135,7 +138,7 @@ impl InventoryFigures {
     pub(crate) fn write_all_but_caches(&self, text: &mut OpenMetrics) {
         self.write_queues(text);
         self.write_logins(text);
-        let numbers: [(&str, MetricKind, &str, u64); 4] = [
+        let numbers: [(&str, MetricKind, &str, u64); 5] = [
             (
                 "toposcope_sessions_begun",
                 MetricKind::Counter,
@@ -147,6 +150,12 @@ impl InventoryFigures {
                 MetricKind::Counter,
                 "Sessions that a logout has ended.",
                 self.sessions_ended,
+            ),
+            (
+                "toposcope_unreadable_records",
+                MetricKind::Counter,
+                "Records of the host application that lists have left out.",
+                self.unreadable_records,
             ),
             ("toposcope_background_tasks", MetricKind::Gauge, "Background tasks.", self.background_tasks),
             (

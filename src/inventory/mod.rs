@@ -4,6 +4,7 @@
 //! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
 
 mod api_keys;
+mod application;
 mod authentication;
 mod background;
 mod bootstrap;
@@ -65,6 +66,10 @@ pub use crate::wire::{
     Reassignment, Refusal, ShareToken,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
+pub use application::{
+    ApplicationRecord, ApplicationRecords, RecordFacets, RecordRevision, RecordRevisionError,
+    ReferenceTarget, Stored,
+};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::{ChangedRecords, begin_of};
 pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
@@ -184,7 +189,7 @@ pub struct Inventory {
     pending_answer: Option<Arc<PendingAnswer>>,
     /// The rules of the host application.
     policy: Option<Review>,
-    /// The custom fields by which hosts are found.
+    /// The custom fields by which hosts and networks are found.
     custom_index: CustomIndex,
     state: Arc<State>,
 }
@@ -215,6 +220,8 @@ struct State {
     security_log: SecurityLog,
     sessions_begun: Counter,
     sessions_ended: Counter,
+    /// Records that lists have left out because they could not be decoded.
+    unreadable_records: Counter,
 }
 
 /// Shows the store and the lengths of the queues, but no cached record.

@@ -2,9 +2,9 @@
 
 use crate::access::Caller;
 use crate::inventory::collections::{
-    CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements, handle,
+    CollectionRecord, Creatable, CustomFilters, Deletable, Reference, Requirement, Requirements, handle,
 };
-use crate::inventory::custom::check_custom;
+use crate::inventory::custom::{IndexedKind, check_custom};
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
@@ -13,7 +13,7 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_system, unchanged, validate};
 use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
-use crate::store::{Batch, Facets, Guard, Link, Name};
+use crate::store::{Batch, Facets, Guard, Link, Name, Precondition};
 
 impl Network {
     /// A network with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
@@ -56,6 +56,7 @@ impl CollectionRecord for Network {
 
     const ENTITY: Entity = Entity::Network;
     const KIND: Name = NETWORK;
+    const CUSTOM_FILTERS: CustomFilters = CustomFilters::Indexed(IndexedKind::Networks);
     const REQUIREMENTS: Requirements = Requirements {
         read: Requirement::level(Permission::Viewer),
         create: Requirement::level(Permission::Admin),
@@ -68,6 +69,10 @@ impl CollectionRecord for Network {
 
     fn label(&self) -> String {
         self.name.clone()
+    }
+
+    fn custom(&self) -> Option<&Custom> {
+        Some(&self.custom)
     }
 
     /// A network is visible to those who may access what is on it.
@@ -138,6 +143,15 @@ impl CollectionRecord for Network {
     ) -> Result<(), Error> {
         inventory.prepare_network_deletion(record, batch).await
     }
+
+    async fn precede_deletion(inventory: &Inventory, record: &Self) -> Result<bool, Error> {
+        let mut has_deleted = false;
+        while inventory.delete_some_application_records(record).await? {
+            has_deleted = true;
+            tokio::task::yield_now().await;
+        }
+        Ok(has_deleted)
+    }
 }
 
 handle! {
@@ -145,7 +159,7 @@ handle! {
     ///
     /// A network can be deleted while it has no hosts, subnets, daemons, daemon API keys and shares; otherwise
     /// [`delete`](crate::inventory::Collection::delete) returns `InUse`. The deletion revokes all grants of the network to users and API
-    /// keys.
+    /// keys, and deletes the [records of the host application](crate::inventory::ApplicationRecord) on it, in commits of at most 1,000.
     pub struct Networks(Network) = networks;
 }
 
@@ -199,6 +213,9 @@ impl Inventory {
             for record in self.store.list(&on_network(kind, organization, id)).await?.records {
                 batch.delete(record.key, unchanged(Some(&record)));
             }
+        }
+        for key in self.application_records_on(network).await? {
+            batch.delete(key, Precondition::Any);
         }
         batch.guard(Guard::NetworkEmpty { organization: Some(organization.uuid()), network: id.uuid() });
         self.revoke_network(network, batch).await

@@ -45,6 +45,8 @@ pub struct Quotas {
     pub tags_per_organization: Option<u64>,
     /// Hosts of one organization.
     pub hosts_per_organization: Option<u64>,
+    /// Records of one kind of the host application in one organization.
+    pub application_records_per_kind: Option<u64>,
     /// Bytes of one host's JSON as the API serves it. Default: 32 MiB (33,554,432).
     pub host_bytes: Option<usize>,
 }
@@ -57,6 +59,7 @@ impl Default for Quotas {
             daemon_api_keys_per_network: None,
             tags_per_organization: None,
             hosts_per_organization: None,
+            application_records_per_kind: None,
             host_bytes: Some(HOST_BYTES),
         }
     }

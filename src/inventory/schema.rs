@@ -82,9 +82,15 @@ pub(super) const IDEMPOTENCY_KEY: Name = Name::new("idempotency_key");
 /// When the responses of a user were last ended, stored under the user's id. It belongs to no organization.
 pub(super) const REVOCATION: Name = Name::new("revocation");
 
+/// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
+///
+/// The kinds themselves begin with `x.`.
+pub(super) const APPLICATION_KIND: Name = Name::new("application_kind");
+
 /// The kinds of the records of an organization, in the order in which its deletion deletes them.
 ///
-/// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it.
+/// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
+/// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
 pub(super) const KINDS_OF_ORGANIZATION: [Name; 27] = [
     SHARE,
     SHARE_PASSWORD,
@@ -340,4 +346,21 @@ pub(super) fn damaged(key: Key, error: &serde_json::Error) -> Error {
         error.classify(),
         error.column()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guide_names_every_kind_and_none_is_of_an_application() {
+        let guide = include_str!("../guide/existing_application.md");
+        let others = [APPLICATION_KIND, ORGANIZATION, ORGANIZATION_DELETION, HOST_FACETS, REVOCATION];
+        for kind in KINDS_OF_ORGANIZATION.iter().chain(&others) {
+            assert!(!kind.is_of_application() && guide.contains(&format!("`{kind}`")), "{kind}");
+        }
+        for (name, is_of_application) in [("x.rack", true), ("x.", false), ("x", false), ("y.rack", false)] {
+            assert_eq!(Name::new(name).is_of_application(), is_of_application, "{name}");
+        }
+    }
 }

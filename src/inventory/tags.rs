@@ -135,7 +135,7 @@ impl Referenced for Tag {
         }
         for (kind, rewrite) in TAGGED_KINDS {
             let link = (Entity::Tag, Link::new(TAG_LINK, id.uuid()));
-            let without = |record: &Record, now| rewrite(record, organization, id, now);
+            let without = |record: &Record, now| rewrite(inventory, record, organization, id, now);
             inventory.rewrite_linked((organization, kind), link, without).await?;
         }
         Ok(())
@@ -152,7 +152,7 @@ fn remove_from_host(host: &mut Host, tag: TagId, now: Timestamp) {
 }
 
 /// Removes a tag from a record of an organization, at a time.
-type RemoveTag = fn(&Record, OrganizationId, TagId, Timestamp) -> Result<Rewritten, Error>;
+type RemoveTag = fn(&Inventory, &Record, OrganizationId, TagId, Timestamp) -> Result<Rewritten, Error>;
 
 /// The kinds of records other than hosts that can have tags.
 const TAGGED_KINDS: [(Name, RemoveTag); 4] = [
@@ -163,6 +163,7 @@ const TAGGED_KINDS: [(Name, RemoveTag); 4] = [
 ];
 
 fn remove_from<T: Tagged>(
+    inventory: &Inventory,
     record: &Record,
     organization: OrganizationId,
     tag: TagId,
@@ -172,7 +173,7 @@ fn remove_from<T: Tagged>(
     let (tags, updated_at) = value.tags_and_time();
     tags.retain(|id| *id != tag);
     *updated_at = now;
-    Ok((value.facets_in(organization), encode(&value)?))
+    Ok((value.facets_in(inventory, organization), encode(&value)?))
 }
 
 /// A record with tags, as it is stored.
@@ -181,7 +182,7 @@ trait Tagged: Serialize + DeserializeOwned {
     fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp);
 
     /// Returns the facets under which a record of the organization is stored.
-    fn facets_in(&self, organization: OrganizationId) -> Facets;
+    fn facets_in(&self, inventory: &Inventory, organization: OrganizationId) -> Facets;
 }
 
 impl Tagged for Network {
@@ -189,8 +190,8 @@ impl Tagged for Network {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: OrganizationId) -> Facets {
-        self.facets(organization)
+    fn facets_in(&self, inventory: &Inventory, organization: OrganizationId) -> Facets {
+        inventory.facets_of(organization, self)
     }
 }
 
@@ -199,8 +200,8 @@ impl Tagged for Subnet {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: OrganizationId) -> Facets {
-        self.facets(organization)
+    fn facets_in(&self, inventory: &Inventory, organization: OrganizationId) -> Facets {
+        inventory.facets_of(organization, self)
     }
 }
 
@@ -209,7 +210,7 @@ impl Tagged for UserApiKey {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, _organization: OrganizationId) -> Facets {
+    fn facets_in(&self, _inventory: &Inventory, _organization: OrganizationId) -> Facets {
         user_api_key_facets(self)
     }
 }
@@ -219,7 +220,7 @@ impl Tagged for DaemonApiKey {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: OrganizationId) -> Facets {
+    fn facets_in(&self, _inventory: &Inventory, organization: OrganizationId) -> Facets {
         daemon_api_key_facets(organization, self)
     }
 }

@@ -159,6 +159,7 @@ macro_rules! ids {
 }
 
 ids! {
+    ApplicationRecordId: "a record of the host application";
     BindingId: "a binding of a service";
     CredentialId: "a credential, which another system keeps";
     DaemonApiKeyId: "a daemon's API key";

@@ -278,6 +278,11 @@ impl Name {
         self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).asserted_or_default()
     }
 
+    /// Returns whether the name is one of a host application: it begins with `x.`, and goes on.
+    pub(crate) const fn is_of_application(&self) -> bool {
+        matches!(self.0, [b'x', b'.', next, ..] if next != 0)
+    }
+
     #[allow(clippy::indexing_slicing, reason = "both indices stay below the checked length")]
     const fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() || bytes.len() > Self::MAX_LENGTH {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use uuid::Uuid;
@@ -28,9 +29,20 @@ pub struct ListQuery {
     pub tag_ids: Option<Vec<TagId>>,
     /// Only subnets that contain this address. Ignored for other records.
     pub contains: Option<IpAddr>,
+    /// Only networks whose custom fields have these texts. A number or a boolean has the text of its JSON.
+    ///
+    /// The fields must be [indexed](crate::Inventory::with_custom_index). [Records of the host
+    /// application](crate::inventory::ApplicationRecord) are filtered by their own facets. Lists of other records refuse such filters.
+    pub custom: BTreeMap<String, String>,
     /// The field to order by. Records that are equal in it are ordered by id.
     pub order_by: ListOrderField,
-    /// The direction of the order.
+    /// The custom field to order networks by, in place of `order_by`. It must be
+    /// [indexed](crate::Inventory::with_custom_index). [Records of the host application](crate::inventory::ApplicationRecord) are
+    /// ordered by their own facets. Lists of other records refuse it.
+    ///
+    /// Records without it come first in ascending order, then numbers, `false`, `true`, and texts by their first 128 bytes.
+    pub order_by_custom: Option<String>,
+    /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,
     /// The maximum number of records; `None`: all.
     pub limit: Option<usize>,

@@ -10,6 +10,7 @@
 )]
 
 mod access;
+mod application_records;
 #[allow(dead_code, reason = "shared with the tests of the API")]
 #[path = "../api/backend.rs"]
 mod backend;

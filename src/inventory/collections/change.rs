@@ -49,7 +49,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
             self.inventory.check_own_references(caller, &references).await?;
             record.deduplicate();
             let mut batch = Batch::new();
-            let facets = record.facets(organization);
+            let facets = self.inventory.facets_of(organization, &record);
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self.inventory, caller, None, &record, &mut batch).await?;
@@ -146,6 +146,9 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
             transaction.review(Actor::Caller(caller), Some(&record), None).await?;
+            if T::precede_deletion(self.inventory, &record).await? {
+                continue;
+            }
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.
@@ -270,7 +273,7 @@ impl Inventory {
             record.touch(now);
             transaction.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
             T::precede_update(self, &before, &record).await?;
-            let facets = record.facets(caller.organization_id());
+            let facets = self.facets_of(caller.organization_id(), &record);
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);
             if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {

@@ -13,7 +13,7 @@ use super::cursor::{CursorPosition, fingerprint, invalid_cursor};
 use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{Error, Inventory, custom};
 use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
@@ -23,8 +23,9 @@ use crate::wire::{ListOrderField, ListQuery, PageCursor};
 impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
     pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: OrganizationId) -> u64 {
-        let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
-        fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
+        let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains, &self.custom);
+        let order = (self.order_by, &self.order_by_custom, self.order_direction);
+        fingerprint(&(kind, organization, filters, order))
     }
 }
 
@@ -78,7 +79,8 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// `PermissionDenied`; `Invalid` for a cursor of another list.
+    /// `PermissionDenied`; `Invalid` for a cursor of another list, and for custom fields that are not indexed;
+    /// `IndexIncomplete` until they are.
     pub async fn list(self, caller: &Caller, query: &ListQuery) -> Result<ListPage<T>, Error> {
         let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
         let page = self.inventory.store.list(&store_query).await?;
@@ -90,7 +92,15 @@ impl<T: Resource> Collection<'_, T> {
     /// # Errors
     /// `PermissionDenied`.
     pub async fn all(self, caller: &Caller) -> Result<Vec<T>, Error> {
-        Ok(self.list(caller, &ListQuery::default()).await?.records)
+        let (mut all, mut query) = (Vec::new(), ListQuery::default());
+        loop {
+            let page = self.list(caller, &query).await?;
+            all.extend(page.records);
+            query.cursor = page.next;
+            if query.cursor.is_none() {
+                return Ok(all);
+            }
+        }
     }
 
     /// Returns a record that is visible to a caller.
@@ -139,22 +149,51 @@ impl Inventory {
         query: &ListQuery,
     ) -> Result<(Query, u64), Error> {
         T::REQUIREMENTS.read.check(caller)?;
+        let order = query.order_by_custom.as_ref();
+        self.require_custom_index(T::CUSTOM_FILTERS, &query.custom, order).await?;
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
+        if let Some(max) = T::MAX_PAGE {
+            store_query.limit = Some(query.limit.unwrap_or(max).min(max));
+        }
         if let Some(cursor) = &query.cursor {
             let organization = caller.organization_id();
-            let facets =
-                |record: Record| ready(decode::<T>(&record).map(|record| record.facets(organization)));
+            let facets = |record: Record| {
+                ready(decode::<T>(&record).map(|record| self.facets_of(organization, &record)))
+            };
             store_query.start = self.start_of(cursor.position(list)?, &store_query, facets).await?;
         }
         Ok((store_query, list))
     }
 
     async fn complete_page<T: Resource>(&self, page: Page, list: u64) -> Result<ListPage<T>, Error> {
-        let mut records: Vec<T> = page.records.iter().map(decode).collect::<Result<_, _>>()?;
+        let mut records: Vec<T> = match T::LISTS_WITHOUT_UNREADABLE {
+            true => self.readable_records(&page.records),
+            false => page.records.iter().map(decode).collect::<Result<_, _>>()?,
+        };
         T::complete(self, &mut records).await?;
         let next = page.next.map(|cursor| PageCursor::new(list, &cursor));
         Ok(ListPage { records, total: page.total, next })
+    }
+
+    /// Decodes the records of a page that can be decoded. Counts the others, and reports them to the log.
+    fn readable_records<T: CollectionRecord>(&self, records: &[Record]) -> Vec<T> {
+        let mut first_error = None;
+        let decoded = records.iter().filter_map(|record| match decode(record) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                first_error.get_or_insert(error);
+                None
+            }
+        });
+        let readable: Vec<T> = decoded.collect();
+        if let Some(error) = first_error {
+            let count = (records.len() - readable.len()) as u64;
+            self.state.unreadable_records.add(count);
+            // One line a page, so that a list of many does not fill the log.
+            tracing::warn!(count, first = error.with_causes(), "unreadable records were left out of a list");
+        }
+        readable
     }
 
     /// Returns where the page of a position starts. `facets` computes those of the record that the position names.
@@ -251,12 +290,17 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
         ListOrderField::Name => Some(NAME),
         ListOrderField::IfIndex | ListOrderField::Number => None,
     };
+    let order = match &query.order_by_custom {
+        Some(field) => Some(custom::order(field, direction)),
+        None => name.map(|name| Order::new(name, direction)),
+    };
     let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
     let all = Query {
         organization: Some(caller.organization_id().uuid()),
         ids: query.ids.clone(),
         links: links.collect(),
-        order: name.map(|name| Order::new(name, direction)).into_iter().collect(),
+        terms: query.custom.iter().map(|(name, text)| custom::filter(name, text)).collect(),
+        order: order.into_iter().collect(),
         start: Start::Offset(query.offset),
         limit: query.limit,
         ..Query::new(T::KIND)

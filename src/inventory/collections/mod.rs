@@ -27,15 +27,17 @@ pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
 pub use self::list::ListPage;
 pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
+use super::custom::IndexedKind;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
-use crate::model::{NetworkId, OrganizationId, Permission, RecordId, Timestamp};
+use crate::model::{Custom, NetworkId, OrganizationId, Permission, RecordId, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
 use crate::wire::ListQuery;
 
 /// A kind of record that a [`Collection`] has.
 ///
-/// Implemented by the records of the API; not implementable outside of this crate.
+/// Implemented by the records of the API, and by [`Stored`](super::Stored) for the values of the host application's own
+/// [kinds](super::ApplicationRecord). Not implementable outside of this crate.
 pub trait Resource: CollectionRecord {}
 
 impl<T: CollectionRecord> Resource for T {}
@@ -95,6 +97,17 @@ impl Requirements {
     }
 }
 
+/// The custom fields by which lists of a kind of records can be filtered and ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CustomFilters {
+    /// The records have no such fields.
+    None,
+    /// Those of the inventory's custom index.
+    Indexed(IndexedKind),
+    /// Any. The records choose them.
+    Any,
+}
+
 /// A record that another record refers to.
 #[derive(Debug)]
 pub struct Reference {
@@ -129,6 +142,12 @@ pub trait CollectionRecord:
     const REQUIREMENTS: Requirements;
     /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
     const SHOWN_KINDS: &'static [Name] = &[];
+    /// The custom fields by which lists can be filtered and ordered.
+    const CUSTOM_FILTERS: CustomFilters = CustomFilters::None;
+    /// The maximum number of records on a page; `None`: unlimited.
+    const MAX_PAGE: Option<usize> = None;
+    /// Whether lists leave out records that cannot be decoded. Otherwise, such a record is an error.
+    const LISTS_WITHOUT_UNREADABLE: bool = false;
 
     /// Returns the record's id.
     fn id(&self) -> Self::Id;
@@ -190,7 +209,12 @@ pub trait CollectionRecord:
     /// Removes repeated references, after they were checked: errors name the element that the caller sent.
     fn deduplicate(&mut self) {}
 
-    /// Returns the facets under which the record is stored.
+    /// Returns the record's custom fields, if the records have such fields.
+    fn custom(&self) -> Option<&Custom> {
+        None
+    }
+
+    /// Returns the facets of the record, without those of the inventory's custom index.
     fn facets(&self, organization: OrganizationId) -> Facets;
 
     /// Checks a creation or an update against other records. Adds guards and further writes to its batch.
@@ -243,6 +267,16 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
+    /// Writes what must be stored before a deletion. The policy has allowed the deletion.
+    ///
+    /// Returns whether anything was written, so that the deletion must be decided again.
+    fn precede_deletion<'a>(
+        _inventory: &'a Inventory,
+        _record: &'a Self,
+    ) -> impl Future<Output = Result<bool, Error>> + Send + 'a {
+        ready(Ok(false))
+    }
+
     /// Completes a deletion that takes several commits, after the first one. Returns whether one was under way.
     fn finish_deletion<'a>(
         _inventory: &'a Inventory,
@@ -268,6 +302,21 @@ pub trait CollectionRecord:
     /// Returns the record as entity tags identify it: without the times of uses.
     fn tagged(&self) -> Self {
         self.stored()
+    }
+}
+
+impl Inventory {
+    /// Returns the facets under which a record is stored.
+    pub(in crate::inventory) fn facets_of<T: CollectionRecord>(
+        &self,
+        organization: OrganizationId,
+        record: &T,
+    ) -> Facets {
+        let mut facets = record.facets(organization);
+        if let Some(custom) = record.custom() {
+            self.custom_index.add_to(&mut facets, custom);
+        }
+        facets
     }
 }
 

@@ -1,6 +1,6 @@
 //! The custom fields by which hosts are found and ordered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::is_custom_name;
-use crate::inventory::Inventory;
+use crate::inventory::collections::CustomFilters;
+use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::model::Custom;
 use crate::store::{Direction, Facets, Name, Order, SortKey, Term, TermFilter, TermRange};
 
@@ -18,7 +19,14 @@ const CUSTOM: Name = Name::new("custom");
 /// The maximum length of the value of a sort key. Longer texts are ordered by their beginnings.
 const MAX_SORT_KEY: usize = 128;
 
-/// The custom fields that an inventory indexes. Clones share whether the stored hosts are indexed.
+/// The kinds of records that are indexed by custom fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexedKind {
+    Hosts,
+    Networks,
+}
+
+/// The custom fields that an inventory indexes. Clones share whether the stored records are indexed.
 #[derive(Clone, Debug, Default)]
 pub(in crate::inventory) struct CustomIndex(Arc<Inner>);
 
@@ -27,7 +35,9 @@ struct Inner {
     /// The names of the fields, sorted.
     names: Vec<String>,
     /// Whether all stored hosts are known to be indexed.
-    is_complete: AtomicBool,
+    are_hosts_complete: AtomicBool,
+    /// Whether all stored networks are known to be indexed.
+    are_networks_complete: AtomicBool,
 }
 
 impl CustomIndex {
@@ -37,7 +47,7 @@ impl CustomIndex {
         for name in others {
             tracing::warn!(name, "no custom field can have this name, so that it is not indexed");
         }
-        Self(Arc::new(Inner { names: valid.into_iter().collect(), is_complete: AtomicBool::new(false) }))
+        Self(Arc::new(Inner { names: valid.into_iter().collect(), ..Inner::default() }))
     }
 
     /// Returns the names of the fields, sorted.
@@ -45,44 +55,52 @@ impl CustomIndex {
         &self.0.names
     }
 
-    /// Returns whether all stored hosts are known to be indexed.
-    pub(in crate::inventory) fn is_complete(&self) -> bool {
-        self.0.is_complete.load(Ordering::Relaxed)
+    /// Returns the note whether all stored records of a kind are known to be indexed.
+    fn completeness(&self, kind: IndexedKind) -> &AtomicBool {
+        match kind {
+            IndexedKind::Hosts => &self.0.are_hosts_complete,
+            IndexedKind::Networks => &self.0.are_networks_complete,
+        }
     }
 
-    /// Notes that all stored hosts are indexed.
-    pub(in crate::inventory) fn set_complete(&self) {
-        self.0.is_complete.store(true, Ordering::Relaxed);
-    }
-
-    /// Adds the terms and sort keys of the indexed fields to the facets of a host.
+    /// Adds the terms and sort keys of the indexed fields to the facets of a record.
     pub(in crate::inventory) fn add_to(&self, facets: &mut Facets, custom: &Custom) {
         if custom.is_empty() || self.0.names.is_empty() {
             return;
         }
         for name in &self.0.names {
             let Some(value) = custom.get(name) else { continue };
-            facets.terms.extend(text_of(value).map(|text| Term::new(CUSTOM, term(name, &text))));
-            facets.sort_keys.extend(sort_value(value).map(|value| SortKey::new(sort_name(name), value)));
+            facets.terms.extend(term(name, value));
+            facets.sort_keys.extend(sort_key(name, value));
         }
         facets.terms.sort_unstable();
         facets.terms.dedup();
     }
 
     /// Returns whether a field is indexed.
-    pub(in crate::inventory) fn contains(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         self.0.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
     }
 }
 
 /// Returns the filter of the records whose field has this text.
 pub(in crate::inventory) fn filter(name: &str, text: &str) -> TermFilter {
-    TermFilter::new(CUSTOM, [TermRange::exact(term(name, text))])
+    TermFilter::new(CUSTOM, [TermRange::exact(digest_of(name, text))])
 }
 
 /// Returns the order by a field. Records without it come first in ascending order, then numbers, booleans and texts.
 pub(in crate::inventory) fn order(name: &str, direction: Direction) -> Order {
     Order::new(sort_name(name), direction)
+}
+
+/// Returns the term of a value in a field; `None` for null, lists and objects.
+pub(in crate::inventory) fn term(name: &str, value: &Value) -> Option<Term> {
+    text_of(value).map(|text| Term::new(CUSTOM, digest_of(name, &text)))
+}
+
+/// Returns the sort key of a value in a field; `None` for null, lists and objects.
+pub(in crate::inventory) fn sort_key(name: &str, value: &Value) -> Option<SortKey> {
+    sort_value(value).map(|value| SortKey::new(sort_name(name), value))
 }
 
 /// Returns the text by which a value is found; `None` for null, lists and objects.
@@ -97,7 +115,7 @@ fn text_of(value: &Value) -> Option<String> {
 /// Encodes a name and a text, which may be long, as a digest.
 ///
 /// Eight bytes suffice: only a value of the same organization could be confused with another one.
-fn term(name: &str, text: &str) -> Vec<u8> {
+fn digest_of(name: &str, text: &str) -> Vec<u8> {
     let digest = Sha256::new().chain_update(name).chain_update([0]).chain_update(text).finalize();
     digest.iter().take(8).copied().collect()
 }
@@ -128,13 +146,50 @@ fn sort_value(value: &Value) -> Option<Vec<u8>> {
 }
 
 impl Inventory {
-    /// Indexes custom fields of hosts, by which lists can then be filtered and ordered. Default: none.
+    /// Checks that the records of a list can be filtered and ordered by the custom fields of its query.
     ///
-    /// A host is found by a text exactly, and by a number or a boolean as its JSON has it: `custom.asset_tag=A-17`,
-    /// `custom.rack=7`. All processes that use a store must index the same fields. Hosts that are stored before a field is indexed
-    /// are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until it has ended, lists
+    /// # Errors
+    /// `Invalid` for a field that is not to be indexed; `IndexIncomplete` until all stored records are indexed.
+    pub(in crate::inventory) async fn require_custom_index(
+        &self,
+        possible: CustomFilters,
+        filters: &BTreeMap<String, String>,
+        order: Option<&String>,
+    ) -> Result<(), Error> {
+        if filters.is_empty() && order.is_none() {
+            return Ok(());
+        }
+        let is_indexed = |name: &str| match possible {
+            CustomFilters::None => false,
+            CustomFilters::Indexed(_) => self.custom_index.contains(name),
+            CustomFilters::Any => true,
+        };
+        if let Some(name) = filters.keys().find(|name| !is_indexed(name)) {
+            return Err(Error::invalid(format!("custom.{name}"), Problem::Unsupported));
+        }
+        if order.is_some_and(|name| !is_indexed(name)) {
+            return Err(Error::invalid("order_by_custom", Problem::Unsupported));
+        }
+        let CustomFilters::Indexed(kind) = possible else { return Ok(()) };
+        let is_complete = self.custom_index.completeness(kind);
+        if is_complete.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let indexed = self.indexed_fields(kind).await?;
+        if !self.custom_index.names().iter().all(|name| indexed.contains(name)) {
+            return Err(ErrorKind::IndexIncomplete.into());
+        }
+        is_complete.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Indexes custom fields of hosts and networks, by which lists can then be filtered and ordered. Default: none.
+    ///
+    /// A record is found by a text exactly, and by a number or a boolean as its JSON has it: `custom.asset_tag=A-17`,
+    /// `custom.rack=7`. All processes that use a store must index the same fields. Records that are stored before a field is
+    /// indexed are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until it has ended, lists
     /// that need the index fail with [`IndexIncomplete`](crate::inventory::ErrorKind::IndexIncomplete), which the API answers with
-    /// 503. An inventory [without terms](Self::without_host_terms) orders by these fields, and finds nothing by them.
+    /// 503. An inventory [without terms](Self::without_host_terms) orders hosts by these fields, and finds none by them.
     ///
     /// ```
     /// # use toposcope::access::Caller;

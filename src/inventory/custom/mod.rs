@@ -1,8 +1,9 @@
-//! Custom fields: their limits, and the index of hosts by them.
+//! Custom fields: their limits, and the index of hosts and networks by them.
 
 mod index;
+mod upgrade;
 
-pub(super) use self::index::{CustomIndex, filter, order};
+pub(super) use self::index::{CustomIndex, IndexedKind, filter, order, sort_key, term};
 use super::validate::is_readable_value;
 use super::{Error, Problem};
 use crate::model::Custom;

@@ -6,10 +6,11 @@ use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::collections::{ChunkedList, DocumentPages, Documents, PendingDocuments};
+use crate::inventory::collections::{ChunkedList, CustomFilters, DocumentPages, Documents, PendingDocuments};
+use crate::inventory::custom::IndexedKind;
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_sort_key};
-use crate::inventory::{Error, ErrorKind, Inventory, Problem, custom};
+use crate::inventory::{Error, Inventory, Problem, custom};
 use crate::model::{Host, HostOrderField, OrderDirection, uuids};
 use crate::store::{
     Direction, KeyFilter, LinkFilter, Order, Query, Record, Revision, Start, Store, TermRange,
@@ -84,7 +85,8 @@ impl Inventory {
         caller: &'q Caller,
         query: &'q HostQuery,
     ) -> Result<(Query, impl Fn() -> u64 + 'q), Error> {
-        self.require_index(query).await?;
+        let order = query.order_by_custom.as_ref();
+        self.require_custom_index(CustomFilters::Indexed(IndexedKind::Hosts), &query.custom, order).await?;
         let mut store_query = self.hosts_query(caller, query)?;
         let list = || query.fingerprint(caller.organization_id());
         if let Some(cursor) = &query.cursor {
@@ -104,31 +106,6 @@ impl Inventory {
             store_query.start = self.start_of(cursor.position(list())?, &store_query, facets).await?;
         }
         Ok((store_query, list))
-    }
-
-    /// Checks that the custom fields of a query are indexed.
-    ///
-    /// # Errors
-    /// `Invalid` for a field that is not to be indexed; `IndexIncomplete` until all stored hosts are indexed.
-    async fn require_index(&self, query: &HostQuery) -> Result<(), Error> {
-        let filters = query.custom.keys().map(|name| (name, format!("custom.{name}")));
-        let order = query.order_by_custom.iter().map(|name| (name, "order_by_custom".to_owned()));
-        let mut is_needed = false;
-        for (name, field) in filters.chain(order) {
-            if !self.custom_index.contains(name) {
-                return Err(Error::invalid(field, Problem::Unsupported));
-            }
-            is_needed = true;
-        }
-        if !is_needed || self.custom_index.is_complete() {
-            return Ok(());
-        }
-        let indexed = self.indexed_fields().await?;
-        if !self.custom_index.names().iter().all(|name| indexed.contains(name)) {
-            return Err(ErrorKind::IndexIncomplete.into());
-        }
-        self.custom_index.set_complete();
-        Ok(())
     }
 
     /// Translates a list request to a store query.

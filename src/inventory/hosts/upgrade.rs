@@ -1,4 +1,4 @@
-//! Bringing stored hosts and users up to the present form of their facets.
+//! Bringing stored hosts, networks and users up to the present form of their facets.
 //!
 //! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
 //! would be missing from filters and orders until they are stored again.
@@ -10,6 +10,7 @@ use super::document::{decode, set_virtualized_by};
 use super::rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes};
 use super::terms::HostTerms;
 use super::virtualization::ServiceNames;
+use crate::inventory::custom::IndexedKind;
 use crate::inventory::schema::{HOST, HOST_FACETS, ORGANIZATION, decode as decode_record, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Host, OrganizationId};
@@ -30,6 +31,19 @@ struct StoredForm {
     /// The custom fields by which the hosts are indexed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     custom: Vec<String>,
+    /// The custom fields by which the networks are indexed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<String>,
+}
+
+impl StoredForm {
+    /// Returns the custom fields by which the records of a kind are indexed.
+    fn fields(self, kind: IndexedKind) -> Vec<String> {
+        match kind {
+            IndexedKind::Hosts => self.custom,
+            IndexedKind::Networks => self.networks,
+        }
+    }
 }
 
 /// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way.
@@ -39,11 +53,11 @@ const USER_FORM: u32 = 1;
 const ORGANIZATIONS: usize = 128;
 
 impl Inventory {
-    /// Brings the hosts and users that an earlier version of the library has stored up to date, and hosts that were
-    /// stored [without terms](crate::Inventory::without_host_terms) or without one of the present
-    /// [indexes](crate::Inventory::with_custom_index). Returns the number of these records.
+    /// Brings the hosts and users that an earlier version of the library has stored up to date, hosts that were stored
+    /// [without terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the
+    /// present [indexes](crate::Inventory::with_custom_index). Returns the number of these records.
     ///
-    /// Filters and orders that are new do not find such hosts before, and such users cannot log in. The records
+    /// Filters and orders that are new do not find such records before, and such users cannot log in. The records
     /// themselves do not change, nor do their `updated_at`. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
     /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
     /// answered meanwhile. Interrupted, it starts over at the next call.
@@ -66,8 +80,9 @@ impl Inventory {
         let found = self.get(key).await?;
         let stored: Option<StoredForm> = found.as_ref().map(decode_record).transpose()?;
         let terms = self.host_terms == HostTerms::All;
-        let custom = self.custom_index.names().to_vec();
-        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom };
+        let names = self.custom_index.names();
+        let (custom, networks) = (names.to_vec(), names.to_vec());
+        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom, networks };
         if stored.as_ref().is_some_and(|stored| *stored == present || stored.form > FORM) {
             return Ok(0);
         }
@@ -76,10 +91,15 @@ impl Inventory {
             let has_index = |name: &String| stored.custom.contains(name);
             stored.form == FORM && (stored.terms || !present.terms) && present.custom.iter().all(has_index)
         };
+        let are_networks_complete = match &stored {
+            Some(stored) => names.iter().all(|name| stored.networks.contains(name)),
+            None => names.is_empty(),
+        };
+        let networks = if are_networks_complete { 0 } else { self.upgrade_all_networks().await? };
         let hosts = if stored.as_ref().is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
         let are_users_complete = stored.is_some_and(|stored| stored.users == USER_FORM);
         let users = if are_users_complete { 0 } else { self.upgrade_users().await? };
-        let count = hosts + users;
+        let count = hosts + networks + users;
         let mut batch = Batch::new();
         batch.put(key, unchanged(found.as_ref()), Facets::default(), encode(&present)?);
         match self.store.commit(batch).await {
@@ -89,21 +109,33 @@ impl Inventory {
         }
     }
 
-    /// Returns the custom fields by which all stored hosts are indexed.
-    pub(super) async fn indexed_fields(&self) -> Result<Vec<String>, Error> {
+    /// Returns the custom fields by which all stored records of a kind are indexed.
+    pub(in crate::inventory) async fn indexed_fields(&self, kind: IndexedKind) -> Result<Vec<String>, Error> {
         let stored: Option<StoredForm> =
             self.get(host_facets_key()).await?.as_ref().map(decode_record).transpose()?;
-        Ok(stored.map(|stored| stored.custom).unwrap_or_default())
+        Ok(stored.map(|stored| stored.fields(kind)).unwrap_or_default())
     }
 
     async fn upgrade_all(&self) -> Result<u64, Error> {
+        self.upgrade_organizations(|organization| self.upgrade_hosts(organization)).await
+    }
+
+    async fn upgrade_all_networks(&self) -> Result<u64, Error> {
+        self.upgrade_organizations(|organization| self.upgrade_networks(organization)).await
+    }
+
+    /// Upgrades records of every organization. Returns their number.
+    async fn upgrade_organizations<F>(&self, upgrade: impl Fn(OrganizationId) -> F) -> Result<u64, Error>
+    where
+        F: Future<Output = Result<u64, Error>>,
+    {
         let mut count = 0;
         let mut organizations = Query { limit: Some(ORGANIZATIONS), ..Query::new(ORGANIZATION) };
         loop {
             let page = self.store.list(&organizations).await?;
             for record in &page.records {
-                match self.upgrade_hosts(record.key.id.into()).await {
-                    Ok(hosts) => count += hosts,
+                match upgrade(record.key.id.into()).await {
+                    Ok(upgraded) => count += upgraded,
                     // It was deleted meanwhile.
                     Err(error) if error.is_of_missing_organization() => {}
                     Err(error) => return Err(error),

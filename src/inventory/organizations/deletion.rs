@@ -11,8 +11,8 @@
 
 use super::Organizations;
 use crate::inventory::schema::{
-    CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode, organization_deletion_key,
-    organization_key, time_sort_key,
+    APPLICATION_KIND, CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode,
+    organization_deletion_key, organization_key, time_sort_key,
 };
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Organization, OrganizationId};
@@ -98,7 +98,8 @@ impl Inventory {
     /// Deletes all records of the organization that a tombstone stands for, and then the tombstone.
     async fn delete_records_of_organization(&self, tombstone: &Record) -> Result<(), Error> {
         let organization = OrganizationId::from(tombstone.key.id);
-        for kind in KINDS_OF_ORGANIZATION {
+        let kinds = self.application_kinds(organization).await?;
+        for kind in KINDS_OF_ORGANIZATION.into_iter().chain(kinds).chain([APPLICATION_KIND]) {
             loop {
                 let keys = self.some_records(kind, organization).await?;
                 if keys.is_empty() {

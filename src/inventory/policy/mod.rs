@@ -31,7 +31,7 @@ use crate::model::{NetworkId, OrganizationId};
 ///
 /// | Change | Records |
 /// |---|---|
-/// | creation, update, patch, deletion, bulk deletion | hosts, networks, subnets, tags, users, API keys, shares, daemons, discovery jobs, manual links, the organization; layouts |
+/// | creation, update, patch, deletion, bulk deletion | hosts, networks, subnets, tags, users, API keys, shares, daemons, discovery jobs, manual links, the organization; layouts; [records of the host application](crate::inventory::ApplicationRecord) |
 /// | change of a part of a host | the host, or both hosts between which a port moves |
 /// | bulk request, import | each host, and each network that an import creates |
 /// | consolidation, split, deletion of stale parts | the hosts that remain, are new, or are deleted |

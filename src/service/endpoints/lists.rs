@@ -12,7 +12,7 @@ use crate::model::OrganizationId;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstChunk, Holds, ListChunk, NextChunk, ResponseBody};
 #[cfg(feature = "csv")]
-use crate::service::response::csv::host_columns;
+use crate::service::response::csv::{CustomColumns, host_columns};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{ListShape, Representation, Shaped};
@@ -22,6 +22,8 @@ use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
 use crate::service::shutdown::{Shutdown, ShutdownStage};
 use crate::service::state::ApiState;
+#[cfg(feature = "csv")]
+use crate::wire::HostQuery;
 use crate::wire::Pagination;
 
 /// `GET /api/v1/hosts`.
@@ -50,6 +52,8 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
+        #[cfg(feature = "csv")]
+        let shape = with_custom_columns(state, caller, &query, paging, shape).await?;
         let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let body = begin_list(state, caller, request, began, Box::new(pages), paging, representation).await?;
@@ -59,6 +63,48 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         };
         Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
+}
+
+/// Reads which custom fields the hosts of a CSV have, since its header names them. Each then has a column of its own.
+///
+/// Hosts that change until the CSV is read may have others, which go into the column of all.
+#[cfg(feature = "csv")]
+async fn with_custom_columns(
+    state: &ApiState,
+    caller: &Caller,
+    query: &HostQuery,
+    paging: Paging,
+    shape: ListShape,
+) -> Result<ListShape, ApiError> {
+    if !shape.has_custom_columns() {
+        return Ok(shape);
+    }
+    let mut pages = state.inventory.hosts().pages(caller, query).await?;
+    let (mut columns, mut slot) = (CustomColumns::default(), None);
+    while !pages.is_finished() && !columns.is_full() {
+        let Documents { bodies, total, .. } = pages.next().await?;
+        if slot.is_none() {
+            check_length(state, paging, total)?;
+            if paging.limit == 0 && !pages.is_finished() {
+                slot = Some(state.list_slots.reserve(caller.into(), 1)?);
+            }
+        }
+        state.check_running()?;
+        let bytes = bodies.iter().map(Bytes::len).sum();
+        let add = move || columns.add(&bodies).map(|()| columns);
+        columns = state.inventory.offload(caller.organization_id(), bytes, add).await??;
+    }
+    Ok(shape.with_custom_columns(columns))
+}
+
+/// Checks that the server sends whole lists of this length.
+fn check_length(state: &ApiState, paging: Paging, total: u64) -> Result<(), ApiError> {
+    match state.whole_list_limit {
+        Some(max) if paging.limit == 0 && total.saturating_sub(paging.offset) > max => {
+            Err(ApiError::list_too_long(max))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `GET /api/v1/{collection}`.
@@ -145,12 +191,7 @@ pub(super) async fn begin_list(
 ) -> Result<ResponseBody, ApiError> {
     let first = pages.next().await?;
     let is_whole = paging.limit == 0;
-    if let Some(max) = state.whole_list_limit
-        && is_whole
-        && first.total.saturating_sub(paging.offset) > max
-    {
-        return Err(ApiError::list_too_long(max));
-    }
+    check_length(state, paging, first.total)?;
     if pages.is_finished() {
         return match representation {
             Representation::Envelope => page(state, first, paging),

@@ -1,15 +1,16 @@
 //! Lists as CSV.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::shape::FieldNames;
-use crate::csv::{SEPARATOR, write_row};
+use crate::csv::{SEPARATOR, custom_cell, write_row};
 use crate::inventory::Error;
 use crate::model::{Field, Host, Record};
 
@@ -25,22 +26,80 @@ fn portable_columns<R: Record>() -> FieldNames {
     R::FIELDS.iter().filter(is_portable).map(|field| field.name.to_owned()).collect()
 }
 
-pub(super) fn header(columns: &FieldNames) -> Bytes {
-    write_row(columns.iter().map(|name| Cow::Borrowed(name.as_str()))).into()
+/// The field of hosts with custom fields.
+pub(super) const CUSTOM: &str = "custom";
+
+/// The maximum number of custom fields with a column of their own. The import reads more columns than that.
+const MAX_CUSTOM_COLUMNS: usize = 256;
+
+/// The custom fields that have a column of their own, sorted.
+#[derive(Clone, Debug, Default)]
+pub(in crate::service) struct CustomColumns(BTreeSet<String>);
+
+impl CustomColumns {
+    /// Adds the custom fields of documents, up to 256 in all.
+    pub(in crate::service) fn add(&mut self, documents: &[Bytes]) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct WithCustom<'j> {
+            #[serde(borrow, default)]
+            custom: BTreeMap<Cow<'j, str>, IgnoredAny>,
+        }
+        // Most hosts have none, and searching is faster than reading.
+        let with_fields =
+            documents.iter().filter(|body| memchr::memmem::find(body, b"\"custom\":{").is_some());
+        for body in with_fields {
+            let document = body.strip_prefix(b",").unwrap_or(body);
+            let read: WithCustom<'_> = serde_json::from_slice(document).map_err(Error::internal)?;
+            let left = MAX_CUSTOM_COLUMNS.saturating_sub(self.0.len());
+            let new = read.custom.into_keys().filter(|name| !self.0.contains(name.as_ref()));
+            let new: Vec<String> = new.take(left).map(Cow::into_owned).collect();
+            self.0.extend(new);
+        }
+        Ok(())
+    }
+
+    /// Returns whether no further field gets a column.
+    pub(in crate::service) fn is_full(&self) -> bool {
+        self.0.len() >= MAX_CUSTOM_COLUMNS
+    }
+}
+
+pub(super) fn header(columns: &FieldNames, custom: &CustomColumns) -> Bytes {
+    let fields = columns.iter().map(|name| Cow::Borrowed(name.as_str()));
+    write_row(fields.chain(custom.0.iter().map(|name| format!("{CUSTOM}.{name}").into()))).into()
 }
 
 /// Writes a JSON document as a row.
-pub(super) fn row(document: &[u8], columns: &FieldNames) -> Result<Vec<u8>, Error> {
+pub(super) fn row(document: &[u8], columns: &FieldNames, custom: &CustomColumns) -> Result<Vec<u8>, Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(document);
-    let cells = deserializer.deserialize_map(Cells(columns)).map_err(Error::internal)?;
-    Ok(write_row(cells))
+    let (mut cells, custom_json) = deserializer.deserialize_map(Cells(columns)).map_err(Error::internal)?;
+    if custom.0.is_empty() {
+        return Ok(write_row(cells));
+    }
+    let fields = custom_json.map_or_else(|| Ok(BTreeMap::new()), serde_json::from_str);
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = fields.map_err(Error::internal)?;
+    let own = custom
+        .0
+        .iter()
+        .map(|name| fields.remove(name.as_str()).map_or(Cow::Borrowed(""), |json| custom_cell(json.get())));
+    let own: Vec<Cow<'_, str>> = own.collect();
+    // What has no column of its own.
+    let rest = if fields.is_empty() {
+        String::new()
+    } else {
+        serde_json::to_string(&fields).map_err(Error::internal)?
+    };
+    for (_, cell) in columns.iter().zip(&mut cells).filter(|(column, _)| *column == CUSTOM) {
+        *cell = rest.clone().into();
+    }
+    Ok(write_row(cells.into_iter().chain(own)))
 }
 
-/// Collects the cells of a row.
+/// Collects the cells of a row, and the JSON of its custom fields.
 struct Cells<'c>(&'c FieldNames);
 
 impl<'de> Visitor<'de> for Cells<'_> {
-    type Value = Vec<Cow<'de, str>>;
+    type Value = (Vec<Cow<'de, str>>, Option<&'de str>);
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
@@ -48,12 +107,16 @@ impl<'de> Visitor<'de> for Cells<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut cells = vec![Cow::Borrowed(""); self.0.len()];
-        while let Some((name, value)) = map.next_entry::<&str, &RawValue>()? {
+        let mut custom = None;
+        while let Some((name, value)) = map.next_entry::<&str, &'de RawValue>()? {
+            if name == CUSTOM {
+                custom = Some(value.get());
+            }
             let columns = self.0.iter().zip(&mut cells);
             let Some((_, cell)) = columns.into_iter().find(|(column, _)| *column == name) else { continue };
             *cell = text_of(name, value.get()).map_err(serde::de::Error::custom)?;
         }
-        Ok(cells)
+        Ok((cells, custom))
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::body::ResponseBody;
 #[cfg(feature = "csv")]
-use super::csv;
+use super::csv::{self, CUSTOM, CustomColumns};
 use super::entity_tag::EntityTag;
 use super::{JSON, Outcome};
 #[cfg(feature = "csv")]
@@ -114,6 +114,9 @@ pub(in crate::service) struct ListShape {
     /// The fields to keep; `None`: all.
     fields: Option<Arc<FieldNames>>,
     representation: Representation,
+    /// The custom fields with a column of their own, in a CSV.
+    #[cfg(feature = "csv")]
+    custom: Arc<CustomColumns>,
 }
 
 /// Pages of documents in a shape.
@@ -149,18 +152,36 @@ impl DocumentPages for Shaped {
 
 impl ListShape {
     pub(in crate::service) fn new(fields: Option<FieldNames>, representation: Representation) -> Self {
-        Self { fields: fields.map(Arc::new), representation }
+        Self {
+            fields: fields.map(Arc::new),
+            representation,
+            #[cfg(feature = "csv")]
+            custom: Arc::default(),
+        }
     }
 
     /// Sets the columns of a CSV whose fields the client has not selected.
     #[cfg(feature = "csv")]
     pub(in crate::service) fn or_columns(self, columns: impl FnOnce() -> FieldNames) -> Self {
         match self {
-            Self { fields: None, representation: Representation::Csv } => {
+            Self { fields: None, representation: Representation::Csv, .. } => {
                 Self::new(Some(columns()), Representation::Csv)
             }
             shape => shape,
         }
+    }
+
+    /// Returns whether the custom fields of hosts get columns of their own.
+    #[cfg(feature = "csv")]
+    pub(in crate::service) fn has_custom_columns(&self) -> bool {
+        let has_custom = |fields: &Arc<FieldNames>| fields.iter().any(|field| field == CUSTOM);
+        self.representation == Representation::Csv && self.fields.as_ref().is_some_and(has_custom)
+    }
+
+    /// Sets the custom fields that have a column of their own.
+    #[cfg(feature = "csv")]
+    pub(in crate::service) fn with_custom_columns(self, custom: CustomColumns) -> Self {
+        Self { custom: Arc::new(custom), ..self }
     }
 
     pub(in crate::service) const fn representation(&self) -> Representation {
@@ -171,7 +192,7 @@ impl ListShape {
     fn header(&self) -> Option<Bytes> {
         #[cfg(feature = "csv")]
         if let (Representation::Csv, Some(columns)) = (self.representation, &self.fields) {
-            return Some(csv::header(columns));
+            return Some(csv::header(columns, &self.custom));
         }
         None
     }
@@ -194,41 +215,37 @@ impl ListShape {
         }
         let (shape, bytes) = (self.clone(), documents.bodies.iter().map(Bytes::len).sum());
         let apply = move || {
-            let (fields, representation) = (shape.fields.as_deref(), shape.representation);
-            let bodies = documents.bodies.iter().map(|body| shape_document(body, fields, representation));
+            let bodies = documents.bodies.iter().map(|body| shape.document(body));
             Ok(Documents { bodies: bodies.collect::<Result<_, _>>()?, ..documents })
         };
         inventory.offload(organization, bytes, apply).await?
     }
-}
 
-/// Shapes a document that is preceded by a comma.
-fn shape_document(
-    body: &Bytes,
-    fields: Option<&FieldNames>,
-    representation: Representation,
-) -> Result<Bytes, Error> {
-    let document = body.strip_prefix(b",").unwrap_or(body);
-    #[cfg(feature = "csv")]
-    if let (Representation::Csv, Some(columns)) = (representation, fields) {
-        return csv::row(document, columns).map(Bytes::from);
-    }
-    let mut shaped = Vec::with_capacity(if fields.is_some() { 256 } else { body.len() + 1 });
-    if representation == Representation::Envelope {
-        shaped.push(b',');
-    }
-    match fields {
-        Some(fields) => {
-            let mut deserializer = serde_json::Deserializer::from_slice(document);
-            let selection = Selection { fields, selected: &mut shaped };
-            deserializer.deserialize_map(selection).map_err(Error::internal)?;
+    /// Shapes a document that is preceded by a comma.
+    fn document(&self, body: &Bytes) -> Result<Bytes, Error> {
+        let (fields, representation) = (self.fields.as_deref(), self.representation);
+        let document = body.strip_prefix(b",").unwrap_or(body);
+        #[cfg(feature = "csv")]
+        if let (Representation::Csv, Some(columns)) = (representation, fields) {
+            return csv::row(document, columns, &self.custom).map(Bytes::from);
         }
-        None => shaped.extend_from_slice(document),
+        let mut shaped = Vec::with_capacity(if fields.is_some() { 256 } else { body.len() + 1 });
+        if representation == Representation::Envelope {
+            shaped.push(b',');
+        }
+        match fields {
+            Some(fields) => {
+                let mut deserializer = serde_json::Deserializer::from_slice(document);
+                let selection = Selection { fields, selected: &mut shaped };
+                deserializer.deserialize_map(selection).map_err(Error::internal)?;
+            }
+            None => shaped.extend_from_slice(document),
+        }
+        if representation == Representation::Lines {
+            shaped.push(b'\n');
+        }
+        Ok(shaped.into())
     }
-    if representation == Representation::Lines {
-        shaped.push(b'\n');
-    }
-    Ok(shaped.into())
 }
 
 /// Copies some fields of an object, in its order.

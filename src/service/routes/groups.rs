@@ -69,14 +69,16 @@ const NUMBER: &str = ListOrderField::Number.as_str();
 const IF_INDEX: &str = ListOrderField::IfIndex.as_str();
 
 const fn order(fields: &'static [&'static str]) -> [Parameter; 2] {
-    let by = "The field to order by. The id, ascending, breaks ties.";
     [
-        Parameter::optional("order_by", Kind::Choice(fields), by),
+        Parameter::optional("order_by", Kind::Choice(fields), ORDER_FIELD),
         Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
     ]
 }
 
-pub(super) const ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, BY_NAME]);
+pub(super) const ORDER: &[Parameter] = &order(NAMED_ORDER);
+const NAMED_ORDER: &[&str] = &[CREATED_AT, UPDATED_AT, BY_NAME];
+const ORDER_BY: Parameter = Parameter::optional("order_by", Kind::Choice(NAMED_ORDER), ORDER_FIELD);
+const ORDER_FIELD: &str = "The field to order by. The id, ascending, breaks ties.";
 #[cfg(any(feature = "discovery", feature = "topology"))]
 pub(super) const ORDER_BY_TIME: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT]);
 pub(super) const PORT_ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, NUMBER]);
@@ -90,13 +92,25 @@ const HOST_ORDER_FIELDS: Kind = Kind::Choice(HostOrderField::TEXTS);
 pub(super) const HOST_ORDER: &[Parameter] = &[
     Parameter::nullable("group_by", HOST_ORDER_FIELDS, "The primary order field, always ascending."),
     Parameter::optional("order_by", HOST_ORDER_FIELDS, "The field to order by, within groups."),
-    Parameter::optional(
-        "order_by_custom",
-        text(0, 64),
-        "The name of the indexed custom field to order by, in place of `order_by`.",
-    ),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by` or `order_by_custom`."),
+    ORDER_BY_CUSTOM,
+    DIRECTION_OF_EITHER,
 ];
+
+const ORDER_BY_CUSTOM: Parameter = Parameter::optional(
+    "order_by_custom",
+    text(0, 64),
+    "The name of the indexed custom field to order by, in place of `order_by`.",
+);
+const DIRECTION_OF_EITHER: Parameter =
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by` or `order_by_custom`.");
+
+pub(super) const NETWORK_ORDER: &[Parameter] = &[ORDER_BY, ORDER_BY_CUSTOM, DIRECTION_OF_EITHER];
+
+pub(super) const CUSTOM_FILTERS: &[Parameter] = &[Parameter::optional(
+    "custom",
+    Kind::Custom { max: 1_024 },
+    "Only items whose indexed custom fields have these values, such as `custom.asset_tag=A-17`.",
+)];
 
 const fn texts(format: &'static str) -> Kind {
     Kind::Texts { format, max: MAX_TERMS }
@@ -137,11 +151,6 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
         "Only hosts that reports no longer show, or only the others.",
     ),
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
-    Parameter::optional(
-        "custom",
-        Kind::Custom { max: 1_024 },
-        "Only hosts whose indexed custom fields have these values, such as `custom.asset_tag=A-17`.",
-    ),
 ];
 
 const fn selection(of: &'static [&'static str]) -> Parameter {

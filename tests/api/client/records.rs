@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_core::Stream;
 use serde_json::json;
 use toposcope::client::{Client, ClientError, ClientErrorKind, HttpService, Records};
-use toposcope::inventory::ListQuery;
-use toposcope::model::Tag;
+use toposcope::inventory::{ListOrderField, ListQuery};
+use toposcope::model::{Network, OrderDirection, Tag};
 use toposcope::wire::ErrorCode;
 
 use super::{answered_by, client_of, create_tags, owner, success};
+use crate::common::{Server, ample};
 
 async fn rest_of<S: HttpService>(mut records: Records<S, Tag>) -> Vec<Result<String, ClientError>> {
     let mut all = Vec::new();
@@ -134,4 +135,34 @@ async fn list_without_cursors_is_not_mistaken_for_a_whole_list() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].as_ref().unwrap_err().kind(), ClientErrorKind::UnexpectedResponse);
     }
+}
+
+#[tokio::test]
+async fn networks_are_filtered_and_ordered_by_custom_fields() {
+    let (fixture, _) = owner().await;
+    let inventory = fixture.inventory.clone().with_custom_index(["site"]);
+    inventory.upgrade().await.unwrap();
+    let key = fixture.key_for_all_networks().await;
+    let client = client_of(&Server::new(inventory, ample()), &key);
+    for (name, site) in [("a", "A & B"), ("b", "C"), ("c", "A & B")] {
+        let mut network = Network::new(name);
+        network.custom.insert("site".to_owned(), site.into());
+        client.create(&network).await.unwrap();
+    }
+    let names = async |query: &ListQuery| {
+        let page = client.list::<Network>(query).await.unwrap();
+        page.records.into_iter().map(|network| network.name).collect::<Vec<_>>()
+    };
+    let mut query = ListQuery::default();
+    query.custom.insert("site".to_owned(), "A & B".to_owned());
+    query.order_by = ListOrderField::Name;
+    assert_eq!(names(&query).await, ["a", "c"]);
+    query = ListQuery::default();
+    query.limit = Some(1);
+    query.order_by_custom = Some("site".to_owned());
+    query.order_direction = OrderDirection::Descending;
+    assert_eq!(names(&query).await, ["b"]);
+    query.custom.insert("site".to_owned(), String::new());
+    let refused = client.list::<Network>(&query).await.unwrap_err();
+    assert_eq!(refused.kind(), ClientErrorKind::Request);
 }

@@ -209,6 +209,14 @@ impl Fixture {
         check(&self.server, rows).await
     }
 
+    /// Creates an Owner at home, and returns a key that also reaches networks that are created later.
+    pub(crate) async fn key_for_all_networks(&self) -> String {
+        let owner = self.user(&self.home, Permission::Owner, &[]).await;
+        let mut key = key_for(&owner, Permission::Owner, &[]);
+        key.all_networks = true;
+        self.issue(key).await
+    }
+
     /// Lists hosts with the key of the fixture.
     pub(crate) async fn list(&self, query: &str) -> Reply {
         self.list_as(&self.key, query).await

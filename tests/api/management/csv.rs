@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http_body_util::BodyExt;
-use toposcope::model::NetworkId;
+use toposcope::model::{Custom, Host, NetworkId};
 use tower::ServiceExt;
 use uuid::Uuid;
 
@@ -331,5 +331,116 @@ fn parts_are_listed_as_csv_and_with_selected_fields() {
         assert_eq!(selected[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["ip_address"]);
         let reply = fixture.ask(get(&format!("/api/v1/ports?{of_host}&fields=ip_address"))).await;
         assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "fields"}));
+    });
+}
+
+/// Custom fields of two hosts, whose texts are hard to write, and their columns.
+fn odd_fields() -> [Value; 2] {
+    [
+        json!({"asset_tag": "A-17", "n": 1.5, "formula": "=1+1", "-x": "a;=b", "list": ["a", {"b": null}], "empty": ""}),
+        json!({"asset_tag": "007", "digits": "7", "seven": 7, "negative": -5, "yes": true, "text": "TRUE",
+            "lines": "two\r\n@lines", "json": "[1]", "quoted": "\"=a\"", "spaces": " 7 ", "null": "null"}),
+    ]
+}
+
+#[test]
+fn each_custom_field_has_a_column_of_its_own_that_can_be_imported() {
+    run_new(async |fixture| {
+        for (name, custom) in ["a", "b"].iter().zip(odd_fields()) {
+            fixture.post(HOSTS, &json!({"network_id": OFFICE, "name": name, "custom": custom})).await;
+        }
+        fixture.post(HOSTS, &json!({"network_id": OFFICE, "name": "c"})).await;
+        for limit in [0, 10] {
+            let (_, text) = csv(&fixture, &format!("{HOSTS}?limit={limit}&network_id={OFFICE}")).await;
+            let header = text.lines().next().unwrap();
+            assert!(header.contains(",custom,") && header.starts_with("network_id,name,"), "{header}");
+            let own = "custom.-x,custom.asset_tag,custom.digits,custom.empty,custom.formula,custom.json,custom.lines,\
+                       custom.list,custom.n,custom.negative,custom.null,custom.quoted,custom.seven,custom.spaces,\
+                       custom.text,custom.yes";
+            assert!(header.ends_with(&format!(",{own}")), "{header}");
+            for cell in [",A-17,", ",'=1+1,", ",a;'=b,", ",'-5,", ",007,"] {
+                assert!(text.contains(cell), "{cell}: {text}");
+            }
+            assert!(!text.contains("{\"\"asset_tag"), "{text}");
+            // The network of each row is in its first cell.
+            let text = text.replace(&OFFICE.to_string(), &LAB.to_string());
+            let report = imported(&fixture, LAB, text).await;
+            assert_eq!((&report["imported"], &report["refused"]), (&json!(3), &json!(0)), "{report}");
+            let hosts =
+                fixture.read(&format!("{HOSTS}?network_id={LAB}&order_by=name&fields=name,custom")).await;
+            for host in hosts.as_array().unwrap() {
+                let expected = match host["name"].as_str().unwrap() {
+                    "a" => odd_fields()[0].clone(),
+                    "b" => odd_fields()[1].clone(),
+                    _ => Value::Null,
+                };
+                assert_eq!(host["custom"], expected);
+            }
+        }
+        let (_, text) = csv(&fixture, &format!("{HOSTS}?fields=name&limit=0")).await;
+        assert!(text.starts_with("name\r\n"), "custom fields that are not selected have no columns");
+        let (_, text) = csv(&fixture, &format!("{HOSTS}?fields=custom,name&limit=1&order_by=name")).await;
+        assert!(text.starts_with("custom,name,custom.-x,custom.asset_tag,"), "{text}");
+    });
+}
+
+#[test]
+fn custom_fields_beyond_the_columns_are_in_the_column_of_all() {
+    run_new(async |fixture| {
+        // Six hosts of the first chunk have 300 fields together, and one of a later chunk has another.
+        let fields = |host: u128| (0..50).map(move |number| (format!("f{host}.{number}"), json!(number)));
+        let mut hosts: Vec<Host> = (1..=6)
+            .map(|id| Host { custom: fields(id).collect(), ..host(id, OFFICE) })
+            .chain((7..=200).map(|id| host(id, OFFICE)))
+            .collect();
+        hosts[199].custom = Custom::from([("last".to_owned(), json!("x"))]);
+        fixture.put(hosts).await;
+        let list = |network| format!("{HOSTS}?limit=0&order_by=name&network_id={network}&fields=name,custom");
+        let (_, text) = csv(&fixture, &list(OFFICE)).await;
+        assert_eq!(text.lines().next().unwrap().split(',').count(), 2 + 256);
+        let report = imported(&fixture, LAB, text).await;
+        assert_eq!((&report["imported"], &report["refused"]), (&json!(200), &json!(0)), "{report}");
+        let names = |hosts: Value| {
+            let mut hosts: Vec<String> = hosts.as_array().unwrap().iter().map(Value::to_string).collect();
+            hosts.sort_unstable();
+            hosts
+        };
+        let (office, lab) = (fixture.read(&list(OFFICE)).await, fixture.read(&list(LAB)).await);
+        assert_eq!(names(office), names(lab));
+    });
+}
+
+#[test]
+fn faulty_custom_columns_are_refused() {
+    run_new(async |fixture| {
+        for (header, field) in [
+            ("name,custom.a,custom.a", "custom.a"),
+            ("name,custom.", "custom."),
+            ("name,custom.a b", "custom.a b"),
+        ] {
+            let request = import(&format!("?network_id={LAB}"), format!("{header}\nx,1,2\n"));
+            let reply = fixture.send(with_key(request, &fixture.key)).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": field}), "{header}");
+        }
+        let text = "name,custom,custom.a\n\
+            ok,\"{\"\"b\"\": 1}\",2\n\
+            none,null,\n\
+            twice,\"{\"\"a\"\": 1}\",2\n\
+            list,[],\n\
+            open,\"{\"\"a\"\": 1\",\n\
+            two,\"{}, \"\"id\"\": {}\",\n";
+        let report = imported(&fixture, LAB, text).await;
+        let refusals = report["refusals"].as_array().unwrap();
+        let lines: Vec<(&Value, &Value)> =
+            refusals.iter().map(|refusal| (&refusal["line"], &refusal["field"])).collect();
+        let custom = json!("custom");
+        assert_eq!(
+            lines,
+            [(&json!(4), &custom), (&json!(5), &custom), (&json!(6), &custom), (&json!(7), &custom)],
+            "{report}"
+        );
+        let hosts = fixture.read(&format!("{HOSTS}?network_id={LAB}&order_by=name")).await;
+        assert_eq!(hosts[0]["custom"], Value::Null);
+        assert_eq!(hosts[1]["custom"], json!({"a": 2, "b": 1}));
     });
 }

@@ -2,9 +2,11 @@
 
 use http_body_util::BodyExt;
 use serde_json::{Map, Value, json};
-use toposcope::inventory::HostQuery;
-use toposcope::model::{Custom, Host};
+use toposcope::inventory::{ErrorKind, HostQuery, ListQuery};
+use toposcope::model::{Custom, Host, Network, Tag};
 use tower::ServiceExt;
+
+use toposcope::access::Caller;
 
 use super::*;
 use crate::common::{Server, ample, host, with_session};
@@ -15,7 +17,7 @@ fn draft(custom: &Value) -> Value {
     json!({"network_id": OFFICE, "name": "a", "custom": custom})
 }
 
-/// A server whose hosts are indexed by these custom fields.
+/// A server whose hosts and networks are indexed by these custom fields.
 fn indexed(fixture: &Fixture, fields: &[&str]) -> Server {
     Server::new(fixture.inventory.clone().with_custom_index(fields.iter().copied()), ample())
 }
@@ -237,5 +239,122 @@ fn new_index_is_answered_with_503_until_stored_hosts_are_indexed() {
         assert!(again.hosts().list(&fixture.system(), &query).await.is_err());
         assert_eq!(again.upgrade().await.unwrap(), 2);
         assert_eq!(again.hosts().list(&fixture.system(), &query).await.unwrap().total, 1);
+    });
+}
+
+/// Creates networks with these names and custom fields in an organization.
+async fn create_networks(inventory: &toposcope::Inventory, caller: &Caller, networks: &[(&str, Value)]) {
+    for (name, custom) in networks {
+        let mut network = Network::new(*name);
+        network.custom = serde_json::from_value(custom.clone()).unwrap();
+        inventory.networks().create(caller, network).await.unwrap();
+    }
+}
+
+#[test]
+fn networks_are_found_and_ordered_by_indexed_custom_fields() {
+    run_new(async |fixture| {
+        let inventory = fixture.inventory.clone().with_custom_index(["site", "floor"]);
+        inventory.upgrade().await.unwrap();
+        let server = Server::new(inventory.clone(), ample());
+        let key = fixture.key_for_all_networks().await;
+        let ask = async |request| server.send(with_key(request, &key)).await;
+        let networks = [
+            ("one", json!({"site": "B", "floor": 10, "x": "B"})),
+            ("two", json!({"site": "b", "floor": 9})),
+            ("three", json!({"site": true, "floor": "9"})),
+            ("four", json!({"site": "B"})),
+        ];
+        create_networks(&inventory, &fixture.system(), &networks).await;
+        let foreign = Caller::system(fixture.abroad.organization.id);
+        create_networks(&inventory, &foreign, &[("foreign", json!({"site": "B"}))]).await;
+        let names = async |query: &str| {
+            let reply = ask(get(&format!("{NETWORKS}?{query}"))).await;
+            let networks = reply.data().as_array().unwrap();
+            networks.iter().map(|network| network["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        for (query, expected) in [
+            ("custom.site=B&order_by=name", vec!["four", "one"]),
+            ("custom.site=true", vec!["three"]),
+            ("custom.site=x", vec![]),
+            ("custom.floor=9&order_by=name", vec!["three", "two"]),
+            ("custom.floor=9&custom.site=b", vec!["two"]),
+            ("custom.site=B&order_by_custom=floor", vec!["four", "one"]),
+            ("custom.site=B&order_by_custom=floor&order_direction=desc", vec!["one", "four"]),
+        ] {
+            assert_eq!(names(query).await, expected, "{query}");
+        }
+        let all = names("order_by_custom=floor").await;
+        assert_eq!(all[all.len() - 3..], ["two", "one", "three"]);
+        let first =
+            ask(get(&format!("{NETWORKS}?order_by_custom=floor&limit=1&cursor=&order_direction=desc"))).await;
+        let cursor = first.json["meta"]["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+        let rest = format!("order_by_custom=floor&limit=1&order_direction=desc&cursor={cursor}");
+        assert_eq!(names(&rest).await, ["one"]);
+        let other =
+            get(&format!("{NETWORKS}?order_by_custom=site&limit=1&order_direction=desc&cursor={cursor}"));
+        ask(other).await.refuses(400, "validation_invalid_format");
+
+        // A change moves the network in the index, and the deletion of a tag keeps it there.
+        let tag = inventory.tags().create(&fixture.system(), Tag::new("site tag")).await.unwrap();
+        let mut query = ListQuery::default();
+        query.custom.insert("site".to_owned(), "b".to_owned());
+        let found = inventory.networks().list(&fixture.system(), &query).await.unwrap().records;
+        let change = |network: &mut Network| {
+            network.custom.insert("site".to_owned(), json!("C"));
+            network.tags = vec![tag.id];
+            Ok(())
+        };
+        inventory.networks().update(&fixture.system(), found[0].id, change).await.unwrap();
+        assert_eq!(names("custom.site=b").await, Vec::<String>::new());
+        inventory.tags().delete(&fixture.system(), tag.id).await.unwrap();
+        assert_eq!(names("custom.site=C").await, ["two"]);
+    });
+}
+
+#[test]
+fn networks_stored_before_an_index_are_answered_with_503_until_they_are_indexed() {
+    run_new(async |fixture| {
+        create_networks(&fixture.inventory, &fixture.system(), &[("old", json!({"site": "B"}))]).await;
+        let inventory = fixture.inventory.clone().with_custom_index(["site"]);
+        let server = Server::new(inventory.clone(), ample());
+        let key = fixture.key_for_all_networks().await;
+        let ask = async || server.send(with_key(get(&format!("{NETWORKS}?custom.site=B")), &key)).await;
+        let early = ask().await;
+        early.refuses(503, "store_unavailable");
+        assert_eq!(early.number("retry-after"), 1);
+        assert_eq!(inventory.upgrade().await.unwrap(), 1, "networks without custom fields stay as they are");
+        assert_eq!(ask().await.data()[0]["name"], "old");
+        assert_eq!(inventory.upgrade().await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn lists_of_other_records_have_no_custom_fields_and_name_what_they_refuse() {
+    run_new(async |fixture| {
+        let server = indexed(&fixture, &["site"]);
+        let ask = async |target: &str| server.send(with_key(get(target), &fixture.key)).await;
+        for (query, field) in [("custom.rack=1", "custom.rack"), ("order_by_custom=rack", "order_by_custom")]
+        {
+            let refused = ask(&format!("{NETWORKS}?{query}")).await;
+            assert_eq!(*refused.refuses(400, "validation_unknown_parameter"), json!({"field": field}));
+        }
+        let both = format!("{NETWORKS}?order_by_custom=site&order_by=name");
+        ask(&both).await.refuses(400, "validation_invalid_format");
+        for list in ["/api/v1/subnets", "/api/v1/tags", "/api/v1/ports"] {
+            for query in ["custom.site=1", "order_by_custom=site"] {
+                ask(&format!("{list}?{query}")).await.refuses(400, "validation_unknown_parameter");
+            }
+        }
+        let inventory = fixture.inventory.clone().with_custom_index(["site"]);
+        inventory.upgrade().await.unwrap();
+        let mut query = ListQuery::default();
+        query.custom.insert("site".to_owned(), "B".to_owned());
+        let refused = inventory.tags().list(&fixture.system(), &query).await.unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Invalid { field, .. } if field == "custom.site"));
+        let mut query = ListQuery::default();
+        query.order_by_custom = Some("site".to_owned());
+        let refused = inventory.subnets().list(&fixture.system(), &query).await.unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Invalid { field, .. } if field == "order_by_custom"));
     });
 }

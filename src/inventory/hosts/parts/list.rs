@@ -15,7 +15,7 @@ use super::places::PartPlace;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{
-    CursorPosition, DocumentPages, ListPage, PendingDocuments, fingerprint, invalid_cursor,
+    CursorPosition, CustomFilters, DocumentPages, ListPage, PendingDocuments, fingerprint, invalid_cursor,
 };
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
@@ -42,7 +42,7 @@ impl<P: Part> HostParts<'_, P> {
     /// that does not exist has none.
     ///
     /// # Errors
-    /// `Invalid` for a cursor of another list, and without a host if the list would have more than a million parts;
+    /// `Invalid` for a cursor of another list, for custom fields, and without a host if the list would have more than a million parts;
     /// `Busy`.
     pub(crate) async fn list(
         self,
@@ -50,6 +50,9 @@ impl<P: Part> HostParts<'_, P> {
         host: Option<HostId>,
         query: &ListQuery,
     ) -> Result<ListPage<P>, Error> {
+        self.inventory
+            .require_custom_index(CustomFilters::None, &query.custom, query.order_by_custom.as_ref())
+            .await?;
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
         let Some(host) = host else {
@@ -74,6 +77,9 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// Those of [`HostParts::list`](crate::inventory::HostParts::list).
     pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<PartPages<P>, Error> {
+        self.inventory
+            .require_custom_index(CustomFilters::None, &query.custom, query.order_by_custom.as_ref())
+            .await?;
         let list = fingerprint(&(None::<HostId>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
         let places = self.inventory.part_places::<P>(caller, query, order).await?;

@@ -1,12 +1,13 @@
 //! The columns of a CSV, and the hosts that their cells describe.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use crate::csv::{SEPARATOR, unguard};
-use crate::inventory::{Error, Problem};
+use crate::csv::{SEPARATOR, custom_json, unguard};
+use crate::inventory::{Error, Problem, is_custom_name};
 use crate::model::{Field, Form, Host, NetworkId, Record};
 use crate::printable::printable;
 use crate::wire::Refusal;
@@ -17,7 +18,7 @@ const MAX_NAME: usize = 64;
 /// The columns of a CSV.
 #[derive(Debug)]
 pub(super) struct Columns {
-    columns: Vec<(&'static str, Kind)>,
+    columns: Vec<(Cow<'static, str>, Content)>,
     /// The network of rows without one.
     network: Option<NetworkId>,
 }
@@ -36,6 +37,17 @@ enum Kind {
     /// A type, or JSON.
     Source,
     Json,
+}
+
+/// What a column has.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// A field of hosts other than `custom`.
+    Field(Kind),
+    /// Custom fields, as a JSON object.
+    CustomFields,
+    /// One custom field.
+    CustomField,
 }
 
 impl Kind {
@@ -61,18 +73,25 @@ impl Columns {
         header: impl Iterator<Item = &'c [u8]>,
         network: Option<NetworkId>,
     ) -> Result<Self, Error> {
-        let mut columns: Vec<(&'static str, Kind)> = Vec::new();
+        let mut columns: Vec<(Cow<'static, str>, Content)> = Vec::new();
+        let mut names = BTreeSet::new();
         for cell in header {
             let name = String::from_utf8_lossy(cell).trim().to_ascii_lowercase();
-            let Some(field) = Host::FIELDS.iter().find(|field| field.name == name) else {
-                return Err(Error::invalid(printable(&name, MAX_NAME), Problem::UnknownField));
+            let field = Host::FIELDS.iter().find(|field| field.name == name);
+            let (name, content) = match (field, name.strip_prefix(CUSTOM_PREFIX)) {
+                (Some(_), _) if name == CUSTOM => (Cow::Borrowed(CUSTOM), Content::CustomFields),
+                (Some(field), _) => (Cow::Borrowed(field.name), Content::Field(Kind::of(field))),
+                (None, Some(custom)) if is_custom_name(custom) => (Cow::Owned(name), Content::CustomField),
+                (None, _) => {
+                    return Err(Error::invalid(printable(&name, MAX_NAME), Problem::UnknownField));
+                }
             };
-            if columns.iter().any(|(known, _)| *known == field.name) {
-                return Err(Error::invalid(field.name, Problem::Duplicate));
+            if !names.insert(name.clone()) {
+                return Err(Error::invalid(name, Problem::Duplicate));
             }
-            columns.push((field.name, Kind::of(field)));
+            columns.push((name, content));
         }
-        let is_missing = |field: &&str| columns.iter().all(|(known, _)| known != field);
+        let is_missing = |field: &&str| !names.contains(*field);
         let required = network.is_none().then_some("network_id");
         match ["name"].into_iter().chain(required).find(is_missing) {
             Some(missing) => Err(Error::invalid(missing, Problem::Required)),
@@ -82,9 +101,9 @@ impl Columns {
 
     /// Returns about how long the JSON of a row is, in bytes.
     pub(super) fn likely_length<'c>(&self, cells: impl Iterator<Item = &'c [u8]>) -> usize {
-        let lengths = self.columns.iter().zip(cells).map(|((field, kind), cell)| {
-            let values = match kind {
-                Kind::Ids | Kind::Interfaces | Kind::Ports => {
+        let lengths = self.columns.iter().zip(cells).map(|((field, content), cell)| {
+            let values = match content {
+                Content::Field(Kind::Ids | Kind::Interfaces | Kind::Ports) => {
                     memchr::memchr_iter(SEPARATOR as u8, cell).count() + 1
                 }
                 _ => 1,
@@ -113,8 +132,9 @@ impl Columns {
             return Err(refusal(None, reason.into()));
         }
         let mut json = Json::new(self.likely_length(cells.clone()), max_length);
+        let mut custom = Json::new(0, max_length);
         let mut network = self.network;
-        for ((field, kind), cell) in self.columns.iter().zip(cells) {
+        for ((field, content), cell) in self.columns.iter().zip(cells) {
             let text = str::from_utf8(cell).map_err(|_| refusal(Some(field), "must be UTF-8".into()))?;
             let text = unguard(text);
             // Discovered devices may have no name.
@@ -122,12 +142,19 @@ impl Columns {
                 continue;
             }
             network = network.filter(|_| *field != "network_id");
-            json.begin_member(field).and_then(|()| json.value(*kind, &text)).map_err(
-                |fault| match fault {
-                    Fault::Value(reason) => refusal(Some(field), reason.into()),
-                    Fault::TooLong => refusal(None, too_long(max_length).into()),
-                },
-            )?;
+            let written = match content {
+                Content::Field(kind) => json.begin_member(field).and_then(|()| json.value(*kind, &text)),
+                Content::CustomFields => custom.members(&text),
+                Content::CustomField => custom.custom_field(field, &text),
+            };
+            written.map_err(|fault| match fault {
+                Fault::Value(reason) => refusal(Some(field), reason.into()),
+                Fault::TooLong => refusal(None, too_long(max_length).into()),
+            })?;
+        }
+        if !custom.text.is_empty() {
+            let is_written = json.begin_member(CUSTOM).and_then(|()| json.raw(&custom.finish()));
+            is_written.map_err(|_| refusal(None, too_long(max_length).into()))?;
         }
         if let Some(network) = network {
             let is_written = json.begin_member("network_id").and_then(|()| json.put(&network.to_string()));
@@ -136,6 +163,10 @@ impl Columns {
         Ok(json.finish())
     }
 }
+
+/// The field of hosts with custom fields, and what precedes the name of a custom field in the name of its column.
+const CUSTOM: &str = "custom";
+const CUSTOM_PREFIX: &str = "custom.";
 
 /// The bytes by which the JSON of a value in a list is longer than its text, such as `{"number":,"protocol":""},`.
 const VALUE: usize = 32;
@@ -184,6 +215,34 @@ impl Json {
         Ok(())
     }
 
+    /// Writes the members of an object in JSON; null has none. A member that is written twice is found by the reader.
+    fn members(&mut self, text: &str) -> Result<(), Fault> {
+        let text = text.trim();
+        if text == "null" {
+            return Ok(());
+        }
+        let members = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(str::trim);
+        match members.filter(|_| serde_json::from_str::<IgnoredAny>(text).is_ok()) {
+            Some("") => Ok(()),
+            Some(members) => {
+                self.text.push(if self.text.is_empty() { b'{' } else { b',' });
+                self.raw(members.as_bytes())
+            }
+            None => Err(Fault::Value("must be a JSON object")),
+        }
+    }
+
+    /// Writes a custom field from the column with its name.
+    fn custom_field(&mut self, column: &str, text: &str) -> Result<(), Fault> {
+        self.begin_member(column.strip_prefix(CUSTOM_PREFIX).unwrap_or(column))?;
+        self.raw(custom_json(text).as_bytes())
+    }
+
+    fn raw(&mut self, json: &[u8]) -> Result<(), Fault> {
+        self.text.extend_from_slice(json);
+        self.check_length()
+    }
+
     fn finish(mut self) -> Vec<u8> {
         self.text.push(b'}');
         self.text
@@ -206,8 +265,7 @@ impl Json {
             Kind::Source | Kind::Interfaces | Kind::Ports | Kind::Json => {
                 // Only the syntax is checked here, without the values.
                 serde_json::from_str::<IgnoredAny>(trimmed).map_err(|_| Fault::Value("must be JSON"))?;
-                self.text.extend_from_slice(trimmed.as_bytes());
-                self.check_length()
+                self.raw(trimmed.as_bytes())
             }
         }
     }

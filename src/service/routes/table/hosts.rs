@@ -30,6 +30,7 @@ pub(super) fn hosts() -> Vec<Route> {
         groups::NETWORK,
         groups::TAGS,
         groups::HOST_FILTERS,
+        groups::CUSTOM_FILTERS,
         groups::HOST_ORDER,
         groups::HOST_SELECTION,
     ];

@@ -55,7 +55,13 @@ pub(super) fn networks() -> Vec<Route> {
         schema: "Network",
     };
     vec![
-        networks.list::<Network>(&[groups::PAGE, groups::IDS, groups::TAGS, groups::ORDER]),
+        networks.list::<Network>(&[
+            groups::PAGE,
+            groups::IDS,
+            groups::TAGS,
+            groups::CUSTOM_FILTERS,
+            groups::NETWORK_ORDER,
+        ]),
         networks.get::<Network>(),
         networks.create::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
         networks.update::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),

@@ -1,0 +1,104 @@
+//! The kinds of application records that an organization has.
+//!
+//! The first record of a kind notes it. Deletions of networks and organizations read the notes: a program that deletes may
+//! not know the types of another, or of an earlier version.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::inventory::schema::{APPLICATION_KIND, decode, encode, exists, facets, network_key, on_network};
+use crate::inventory::{Error, Inventory};
+use crate::model::{Network, OrganizationId};
+use crate::store::{Batch, Key, Name, Precondition, Query, StoreErrorKind};
+
+/// Maximum number of records that one commit deletes.
+const MAX_DELETED: usize = 1_000;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KnownKind {
+    organization_id: OrganizationId,
+    kind: String,
+}
+
+impl Inventory {
+    /// Adds to a batch that creates a record what notes its kind, or guards the note.
+    pub(super) async fn note_kind(
+        &self,
+        organization: OrganizationId,
+        kind: Name,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let key = known_kind_key(organization, kind);
+        if self.get(key).await?.is_some() {
+            batch.guard(exists(key));
+            return Ok(());
+        }
+        let known = KnownKind { organization_id: organization, kind: kind.as_str().to_owned() };
+        batch.put(key, Precondition::Absent, facets(organization, self.now()), encode(&known)?);
+        Ok(())
+    }
+
+    /// Returns the kinds of application records that an organization has or had.
+    pub(in crate::inventory) async fn application_kinds(
+        &self,
+        organization: OrganizationId,
+    ) -> Result<Vec<Name>, Error> {
+        let query = Query { organization: Some(organization.uuid()), ..Query::new(APPLICATION_KIND) };
+        let mut kinds = Vec::new();
+        for record in self.store.list(&query).await?.records {
+            let known: KnownKind = decode(&record)?;
+            kinds.extend(Name::parse(&known.kind).filter(Name::is_of_application));
+        }
+        Ok(kinds)
+    }
+
+    /// Returns the keys of application records on a network, at most one more than a commit deletes.
+    pub(in crate::inventory) async fn application_records_on(
+        &self,
+        network: &Network,
+    ) -> Result<Vec<Key>, Error> {
+        let mut keys = Vec::new();
+        for kind in self.application_kinds(network.organization_id).await? {
+            let query = Query {
+                limit: Some((MAX_DELETED + 1).saturating_sub(keys.len())),
+                // Bodies do not matter.
+                max_bytes: Some(0),
+                ..on_network(kind, network.organization_id, network.id)
+            };
+            let page = self.store.list(&query).await?;
+            keys.extend(page.records.into_iter().map(|record| record.key).chain(page.unread));
+        }
+        Ok(keys)
+    }
+
+    /// Deletes application records on a network that is being deleted, unless one commit deletes all of them.
+    ///
+    /// Returns whether it has deleted some.
+    pub(in crate::inventory) async fn delete_some_application_records(
+        &self,
+        network: &Network,
+    ) -> Result<bool, Error> {
+        let keys = self.application_records_on(network).await?;
+        if keys.len() <= MAX_DELETED {
+            return Ok(false);
+        }
+        let mut batch = Batch::new();
+        for key in keys.into_iter().take(MAX_DELETED) {
+            batch.delete(key, Precondition::Any);
+        }
+        // They are deleted for the network alone.
+        batch.guard(exists(network_key(network.id)));
+        match self.store.commit(batch).await {
+            // Another call has deleted the network, and these records with it.
+            Err(error) if *error.kind() == StoreErrorKind::Conflict(network_key(network.id)) => Ok(true),
+            outcome => Ok(outcome.map(|()| true)?),
+        }
+    }
+}
+
+/// Returns the key of the note about a kind.
+fn known_kind_key(organization: OrganizationId, kind: Name) -> Key {
+    let digest = Sha256::new().chain_update(organization.as_bytes()).chain_update(kind.as_str()).finalize();
+    Key::new(APPLICATION_KIND, Uuid::from_bytes(digest.first_chunk().copied().unwrap_or_default()))
+}
