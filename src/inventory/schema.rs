@@ -19,73 +19,85 @@ use crate::store::{
     UniqueKey,
 };
 
-pub(super) const ORGANIZATION: Name = Name::new("organization");
-/// A tombstone of an organization that is being deleted, stored under the organization's id.
-///
-/// It exists while the records of the organization are deleted. It belongs to no organization.
-pub(super) const ORGANIZATION_DELETION: Name = Name::new("organization_end");
-pub(super) const USER: Name = Name::new("user");
-/// The hash of a user's password, stored under the user's id.
-pub(super) const PASSWORD: Name = Name::new("password");
-pub(super) const NETWORK: Name = Name::new("network");
-pub(super) const TAG: Name = Name::new("tag");
-/// A tombstone of a tag that is being deleted, stored under the tag's id.
-///
-/// It exists while the tag is removed from the records that have it.
-pub(super) const TAG_DELETION: Name = Name::new("tag_deletion");
-pub(super) const SUBNET: Name = Name::new("subnet");
-/// A tombstone of a subnet that is being deleted, stored under the subnet's id.
-///
-/// It exists while the subnet is removed from the interfaces that name it.
-pub(super) const SUBNET_DELETION: Name = Name::new("subnet_deletion");
-pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
-/// The verifier of an API key, stored under the key's id.
-///
-/// It is a separate record, so that no response contains it.
-pub(super) const KEY_SECRET: Name = Name::new("key_secret");
-/// The time an API key was last used, stored under the key's id.
-pub(super) const KEY_USE: Name = Name::new("key_use");
-pub(super) const DAEMON_API_KEY: Name = Name::new("daemon_api_key");
-pub(super) const SESSION: Name = Name::new("session");
-pub(super) const SHARE: Name = Name::new("share");
-/// A share's password hash and the secret of its tokens, stored under the share's id.
-pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
-pub(super) const REFERRAL: Name = Name::new("referral");
-pub(super) const HOST: Name = Name::new("host");
-/// Services that were renamed or removed, while the hosts that they virtualize follow.
-pub(super) const SERVICE_RENAMING: Name = Name::new("service_renaming");
-/// The form of the facets of hosts, stored once in a store.
-pub(super) const HOST_FACETS: Name = Name::new("host_facets");
-/// The state of a host that discovery remembers, stored under the host's id.
-pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
-/// The rows of one kind that a host reports.
-pub(super) const CLAIM: Name = Name::new("claim");
-/// Written by every discovery that creates or merges hosts, stored under the network's id.
-///
-/// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
-pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
-/// The addresses of a subnet that a user has deleted. The id is derived from the network and the addresses.
-///
-/// Discovery does not create such a subnet again.
-pub(super) const DELETED_SUBNET: Name = Name::new("deleted_subnet");
-pub(super) const DAEMON: Name = Name::new("daemon");
-pub(super) const DISCOVERY: Name = Name::new("discovery");
-pub(super) const TOPOLOGY_LINK: Name = Name::new("topology_link");
-/// The positions of nodes in a view of a network. The id is derived from the network and the view.
-pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
-/// The secret under which a share's pseudonyms are made, stored under the share's id.
-pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
+/// Defines the kinds of records.
+macro_rules! kinds {
+    ($($(#[doc = $documentation:literal])* $kind:ident = $name:literal;)*) => {
+        $($(#[doc = $documentation])* pub(super) const $kind: Name = Name::new($name);)*
 
-/// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
-pub(super) const IDEMPOTENCY_KEY: Name = Name::new("idempotency_key");
+        #[cfg(test)]
+        const KINDS: &[Name] = &[$($kind),*];
+    };
+}
 
-/// When the responses of a user were last ended, stored under the user's id. It belongs to no organization.
-pub(super) const REVOCATION: Name = Name::new("revocation");
+kinds! {
+    ORGANIZATION = "organization";
+    /// A tombstone of an organization that is being deleted, stored under the organization's id.
+    ///
+    /// It exists while the records of the organization are deleted. It belongs to no organization.
+    ORGANIZATION_DELETION = "organization_end";
+    USER = "user";
+    /// The hash of a user's password, stored under the user's id.
+    PASSWORD = "password";
+    NETWORK = "network";
+    TAG = "tag";
+    /// A tombstone of a tag that is being deleted, stored under the tag's id.
+    ///
+    /// It exists while the tag is removed from the records that have it.
+    TAG_DELETION = "tag_deletion";
+    SUBNET = "subnet";
+    /// A tombstone of a subnet that is being deleted, stored under the subnet's id.
+    ///
+    /// It exists while the subnet is removed from the interfaces that name it.
+    SUBNET_DELETION = "subnet_deletion";
+    USER_API_KEY = "user_api_key";
+    /// The verifier of an API key, stored under the key's id.
+    ///
+    /// It is a separate record, so that no response contains it.
+    KEY_SECRET = "key_secret";
+    /// The time an API key was last used, stored under the key's id.
+    KEY_USE = "key_use";
+    DAEMON_API_KEY = "daemon_api_key";
+    SESSION = "session";
+    SHARE = "share";
+    /// A share's password hash and the secret of its tokens, stored under the share's id.
+    SHARE_PASSWORD = "share_password";
+    REFERRAL = "referral";
+    HOST = "host";
+    /// Services that were renamed or removed, while the hosts that they virtualize follow.
+    SERVICE_RENAMING = "service_renaming";
+    /// The form of the facets of hosts, stored once in a store.
+    HOST_FACETS = "host_facets";
+    /// The state of a host that discovery remembers, stored under the host's id.
+    HOST_DISCOVERY = "host_discovery";
+    /// The rows of one kind that a host reports.
+    CLAIM = "claim";
+    /// Written by every discovery that creates or merges hosts, stored under the network's id.
+    ///
+    /// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
+    DISCOVERED_HOSTS = "discovered_hosts";
+    /// The addresses of a subnet that a user has deleted. The id is derived from the network and the addresses.
+    ///
+    /// Discovery does not create such a subnet again.
+    DELETED_SUBNET = "deleted_subnet";
+    DAEMON = "daemon";
+    DISCOVERY = "discovery";
+    TOPOLOGY_LINK = "topology_link";
+    /// The positions of nodes in a view of a network. The id is derived from the network and the view.
+    TOPOLOGY_LAYOUT = "topology_layout";
+    /// The secret under which a share's pseudonyms are made, stored under the share's id.
+    SHARE_SECRET = "share_secret";
 
-/// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
-///
-/// The kinds themselves begin with `x.`.
-pub(super) const APPLICATION_KIND: Name = Name::new("application_kind");
+    /// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
+    IDEMPOTENCY_KEY = "idempotency_key";
+
+    /// When the responses of a user were last ended, stored under the user's id. It belongs to no organization.
+    REVOCATION = "revocation";
+
+    /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
+    ///
+    /// The kinds themselves begin with `x.`.
+    APPLICATION_KIND = "application_kind";
+}
 
 /// The kinds of the records of an organization, in the order in which its deletion deletes them.
 ///
@@ -353,10 +365,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_kind_is_deleted_with_its_organization_or_known_to_outlive_it() {
+        // The first two begin and end a deletion, the next two belong to no organization, and the last one is deleted last.
+        let others = [ORGANIZATION, ORGANIZATION_DELETION, HOST_FACETS, REVOCATION, APPLICATION_KIND];
+        for kind in KINDS {
+            assert!(KINDS_OF_ORGANIZATION.contains(kind) != others.contains(kind), "{kind}");
+        }
+        assert_eq!(KINDS.len(), KINDS_OF_ORGANIZATION.len() + others.len());
+    }
+
+    #[test]
     fn guide_names_every_kind_and_none_is_of_an_application() {
         let guide = include_str!("../guide/existing_application.md");
-        let others = [APPLICATION_KIND, ORGANIZATION, ORGANIZATION_DELETION, HOST_FACETS, REVOCATION];
-        for kind in KINDS_OF_ORGANIZATION.iter().chain(&others) {
+        for kind in KINDS {
             assert!(!kind.is_of_application() && guide.contains(&format!("`{kind}`")), "{kind}");
         }
         for (name, is_of_application) in [("x.rack", true), ("x.", false), ("x", false), ("y.rack", false)] {
