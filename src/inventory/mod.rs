@@ -4,6 +4,7 @@
 //! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
 
 mod api_keys;
+mod application_error;
 mod authentication;
 mod background;
 mod bootstrap;
@@ -65,6 +66,7 @@ pub use crate::wire::{
     Reassignment, Refusal, ShareToken,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
+pub use application_error::{ApplicationCode, ApplicationError};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::{ChangedRecords, begin_of};
 pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
@@ -80,7 +82,7 @@ pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};
 pub use import::Import;
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
-pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
+pub use policy::{Actor, ChangeKind, Policy, ProposedChange};
 pub use quotas::Quotas;
 pub(crate) use revocations::Revocation;
 pub use sessions::IssuedSession;
