@@ -21,7 +21,7 @@ use super::routes::RouteTable;
 #[cfg(feature = "topology")]
 use super::routes::route::ResponseContent;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
-use super::sender::{AllowedSenders, Sender, credentials};
+use super::sender::{AllowedSenders, Sender};
 use super::state::ApiState;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
@@ -60,7 +60,7 @@ impl ApiState {
         #[cfg(feature = "topology")]
         let is_page = matches!(&found, Ok((Route { answer: ResponseContent::Html, .. }, _)));
         let by_host_application =
-            || credentials::set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
+            || self.credentials.set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
         let sender = match access {
             Some(access) if access.is_public() => by_host_application(),
             // Nothing is done for the caller, whose organization need not exist.

@@ -109,6 +109,7 @@ mod service {
     mod description;
     mod embedding;
     mod envelope;
+    mod expiry;
     mod health;
     mod locations;
     #[cfg(feature = "openapi")]
