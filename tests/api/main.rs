@@ -110,12 +110,16 @@ mod service {
     mod embedding;
     mod envelope;
     mod expiry;
+    #[cfg(feature = "axum")]
+    mod extracted;
     mod health;
     mod locations;
     #[cfg(feature = "openapi")]
     mod merged_description;
     #[cfg(feature = "axum")]
     mod own_endpoints;
+    #[cfg(feature = "axum")]
+    mod own_shutdown;
     mod precedence;
     mod revocation;
     mod shutdown;
