@@ -4,13 +4,14 @@ use axum::extract::{Path, State};
 use axum::http::Response;
 use toposcope::inventory::{ApplicationCode, ApplicationError, Policy, ProposedChange};
 use toposcope::model::{Host, HostId};
-use toposcope::service::{Admitted, ResponseBody};
+use toposcope::service::{Admitted, Extract, ResponseBody};
 use toposcope::{Api, async_trait};
 
 /// The custom field of hosts that are in the books.
 pub(crate) const ASSET_TAG: &str = "asset_tag";
 
 const IN_BOOKS: ApplicationCode = ApplicationCode::new("policy.asset_in_books", 422);
+const NO_TAG: ApplicationCode = ApplicationCode::new("assets.no_tag", 400);
 
 /// Hosts in the books are not deleted, and keep their tags.
 pub(crate) struct AssetsStay;
@@ -32,9 +33,12 @@ impl Policy for AssetsStay {
 pub(crate) async fn tag_host(
     State(api): State<Api>,
     admitted: Admitted,
-    Path((tag, host)): Path<(String, HostId)>,
+    Extract(Path((tag, host))): Extract<Path<(String, HostId)>>,
 ) -> Response<ResponseBody> {
     let enter = |host: &mut Host| {
+        if !tag.starts_with("A-") {
+            return Err(ApplicationError::new(NO_TAG, "Tags of assets begin with `A-`.").at("tag").into());
+        }
         host.custom.insert(ASSET_TAG.to_owned(), tag.clone().into());
         Ok(())
     };
