@@ -148,6 +148,13 @@ mod tests {
     use std::panic::catch_unwind;
 
     use super::*;
+    use crate::wire::ErrorCode;
+
+    #[test]
+    fn codes_of_the_api_have_no_dot() {
+        let with_dot = ErrorCode::ALL.iter().filter(|code| code.as_str().contains('.'));
+        assert_eq!(with_dot.collect::<Vec<_>>(), [&ErrorCode::PolicyRefused]);
+    }
 
     #[test]
     fn code_without_a_dot_within_is_refused() {
