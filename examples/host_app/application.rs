@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use toposcope::access::Caller;
 use toposcope::inventory::{Entity, Error, ErrorKind, NewOrganization, NewUser};
-use toposcope::model::{OrganizationId, Permission};
+use toposcope::model::{Network, NetworkId, OrganizationId, Permission};
 use toposcope::service::{ClientAddressSource, Endpoints, Served};
 use toposcope::{Api, Inventory, figures};
 use tower_http::compression::CompressionLayer;
@@ -53,17 +53,21 @@ impl Application {
     pub(crate) async fn open(
         inventory: Inventory,
         tokens: Tokens,
-        stop: watch::Receiver<bool>,
+        mut stop: watch::Receiver<bool>,
     ) -> Result<Self, Error> {
         let inventory = inventory.with_policy(AssetsStay).with_custom_index([ASSET_TAG]);
         inventory.upgrade().await?;
         for (id, name) in [(ACME, "Acme"), (GLOBEX, "Globex")] {
             inventory.organizations().ensure(NewOrganization::new(name).id(id)).await?;
+            let site = NetworkId::from_u128(id.as_u128());
+            inventory.networks().ensure(&Caller::system(id), site, Network::new("Headquarters")).await?;
         }
         let own = Endpoints::LOGIN | Endpoints::USERS | Endpoints::USER_API_KEYS | Endpoints::ORGANIZATIONS;
         let peer = ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip());
         let api = Api::builder(inventory).path_prefix(PREFIX).without(own).client_address(peer);
-        Ok(Self { api: api.shutdown(asked(stop)).build(), tokens, answers: Arc::default() })
+        // An error means that the sender is gone.
+        let asked = async move { stop.wait_for(|asked| *asked).await.map_or((), drop) };
+        Ok(Self { api: api.shutdown(asked).build(), tokens, answers: Arc::default() })
     }
 
     /// Returns a token for a user whom the application has authenticated.
@@ -73,11 +77,8 @@ impl Application {
         name: &str,
         level: Permission,
     ) -> Result<String, Error> {
-        let (users, system) = (self.api.inventory().users(), Caller::system(tenant));
-        let mut user = users.ensure(&system, NewUser::external(tenant, name, level)).await?;
-        if user.permissions != level {
-            user = users.set_rights(&system, user.id, level, user.network_ids).await?;
-        }
+        let new = NewUser::external(tenant, name, level);
+        let user = self.api.inventory().users().ensure(&Caller::system(tenant), new).await?;
         if !user.is_enabled {
             return Err(ErrorKind::Disabled { entity: Entity::User }.into());
         }
@@ -103,15 +104,11 @@ impl Application {
     }
 
     /// Serves until the application is asked to stop and all requests are answered.
-    pub(crate) async fn serve(
-        self,
-        public: TcpListener,
-        monitoring: TcpListener,
-        stop: watch::Receiver<bool>,
-    ) -> io::Result<()> {
+    pub(crate) async fn serve(self, public: TcpListener, monitoring: TcpListener) -> io::Result<()> {
         let service = self.router().into_make_service_with_connect_info::<SocketAddr>();
-        let public = axum::serve(public, service).with_graceful_shutdown(asked(stop.clone()));
-        let monitoring = axum::serve(monitoring, self.monitoring()).with_graceful_shutdown(asked(stop));
+        let public = axum::serve(public, service).with_graceful_shutdown(self.api.stopping());
+        let monitoring =
+            axum::serve(monitoring, self.monitoring()).with_graceful_shutdown(self.api.stopping());
         tokio::try_join!(public.into_future(), monitoring.into_future())?;
         // A store that has to be closed is closed after this.
         self.api.drained().await;
@@ -123,12 +120,7 @@ impl Application {
     }
 }
 
-async fn asked(mut stop: watch::Receiver<bool>) {
-    // An error means that the sender is gone.
-    let _ = stop.wait_for(|asked| *asked).await;
-}
-
-/// Sets the caller of a request with a token, and counts the answer. The API judges all other credentials.
+/// Sets the caller of a request with a token, and counts the answer. The API judges all other credentials, and the expiry.
 async fn authenticate_and_count(
     State(application): State<Application>,
     mut request: Request,

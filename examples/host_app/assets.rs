@@ -2,27 +2,30 @@
 
 use axum::extract::{Path, State};
 use axum::http::Response;
-use toposcope::inventory::{Policy, PolicyRefusal, ProposedChange};
+use toposcope::inventory::{ApplicationCode, ApplicationError, Policy, ProposedChange};
 use toposcope::model::{Host, HostId};
-use toposcope::service::{Admitted, ResponseBody};
+use toposcope::service::{Admitted, Extract, ResponseBody};
 use toposcope::{Api, async_trait};
 
 /// The custom field of hosts that are in the books.
 pub(crate) const ASSET_TAG: &str = "asset_tag";
+
+const IN_BOOKS: ApplicationCode = ApplicationCode::new("policy.asset_in_books", 422);
+const NO_TAG: ApplicationCode = ApplicationCode::new("assets.no_tag", 400);
 
 /// Hosts in the books are not deleted, and keep their tags.
 pub(crate) struct AssetsStay;
 
 #[async_trait]
 impl Policy for AssetsStay {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         let tag = |host: Option<&Host>| host.and_then(|host| host.custom.get(ASSET_TAG).cloned());
         let before = tag(change.before());
         if before.is_none() || before == tag(change.after()) {
             return Ok(());
         }
         let message = "The host is in the books; accounting must write it off first.";
-        Err(PolicyRefusal::new("policy.asset_in_books", message).at("custom.asset_tag"))
+        Err(ApplicationError::new(IN_BOOKS, message).at("custom.asset_tag"))
     }
 }
 
@@ -30,9 +33,12 @@ impl Policy for AssetsStay {
 pub(crate) async fn tag_host(
     State(api): State<Api>,
     admitted: Admitted,
-    Path((tag, host)): Path<(String, HostId)>,
+    Extract(Path((tag, host))): Extract<Path<(String, HostId)>>,
 ) -> Response<ResponseBody> {
     let enter = |host: &mut Host| {
+        if !tag.starts_with("A-") {
+            return Err(ApplicationError::new(NO_TAG, "Tags of assets begin with `A-`.").at("tag").into());
+        }
         host.custom.insert(ASSET_TAG.to_owned(), tag.clone().into());
         Ok(())
     };

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tokens = Tokens::new(secret, Arc::new(SystemClock));
     let (stop, stopped) = watch::channel(false);
     let inventory = Inventory::new(MemoryStore::new());
-    let application = Application::open(inventory, tokens, stopped.clone()).await?;
+    let application = Application::open(inventory, tokens, stopped).await?;
     for (tenant, name) in [(ACME, "ann"), (GLOBEX, "gus")] {
         let token = application.log_in(tenant, name, Permission::Admin).await?;
         writeln!(io::stdout(), "{name}: http://127.0.0.1:8080/inventory, Authorization: Bearer {token}")?;
@@ -42,5 +42,5 @@ async fn main() -> Result<(), Box<dyn Error>> {
     });
     let public = TcpListener::bind("127.0.0.1:8080").await?;
     let monitoring = TcpListener::bind("127.0.0.1:9090").await?;
-    Ok(application.serve(public, monitoring, stopped).await?)
+    Ok(application.serve(public, monitoring).await?)
 }

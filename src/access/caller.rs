@@ -3,7 +3,9 @@ use std::sync::{Arc, OnceLock};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::model::{DaemonApiKeyId, NetworkId, OrganizationId, Permission, UserApiKeyId, UserId, uuids};
+use crate::model::{
+    DaemonApiKeyId, NetworkId, OrganizationId, Permission, Timestamp, UserApiKeyId, UserId, uuids,
+};
 
 /// The authenticated user of a request, with the user's level and scope.
 ///
@@ -31,6 +33,8 @@ pub struct Caller {
     permission: Permission,
     scope: Scope,
     credential: Credential,
+    /// `None`: the caller has no end.
+    expires_at: Option<Timestamp>,
 }
 
 /// The kind of credential that authenticated a caller.
@@ -77,7 +81,14 @@ impl Caller {
         permission: Permission,
         scope: Scope,
     ) -> Self {
-        Self { organization_id, user_id, permission, scope, credential: Credential::HostApplication }
+        Self {
+            organization_id,
+            user_id,
+            permission,
+            scope,
+            credential: Credential::HostApplication,
+            expires_at: None,
+        }
     }
 
     /// Creates the caller for work that the host application does itself in an organization.
@@ -116,6 +127,7 @@ impl Caller {
             permission: Permission::Owner,
             scope: Scope::all(),
             credential: Credential::System,
+            expires_at: None,
         }
     }
 
@@ -127,6 +139,27 @@ impl Caller {
     #[must_use]
     pub fn through_session(self) -> Self {
         Self { credential: Credential::Session, ..self }
+    }
+
+    /// Returns the same caller, valid until a time, such as the expiry of the token that stands for it.
+    ///
+    /// From then on, the service answers its requests with 401 `auth_session_expired`, and ends what is still being sent to it,
+    /// as at the end of a session: streams of events within a second, whole lists and uploads at their next part. The time is
+    /// that of the [clock](crate::Inventory::with_clock). Methods of the inventory do not look at it.
+    ///
+    /// ```
+    /// use toposcope::access::{Caller, Scope};
+    /// use toposcope::model::{OrganizationId, Permission, Timestamp, UserId};
+    ///
+    /// # let (organization, user) = (OrganizationId::from_u128(1), UserId::from_u128(2));
+    /// let expires_at: Timestamp = "2030-01-01T00:00:00Z".parse()?;
+    /// let caller = Caller::new(organization, user, Permission::Viewer, Scope::all()).valid_until(expires_at);
+    /// assert_eq!(caller.expires_at(), Some(expires_at));
+    /// # Ok::<(), toposcope::model::TimestampError>(())
+    /// ```
+    #[must_use]
+    pub fn valid_until(self, expires_at: Timestamp) -> Self {
+        Self { expires_at: Some(expires_at), ..self }
     }
 
     /// Returns the same user, authenticated by an API key.
@@ -191,6 +224,14 @@ impl Caller {
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// Returns the time from which on the caller is refused; `None` without an end.
+    ///
+    /// Sessions and API keys of Toposcope have none: the service looks at their records.
+    #[must_use]
+    pub const fn expires_at(&self) -> Option<Timestamp> {
+        self.expires_at
     }
 
     /// Returns whether the caller is the host application itself, and not a user.

@@ -2,6 +2,7 @@ use std::error::Error as StdError;
 
 use uuid::Uuid;
 
+use super::ApplicationCode;
 use super::schema::ORGANIZATION;
 use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
@@ -210,14 +211,14 @@ pub enum ErrorKind {
     /// Reading the input failed.
     #[error("The input cannot be read.")]
     Unreadable,
-    /// The host application refuses the change, by its [`Policy`](super::Policy).
+    /// The host application refuses the request by an [`ApplicationError`](super::ApplicationError).
     #[error("{message}")]
-    PolicyRefused {
-        /// The code of the refusal, which begins with `policy.`.
-        code: String,
+    Refused {
+        /// The code of the host application.
+        code: ApplicationCode,
         /// The sentence for people.
         message: String,
-        /// The dotted path of the refused value in the record. [`Error::field`] is its path in the request.
+        /// The path of the value that is refused; of a policy, in the record. [`Error::field`] is its path in the request.
         field: Option<String>,
     },
     /// The [`Policy`](super::Policy) of the host application did not answer in time.
@@ -346,7 +347,7 @@ impl Error {
     pub fn field(&self) -> Option<&str> {
         match self.kind() {
             ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field),
-            ErrorKind::PolicyRefused { field, .. } => self.0.field.as_deref().or(field.as_deref()),
+            ErrorKind::Refused { field, .. } => self.0.field.as_deref().or(field.as_deref()),
             _ => self.0.field.as_deref(),
         }
     }

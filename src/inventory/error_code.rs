@@ -1,13 +1,14 @@
 //! The error codes and params of inventory errors.
 
+use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::{Entity, Error, ErrorKind, Problem};
+use super::{ApplicationCode, Entity, Error, ErrorKind, Problem};
 use crate::model::Timestamp;
 use crate::wire::{ErrorCode, Failure, Meta};
 
 impl Error {
-    /// Returns the code that the API answers this error with.
+    /// Returns the code that the API answers this error with; `PolicyRefused` for all errors of the host application.
     ///
     /// ```
     /// use toposcope::inventory::{Entity, Error, ErrorKind};
@@ -16,7 +17,7 @@ impl Error {
     ///
     /// let error = Error::from(ErrorKind::NotFound { entity: Entity::Host, id: Uuid::nil() });
     /// assert_eq!(error.code(), ErrorCode::EntityNotFound);
-    /// assert_eq!(error.code().status(), 404);
+    /// assert_eq!(error.status(), 404);
     /// assert_eq!(error.params()["entity"], "Host");
     /// ```
     #[must_use]
@@ -24,12 +25,24 @@ impl Error {
         code_and_params(self.kind()).0
     }
 
-    /// Returns the code that the response has: that of [`code`](Self::code), or of a policy that refuses a change.
+    /// Returns the code that the response has: that of [`code`](Self::code), or of the host application that refuses the
+    /// request.
     #[must_use]
     pub fn code_text(&self) -> &str {
+        self.application_code().map_or_else(|| self.code().as_str(), ApplicationCode::as_str)
+    }
+
+    /// Returns the HTTP status of the response.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.application_code().map_or_else(|| self.code().status(), ApplicationCode::status)
+    }
+
+    /// Returns the code of the host application, if it refuses the request.
+    pub(crate) fn application_code(&self) -> Option<ApplicationCode> {
         match self.kind() {
-            ErrorKind::PolicyRefused { code, .. } => code,
-            _ => self.code().as_str(),
+            ErrorKind::Refused { code, .. } => Some(*code),
+            _ => None,
         }
     }
 
@@ -117,7 +130,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::PolicyRefused { .. } => (ErrorCode::PolicyRefused, json!({})),
+        ErrorKind::Refused { .. } => (ErrorCode::PolicyRefused, json!({})),
         ErrorKind::StoreUnavailable
         | ErrorKind::PolicyUnavailable
         | ErrorKind::IndexIncomplete

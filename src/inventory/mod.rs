@@ -5,6 +5,7 @@
 
 mod api_keys;
 mod application;
+mod application_error;
 mod authentication;
 mod background;
 mod bootstrap;
@@ -70,6 +71,7 @@ pub use application::{
     ApplicationRecord, ApplicationRecords, RecordFacets, RecordRevision, RecordRevisionError,
     ReferenceTarget, Stored,
 };
+pub use application_error::{ApplicationCode, ApplicationError};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::{ChangedRecords, begin_of};
 pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
@@ -85,7 +87,7 @@ pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};
 pub use import::Import;
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
-pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
+pub use policy::{Actor, ChangeKind, Policy, ProposedChange};
 pub use quotas::Quotas;
 pub(crate) use revocations::Revocation;
 pub use sessions::IssuedSession;

@@ -11,7 +11,7 @@ use crate::inventory::schema::{
     NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
     decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
 };
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_system, unchanged, validate};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system, unchanged, validate};
 use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, Guard, Link, Name, Precondition};
 
@@ -129,8 +129,7 @@ impl CollectionRecord for Network {
     ) -> Result<(), Error> {
         let may_be_taken = stored.is_none() && caller.is_system();
         if may_be_taken && inventory.get(network_key(record.id)).await?.is_some() {
-            let name = record.id.to_string();
-            return Err(ErrorKind::AlreadyExists { entity: Entity::Network, name }.into());
+            return Err(taken(record.id));
         }
         Ok(())
     }
@@ -179,6 +178,60 @@ impl Networks<'_> {
         require_system(caller)?;
         self.create_with(caller, id, network).await
     }
+
+    /// Returns the network with this id, or creates it. The caller must be [the system](crate::access::Caller::system).
+    ///
+    /// A host application calls this for each network that it knows by an id of its own, such as a site. A network that exists is
+    /// returned as it is: its name and everything else do not change. Several tasks and processes may call it at once.
+    ///
+    /// ```
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::model::{Network, NetworkId};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let (networks, system) = (inventory.networks(), Caller::system(organization.id));
+    /// let site = NetworkId::from_u128(42);
+    /// let office = networks.ensure(&system, site, Network::new("Office")).await?;
+    /// assert_eq!(networks.ensure(&system, site, Network::new("Office")).await?, office);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`create`](crate::inventory::Collection::create); `AlreadyExists` when another organization has a network with
+    /// the id, or another network has the name. `Invalid` for the nil id.
+    pub async fn ensure(self, caller: &Caller, id: NetworkId, network: Network) -> Result<Network, Error> {
+        require_system(caller)?;
+        if id.is_nil() {
+            return Err(Error::invalid("id", Problem::InvalidFormat));
+        }
+        let mut transaction = self.inventory.transaction(Entity::Network, id);
+        loop {
+            match self.inventory.find::<Network>(network_key(id)).await? {
+                Some((_, known)) if known.organization_id == caller.organization_id() => return Ok(known),
+                Some(_) => return Err(taken(id)),
+                None => {}
+            }
+            match self.create_with(caller, id, network.clone()).await {
+                // Another call may have created it, with this name or another.
+                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {
+                    if self.inventory.get(network_key(id)).await?.is_none() {
+                        return Err(error);
+                    }
+                    transaction.retry().await?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+/// The error for an id that another network has.
+fn taken(id: NetworkId) -> Error {
+    ErrorKind::AlreadyExists { entity: Entity::Network, name: id.to_string() }.into()
 }
 
 impl Creatable for Network {}

@@ -21,7 +21,7 @@ use super::routes::RouteTable;
 #[cfg(feature = "topology")]
 use super::routes::route::ResponseContent;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
-use super::sender::{AllowedSenders, Sender, credentials};
+use super::sender::{AllowedSenders, Sender};
 use super::state::ApiState;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
@@ -60,7 +60,7 @@ impl ApiState {
         #[cfg(feature = "topology")]
         let is_page = matches!(&found, Ok((Route { answer: ResponseContent::Html, .. }, _)));
         let by_host_application =
-            || credentials::set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
+            || self.credentials.set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
         let sender = match access {
             Some(access) if access.is_public() => by_host_application(),
             // Nothing is done for the caller, whose organization need not exist.
@@ -112,7 +112,7 @@ impl ApiState {
             add_allowance(&mut response, allowance);
         }
         if !body_end.is_reached() {
-            close_if_early(&mut response, request);
+            close_if_early(&mut response, request.version);
         }
         if request.method == Method::HEAD {
             return without_body(response);
@@ -174,8 +174,8 @@ impl ApiState {
 /// Announces that the connection closes, if the response was sent before the body of its request had arrived.
 ///
 /// A server closes a connection whose request did not arrive to its end. The client must not use it again.
-pub(super) fn close_if_early(response: &mut Response<ResponseBody>, request: &Parts) {
-    if is_early(response.status()) && request.version < Version::HTTP_2 {
+pub(super) fn close_if_early(response: &mut Response<ResponseBody>, version: Version) {
+    if is_early(response.status()) && version < Version::HTTP_2 {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }

@@ -18,6 +18,8 @@ mod served;
 mod shutdown;
 mod state;
 
+#[cfg(feature = "axum")]
+pub use api::Extract;
 pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
 pub use description::{UnknownGroup, openapi, openapi_for};

@@ -1,8 +1,10 @@
 //! A description of each answered request, for the layers around the service.
 
+use super::response::error::ApiError;
 use super::routes::route::Route;
 use super::sender::Sender;
 use crate::access::{Caller, DaemonCaller};
+use crate::inventory::ApplicationCode;
 use crate::wire::ErrorCode;
 
 /// The extension of every response that tells how the request was served.
@@ -41,6 +43,8 @@ pub struct Served {
     pub daemon: Option<DaemonCaller>,
     /// The code of the error; `None` for a success.
     pub error_code: Option<ErrorCode>,
+    /// The code of the host application, if it has refused the request: `error_code` is then `PolicyRefused`.
+    pub application_code: Option<ApplicationCode>,
 }
 
 impl Served {
@@ -58,14 +62,22 @@ impl Served {
             caller: None,
             daemon: None,
             error_code: None,
+            application_code: None,
         }
     }
 
     /// Creates the extension of a response of an endpoint of the host application.
-    pub(super) fn own(sender: Option<&Sender>, error_code: Option<ErrorCode>) -> Self {
-        let mut served = Self { route: Self::OWN, error_code, ..Self::new(None) };
+    pub(super) fn own<T>(sender: Option<&Sender>, outcome: &Result<T, ApiError>) -> Self {
+        let mut served = Self { route: Self::OWN, ..Self::new(None) };
         served.sent_by(sender);
+        served.ended_with(outcome);
         served
+    }
+
+    pub(super) fn ended_with<T>(&mut self, outcome: &Result<T, ApiError>) {
+        let error = outcome.as_ref().err();
+        self.error_code = error.map(|error| error.code);
+        self.application_code = error.and_then(|error| error.application_code);
     }
 
     pub(super) fn sent_by(&mut self, sender: Option<&Sender>) {

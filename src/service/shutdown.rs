@@ -102,10 +102,19 @@ impl Shutdown {
         }
     }
 
+    /// Waits until the shutdown has begun, also if nothing has waited for the signal yet.
+    pub(super) fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+        let shutdown = self.clone();
+        async move {
+            // The future may have been made outside of the runtime.
+            shutdown.listen();
+            shutdown.reached(ShutdownStage::Stopping).await;
+        }
+    }
+
     /// Waits until the shutdown has begun and there is no work.
     pub(super) async fn drained(&self) {
-        self.listen();
-        self.reached(ShutdownStage::Stopping).await;
+        self.stopping().await;
         let Some(shared) = &self.0 else { return };
         loop {
             let mut idle = pin!(shared.idle.notified());
@@ -123,6 +132,12 @@ impl fmt::Debug for Shutdown {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = self.0.as_ref().map(|shared| *shared.stage.borrow());
         formatter.debug_tuple("Shutdown").field(&stage).finish()
+    }
+}
+
+impl fmt::Debug for OpenWork {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OpenWork").finish_non_exhaustive()
     }
 }
 

@@ -100,10 +100,10 @@ text_enum! {
         ///
         /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
         QuotaExceeded = "quota_exceeded",
-        /// The rules of the host application refuse the change.
+        /// The host application refuses the request, by its rules for changes or at an endpoint of its own.
         ///
-        /// The response has the code of the host application instead, which begins with `policy.`. Params: `field`, if a value
-        /// is refused; in a bulk request, the place of the host.
+        /// The response has the code of the host application instead, which has a dot, such as `policy.frozen`. Params: `field`,
+        /// if a value is refused; in a bulk request, the place of the host.
         PolicyRefused = "policy.refused",
         /// The request body did not arrive in time. Params: of an import, `report`, the report of what was done before.
         RequestTimeout = "request_timeout",
@@ -190,7 +190,7 @@ impl schemars::JsonSchema for ErrorCode {
         schemars::json_schema!({
             "type": "string",
             "description": "The stable, machine-readable code of an error. Its meaning never changes.\n\nA host application \
-                may answer with other codes as well; those of its rules begin with `policy.`.",
+                may answer with other codes as well, which have a dot, such as `policy.frozen`.",
             "x-extensible-enum": Self::TEXTS,
         })
     }

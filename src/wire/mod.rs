@@ -88,7 +88,7 @@ pub struct Failure {
     pub success: bool,
     /// A sentence that describes the error to a person.
     pub error: String,
-    /// The error's [`ErrorCode`] as text, or a code of the host application that begins with `policy.`, for programs.
+    /// The error's [`ErrorCode`] as text, or a code of the host application, which has a dot, for programs.
     #[cfg_attr(feature = "openapi", schemars(with = "ErrorCode"))]
     pub code: String,
     /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
@@ -100,12 +100,12 @@ pub struct Failure {
 impl Failure {
     /// Creates the envelope of an error, with a sentence for people. The params are empty.
     ///
-    /// The code is that of an [`ErrorCode`], or one of the host application, such as `rack_full`.
+    /// The code is that of an [`ErrorCode`], or one of the host application, such as `racks.full`.
     ///
     /// ```
     /// use toposcope::wire::{Failure, Meta};
     ///
-    /// let failure = Failure::new("rack_full", "The rack is full.", Meta::new("2.0.0"));
+    /// let failure = Failure::new("racks.full", "The rack is full.", Meta::new("2.0.0"));
     /// assert!(!failure.success && failure.params.is_empty());
     /// ```
     #[must_use]

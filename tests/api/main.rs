@@ -109,12 +109,17 @@ mod service {
     mod description;
     mod embedding;
     mod envelope;
+    mod expiry;
+    #[cfg(feature = "axum")]
+    mod extracted;
     mod health;
     mod locations;
     #[cfg(feature = "openapi")]
     mod merged_description;
     #[cfg(feature = "axum")]
     mod own_endpoints;
+    #[cfg(feature = "axum")]
+    mod own_shutdown;
     mod precedence;
     mod revocation;
     mod shutdown;

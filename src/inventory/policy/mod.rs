@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 pub(super) use self::review::Review;
 use super::collections::CollectionRecord;
-use super::{Entity, ErrorKind};
+use super::{ApplicationError, Entity};
 use crate::access::{Caller, DaemonCaller};
 use crate::model::{NetworkId, OrganizationId};
 
@@ -59,20 +59,22 @@ use crate::model::{NetworkId, OrganizationId};
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use toposcope::inventory::{ErrorKind, Policy, PolicyRefusal, ProposedChange};
 /// use toposcope::access::Caller;
+/// use toposcope::inventory::{ApplicationCode, ApplicationError, Policy, ProposedChange};
 /// use toposcope::model::{Host, Network};
 /// use toposcope::{Inventory, MemoryStore};
+///
+/// const LOWER_CASE: ApplicationCode = ApplicationCode::new("policy.lower_case", 422);
 ///
 /// /// Names of hosts are written in lower case.
 /// struct LowerCase;
 ///
 /// #[async_trait]
 /// impl Policy for LowerCase {
-///     async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+///     async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
 ///         match change.after::<Host>() {
 ///             Some(host) if host.name != host.name.to_lowercase() => {
-///                 Err(PolicyRefusal::new("policy.lower_case", "Names are written in lower case.").at("name"))
+///                 Err(ApplicationError::new(LOWER_CASE, "Names are written in lower case.").at("name"))
 ///             }
 ///             _ => Ok(()),
 ///         }
@@ -85,8 +87,8 @@ use crate::model::{NetworkId, OrganizationId};
 /// let organization = inventory.organizations().create("Example").await?;
 /// let caller = Caller::system(organization.id);
 /// let network = inventory.networks().create(&caller, Network::new("Office")).await?;
-/// let refused = inventory.hosts().create(&caller, Host::new(network.id, "Printer")).await;
-/// assert!(matches!(refused.unwrap_err().kind(), ErrorKind::PolicyRefused { code, .. } if code == "policy.lower_case"));
+/// let refused = inventory.hosts().create(&caller, Host::new(network.id, "Printer")).await.unwrap_err();
+/// assert_eq!((refused.code_text(), refused.status().as_u16()), ("policy.lower_case", 422));
 /// # Ok(())
 /// # }
 /// ```
@@ -97,84 +99,17 @@ pub trait Policy: Send + Sync + 'static {
     /// Must not change the inventory, and must give the same answer for the same change: it may be asked several times.
     ///
     /// # Errors
-    /// The refusal, which the API answers with status 422.
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal>;
+    /// The refusal, which the API answers with its code and status. By convention, its code begins with `policy.`, and its
+    /// status is 422, which the OpenAPI document names for refusals; the code of a rule that endpoints of the host application
+    /// have too may be any other.
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError>;
 }
 
 #[async_trait]
 impl<P: Policy + ?Sized> Policy for Arc<P> {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         (**self).check(change).await
     }
-}
-
-/// The refusal of a change by a [`Policy`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyRefusal {
-    code: String,
-    message: String,
-    field: Option<String>,
-}
-
-/// The beginning of the codes of all refusals.
-const CODE_PREFIX: &str = "policy.";
-
-/// The code of a refusal whose own code has another form.
-const DEFAULT_CODE: &str = "policy.refused";
-
-/// The maximum number of characters of a code.
-const MAX_CODE: usize = 100;
-
-impl PolicyRefusal {
-    /// Creates a refusal.
-    ///
-    /// `code` is the error code of the answer, for programs: `policy.` and lower-case letters, digits, `_`, `.` and `-`, at most
-    /// 100 characters in all. Any other code is replaced by `policy.refused`. `message` is a sentence for people.
-    #[must_use]
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        let mut code = code.into();
-        if !is_code(&code) {
-            code = DEFAULT_CODE.to_owned();
-        }
-        Self { code, message: message.into(), field: None }
-    }
-
-    /// Names the value that is refused by its dotted path in the record, such as `interfaces.0.name`.
-    #[must_use]
-    pub fn at(self, field: impl Into<String>) -> Self {
-        Self { field: Some(field.into()), ..self }
-    }
-
-    /// Returns the error code.
-    #[must_use]
-    pub fn code(&self) -> &str {
-        &self.code
-    }
-
-    /// Returns the sentence for people.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Returns the dotted path of the refused value.
-    #[must_use]
-    pub fn field(&self) -> Option<&str> {
-        self.field.as_deref()
-    }
-}
-
-impl From<PolicyRefusal> for super::Error {
-    fn from(refusal: PolicyRefusal) -> Self {
-        let PolicyRefusal { code, message, field } = refusal;
-        ErrorKind::PolicyRefused { code, message, field }.into()
-    }
-}
-
-fn is_code(text: &str) -> bool {
-    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
-    let name = text.strip_prefix(CODE_PREFIX).unwrap_or_default();
-    !name.is_empty() && text.len() <= MAX_CODE && name.bytes().all(is_allowed)
 }
 
 /// The sender of a change.
@@ -321,21 +256,5 @@ impl std::fmt::Debug for ProposedChange<'_> {
         let mut debug = formatter.debug_struct("ProposedChange");
         debug.field("kind", &self.kind()).field("entity", &self.entity).field("id", &self.id);
         debug.finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_of_another_form_is_replaced() {
-        for code in ["policy.a", "policy.frozen_network", "policy.rack-1.full"] {
-            assert_eq!(PolicyRefusal::new(code, "").code(), code);
-        }
-        let long = format!("policy.{}", "a".repeat(MAX_CODE));
-        for code in ["", "policy.", "policy", "frozen", "policy.Frozen", "policy.a b", "policy.ä", &long] {
-            assert_eq!(PolicyRefusal::new(code, "").code(), DEFAULT_CODE, "{code}");
-        }
     }
 }

@@ -12,13 +12,13 @@ use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use super::time::RequestTime;
-use super::{Actor, Policy, PolicyRefusal, ProposedChange};
+use super::{Actor, Policy, ProposedChange};
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::hosts::{Before, EncodedHost};
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::organization_key;
 use crate::inventory::transaction::{Transaction, conflict};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::inventory::{ApplicationError, Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, HostId, NetworkId, OrganizationId};
 
 /// The policy of an inventory.
@@ -49,7 +49,7 @@ impl Review {
     }
 
     /// # Errors
-    /// `PolicyRefused`, `PolicyUnavailable`, `Internal`.
+    /// `Refused`, `PolicyUnavailable`, `Internal`.
     async fn ask(&self, mut change: ProposedChange<'_>) -> Result<(), Error> {
         change.is_dry_run = self.is_dry_run;
         let limit = self.time().map(|mut time| time.begin((change.entity, change.id))).unwrap_or_default();
@@ -76,8 +76,8 @@ impl Review {
 
 /// Runs the check of a policy, and turns a panic into an internal error.
 async fn catch(
-    check: impl Future<Output = Result<(), PolicyRefusal>> + Send,
-) -> Result<Result<(), PolicyRefusal>, Error> {
+    check: impl Future<Output = Result<(), ApplicationError>> + Send,
+) -> Result<Result<(), ApplicationError>, Error> {
     let mut check = Box::pin(check);
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| check.as_mut().poll(context)));

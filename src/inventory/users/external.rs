@@ -51,10 +51,18 @@ impl Users<'_> {
     /// Returns the user with this e-mail address or external id, or creates it. The caller must be
     /// [the system](Caller::system).
     ///
-    /// A host application calls this when one of its users logs in. A user that exists is returned as it is: level, networks
-    /// and password do not change, and [`set_rights`](Self::set_rights) changes them. Do not let in a user that is not
-    /// [enabled](crate::model::User): callers of the host application are not checked for it. Several tasks and processes may call
-    /// it at once.
+    /// A host application calls this when one of its users logs in. What it does with a user that exists depends on who
+    /// manages the user:
+    ///
+    /// | User | Level | Networks, password, [`is_enabled`](User::is_enabled) |
+    /// |---|---|---|
+    /// | [`NewUser::external`]: the host application | becomes that of `new` | stay |
+    /// | with an e-mail address: the administrators of the organization | stays | stay |
+    ///
+    /// [`set_rights`](Self::set_rights) changes the networks. Do not let in a user that is not enabled: callers of the host
+    /// application are not checked for it. Streams that are open at a lower level end by [`Api::revoke`](crate::Api::revoke).
+    ///
+    /// Several tasks and processes may call it at once: the user is created once, and has the level of the last call.
     ///
     /// # Errors
     /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization.
@@ -64,17 +72,60 @@ impl Users<'_> {
         let organization = caller.organization_id();
         let mut transaction = self.inventory.transaction(Entity::Organization, organization);
         loop {
-            if let Some(user) = self.inventory.find_user(caller, &new).await? {
-                return Ok(user);
-            }
-            match self.create(caller, new.clone()).await {
-                // Another call has created it.
-                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {
-                    transaction.retry().await?;
+            let outcome = match self.inventory.find_user(caller, &new).await? {
+                Some(user) if new.external.is_some() && user.permissions != new.permissions => {
+                    self.set_level(caller, user.id, new.permissions).await
                 }
+                Some(user) => return Ok(user),
+                None => self.create(caller, new.clone()).await,
+            };
+            match outcome {
+                // Another call has created or deleted it.
+                Err(error) if is_of_another_call(&error) => transaction.retry().await?,
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Returns the user of the caller's organization with this external id, or `None`. Nothing is created.
+    ///
+    /// ```
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// use toposcope::access::Caller;
+    /// use toposcope::inventory::NewUser;
+    /// use toposcope::model::Permission;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let (users, system) = (inventory.users(), Caller::system(organization.id));
+    /// assert_eq!(users.find_external(&system, "host-user-42").await?, None);
+    /// let new = NewUser::external(organization.id, "host-user-42", Permission::Member);
+    /// let user = users.ensure(&system, new).await?;
+    /// assert_eq!(users.find_external(&system, "host-user-42").await?, Some(user));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for an id that no user can have; those of [`get`](crate::inventory::Collection::get), except `NotFound` for the
+    /// user.
+    pub async fn find_external(self, caller: &Caller, external_id: &str) -> Result<Option<User>, Error> {
+        let external = (caller.organization_id(), external_id.to_owned());
+        match self.get(caller, record_id(caller, &external)?).await {
+            Ok(user) => Ok(Some(user)),
+            Err(error) if is_missing_user(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn set_level(self, caller: &Caller, id: UserId, permissions: Permission) -> Result<User, Error> {
+        let set = |user: &mut User| {
+            user.permissions = permissions;
+            Ok(())
+        };
+        self.update(caller, id, set).await
     }
 }
 
@@ -97,6 +148,15 @@ impl Inventory {
         }
         Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into())
     }
+}
+
+/// Returns whether another call has created or deleted the user meanwhile.
+fn is_of_another_call(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::AlreadyExists { .. }) || is_missing_user(error)
+}
+
+fn is_missing_user(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound { entity: Entity::User, .. })
 }
 
 /// Validates the external id of a user of an organization, and returns the id of the user's record.

@@ -36,6 +36,9 @@ where
     type Rejection = Response;
 
     async fn from_request_parts(request: &mut Parts, state: &S) -> Result<Self, Response> {
-        Api::from_ref(state).admit(request).await.map_err(IntoResponse::into_response)
+        let admitted = Api::from_ref(state).admit(request).await.map_err(IntoResponse::into_response)?;
+        // For the rejections of later extractors.
+        request.extensions.insert(admitted.clone());
+        Ok(admitted)
     }
 }

@@ -1,4 +1,6 @@
 #[cfg(feature = "axum")]
+mod axum_extract;
+#[cfg(feature = "axum")]
 mod axum_routes;
 mod builder;
 mod own_endpoints;
@@ -13,6 +15,8 @@ use std::task::{Context, Poll};
 use http::{Request, Response};
 use http_body::Body;
 
+#[cfg(feature = "axum")]
+pub use self::axum_extract::Extract;
 pub use self::builder::ApiBuilder;
 #[cfg(feature = "openapi")]
 pub(super) use self::builder::absolute_path;
@@ -112,8 +116,37 @@ impl Api {
         self.state.figures()
     }
 
+    /// Waits until the [shutdown](ApiBuilder::shutdown) has begun. Without a shutdown, it waits for ever.
+    ///
+    /// With it, streams and uploads of the host application's own endpoints end together with those of the API:
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let (stop, stopped) = tokio::sync::oneshot::channel();
+    /// # let stopped = async { stopped.await.unwrap_or_default() };
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).shutdown(stopped).build();
+    /// let stopping = api.stopping();
+    /// let events = tokio::spawn(async move {
+    ///     tokio::select! {
+    ///         () = stopping => "the stream ends",
+    ///         () = std::future::pending() => "the next event",
+    ///     }
+    /// });
+    /// # stop.send(()).unwrap();
+    /// # assert_eq!(events.await.unwrap(), "the stream ends");
+    /// # }
+    /// ```
+    pub fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.state.shutdown.stopping()
+    }
+
     /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or
     /// dropped. Without a shutdown, it waits for ever.
+    ///
+    /// A request to an endpoint of the host application counts as long as its [`Admitted`] exists, and the response of
+    /// [`respond`](Self::respond) until it has been read or dropped.
     pub async fn drained(&self) {
         self.state.shutdown.drained().await;
     }

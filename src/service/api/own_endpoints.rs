@@ -1,7 +1,10 @@
 //! What endpoints of the host application share with those of the API: credentials, rate limit and envelope.
 
 use std::pin::pin;
+use std::sync::Arc;
 
+#[cfg(feature = "axum")]
+use http::Version;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderValue, Response};
@@ -11,22 +14,26 @@ use super::Api;
 use crate::access::Caller;
 use crate::inventory::Error;
 use crate::service::dispatch::close_if_early;
-use crate::service::response::add_allowance;
 use crate::service::response::body::{RequestRoom, ResponseBody};
 use crate::service::response::error::{ApiError, catch_panic};
+use crate::service::response::{Outcome, add_allowance};
 use crate::service::sender::Sender;
 use crate::service::sender::rate_limit::Allowance;
 use crate::service::served::Served;
+use crate::service::shutdown::OpenWork;
 use crate::service::state::ApiState;
 
 /// A request to an endpoint of the host application that [`Api::admit`] has admitted.
 ///
-/// With the feature `axum`, it is an extractor.
+/// With the feature `axum`, it is an extractor. [`Api::drained`] waits until it is dropped, with all of its clones: move it into
+/// what is still done for the request, such as the body of a stream.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     caller: Caller,
     /// `None` without a rate limit.
     allowance: Option<Allowance>,
+    /// Counts the request as work of the service. `None` if the host application announces no shutdown.
+    _work: Option<Arc<OpenWork>>,
 }
 
 impl Admitted {
@@ -47,7 +54,8 @@ impl Api {
     /// Admits a request to an endpoint of the host application, by the rules of the API's own endpoints: it needs a valid
     /// credential, counts for the rate limit of its sender, and must not use a session from another site.
     ///
-    /// A [`Caller`] that the host application has set as a request extension is the credential. Daemon keys are refused.
+    /// A [`Caller`] that the host application has set as a request extension is the credential, as for the API's own endpoints;
+    /// [`admit_as`](Self::admit_as) takes one that it has not set. Daemon keys are refused.
     ///
     /// ```
     /// use http::{Request, Response};
@@ -84,11 +92,55 @@ impl Api {
     /// ```
     ///
     /// # Errors
-    /// The response that the API itself would give: 401 and 403 for credentials, 429 beyond the rate limit, 503 if the
-    /// store is unavailable.
+    /// The response that the API itself would give: 401 and 403 for credentials, 404 for a [`Caller`] whose organization does not
+    /// exist, 429 beyond the rate limit, 503 if the store is unavailable.
     pub async fn admit(&self, request: &Parts) -> Result<Admitted, Response<ResponseBody>> {
+        self.admit_identified(request, self.state.credentials.identify_caller(request)).await
+    }
+
+    /// Admits a request like [`admit`](Self::admit), from a caller whom the host application has authenticated.
+    ///
+    /// The request's own credentials and extensions are not looked at.
+    ///
+    /// ```
+    /// use http::Request;
+    /// use toposcope::access::{Caller, Scope};
+    /// # use toposcope::model::{Permission, UserId};
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let (tenant, user) = (inventory.organizations().create("Example").await?.id, UserId::from_u128(42));
+    /// # let api = Api::builder(inventory).build();
+    /// let (request, _) = Request::get("/racks").body(())?.into_parts();
+    /// let caller = Caller::new(tenant, user, Permission::Member, Scope::all());
+    /// match api.admit_as(&request, caller).await {
+    ///     Ok(admitted) => assert_eq!(admitted.caller().user_id(), user),
+    ///     Err(refusal) => panic!("{refusal:?}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`admit`](Self::admit). [The system](Caller::system) is refused with 401.
+    pub async fn admit_as(
+        &self,
+        request: &Parts,
+        caller: Caller,
+    ) -> Result<Admitted, Response<ResponseBody>> {
+        self.admit_identified(request, self.state.credentials.identify_host_caller(&caller)).await
+    }
+
+    async fn admit_identified(
+        &self,
+        request: &Parts,
+        identifying: impl Future<Output = Result<Caller, Error>>,
+    ) -> Result<Admitted, Response<ResponseBody>> {
         let state = &*self.state;
-        let sender = catch_panic(pin!(state.credentials.identify_caller(request))).await.map(Sender::Caller);
+        let work = state.shutdown.begin();
+        let sender = catch_panic(pin!(identifying)).await.map(Sender::Caller);
         let identified = sender.as_ref().ok().cloned();
         let prefix = if identified.is_none() { state.client_prefixes.of(request) } else { None };
         let allowance = state.allowance(identified.as_ref(), prefix);
@@ -96,22 +148,22 @@ impl Api {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => state.admit(sender, request).and_then(|sender| Ok(sender.into_caller()?)),
         };
-        admitted.map(|caller| Admitted { caller, allowance }).map_err(|error| {
-            let served = Served::own(identified.as_ref(), Some(error.code));
-            let mut response = state.responder.respond(Err(error));
-            response.extensions_mut().insert(served);
-            if let Some(allowance) = &allowance {
-                add_allowance(&mut response, allowance);
+        match admitted {
+            Ok(caller) => Ok(Admitted { caller, allowance, _work: work.map(Arc::new) }),
+            Err(error) => {
+                let mut response = self.answer_own(identified.as_ref(), allowance.as_ref(), Err(error));
+                if has_body(request) {
+                    close_if_early(&mut response, request.version);
+                }
+                Err(response)
             }
-            if has_body(request) {
-                close_if_early(&mut response, request);
-            }
-            response
-        })
+        }
     }
 
     /// Returns the response of an endpoint of the host application: the data, or the error, in the envelope of the API, with
     /// its headers.
+    ///
+    /// An [`ApplicationError`](crate::inventory::ApplicationError) gives an error a code and a status of the host application.
     ///
     /// The body counts for the [unread responses](super::ApiBuilder::unread_responses) of the caller. If there is no room for
     /// it, the response is a 429.
@@ -125,12 +177,38 @@ impl Api {
         let sender = Sender::Caller(admitted.caller.clone());
         let room = RequestRoom::new(state.body_budgets(), ApiState::holder(Some(&sender), None));
         let outcome = outcome.and_then(|outcome| state.hold_bytes(room, outcome));
-        let served = Served::own(Some(&sender), outcome.as_ref().err().map(|error| error.code));
-        let mut response = state.responder.respond(outcome);
+        self.answer_own(Some(&sender), admitted.allowance.as_ref(), outcome)
+    }
+
+    /// Returns the response to a request whose parts an extractor of the host application has rejected.
+    #[cfg(feature = "axum")]
+    pub(super) fn reject(
+        &self,
+        admitted: Option<&Admitted>,
+        version: Version,
+        error: ApiError,
+    ) -> Response<ResponseBody> {
+        let sender = admitted.map(|admitted| Sender::Caller(admitted.caller.clone()));
+        let allowance = admitted.and_then(|admitted| admitted.allowance.as_ref());
+        let mut response = self.answer_own(sender.as_ref(), allowance, Err(error));
+        close_if_early(&mut response, version);
+        response
+    }
+
+    /// Returns the response of an endpoint of the host application, which is work of the service until it is dropped.
+    fn answer_own(
+        &self,
+        sender: Option<&Sender>,
+        allowance: Option<&Allowance>,
+        outcome: Result<Outcome, ApiError>,
+    ) -> Response<ResponseBody> {
+        let served = Served::own(sender, &outcome);
+        let mut response = self.state.responder.respond(outcome);
         response.extensions_mut().insert(served);
-        if let Some(allowance) = &admitted.allowance {
+        if let Some(allowance) = allowance {
             add_allowance(&mut response, allowance);
         }
+        response.body_mut().hold(self.state.shutdown.begin());
         response
     }
 

@@ -12,6 +12,8 @@ mod topology;
 
 use std::error::Error as StdError;
 use std::future::poll_fn;
+#[cfg(feature = "axum")]
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -19,6 +21,8 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
+#[cfg(feature = "axum")]
+use http_body::SizeHint;
 use http_body::{Body, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, LengthLimitError};
@@ -193,6 +197,26 @@ impl BoxedBody {
         let frame = shared.body.poll_frame(context);
         shared.is_over |= matches!(frame, Poll::Ready(None));
         frame
+    }
+}
+
+/// Endpoints of the host application read the body by extractors of axum.
+#[cfg(feature = "axum")]
+impl Body for BoxedBody {
+    type Data = Bytes;
+    type Error = BodyReadError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
+        self.get_mut().poll_frame(context)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let mut hint = SizeHint::new();
+        hint.set_lower(self.min_size);
+        hint
     }
 }
 

@@ -65,7 +65,7 @@ impl<'r> Observation<'r> {
     /// Notes how the request has ended.
     pub(super) fn ended_with<T>(&mut self, outcome: &Result<T, ApiError>) {
         if let Some(served) = &mut self.served {
-            served.error_code = outcome.as_ref().err().map(|error| error.code);
+            served.ended_with(outcome);
         }
     }
 

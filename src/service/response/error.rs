@@ -3,10 +3,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::invariant::Invariant;
-use crate::inventory::{Error, ErrorKind, ImportReport};
+use crate::inventory::{ApplicationCode, Error, ErrorKind, ImportReport};
 use crate::printable::printable;
 use crate::service::budget::BudgetExhausted;
 use crate::wire::{ErrorCode, MAX_LIMIT};
@@ -15,8 +16,8 @@ use crate::wire::{ErrorCode, MAX_LIMIT};
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
-    /// The code of a policy of the host application, which the response has in place of `code`.
-    pub(crate) policy_code: Option<String>,
+    /// The code of the host application, which the response has in place of `code`.
+    pub(crate) application_code: Option<ApplicationCode>,
     pub(crate) message: String,
     pub(crate) params: Map<String, Value>,
     /// Seconds after which the client may retry; `None` if no `Retry-After` header is sent.
@@ -40,12 +41,17 @@ impl ApiError {
             _ => Map::new(),
         };
         let message = message.into();
-        Self { code, policy_code: None, message, params, retry_after: None, allow: None, cause: None }
+        Self { code, application_code: None, message, params, retry_after: None, allow: None, cause: None }
     }
 
     /// Returns the code as the response has it.
     pub(crate) fn code_text(&self) -> &str {
-        self.policy_code.as_deref().unwrap_or(self.code.as_str())
+        self.application_code.map_or(self.code.as_str(), ApplicationCode::as_str)
+    }
+
+    /// Returns the status of the response.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.application_code.map_or_else(|| self.code.status(), ApplicationCode::status)
     }
 
     pub(crate) fn unknown_parameter(field: &str) -> Self {
@@ -226,10 +232,7 @@ impl From<Error> for ApiError {
             return Self::from(*exhausted);
         }
         let (code, params) = (error.code(), error.params());
-        let policy_code = match error.kind() {
-            ErrorKind::PolicyRefused { code, .. } => Some(code.clone()),
-            _ => None,
-        };
+        let application_code = error.application_code();
         let is_fault =
             matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
         let message = error.client_message();
@@ -242,7 +245,7 @@ impl From<Error> for ApiError {
             _ => None,
         };
         let cause = is_fault.then_some(error);
-        Self { code, policy_code, message, params, retry_after, allow: None, cause }
+        Self { code, application_code, message, params, retry_after, allow: None, cause }
     }
 }
 

@@ -239,13 +239,13 @@ impl Responder {
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
         self.log(&error);
         let meta = Meta::new(&self.server_version);
-        let code = error.code_text().to_owned();
+        let (code, status) = (error.code_text().to_owned(), error.status());
         let envelope = Failure { params: error.params, ..Failure::new(code, error.message, meta) };
         // Strings and numbers always encode; if they did not, the status would still be right.
         let body = ResponseBody::full(serde_json::to_vec(&envelope).ok().asserted_or_default().into());
-        let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);
+        let mut response = with_body(status, JSON, body, MAX_HEADERS);
         let headers = response.headers_mut();
-        if error.code.status() == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(methods) = error.allow {

@@ -57,18 +57,56 @@ impl Credentials {
     /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
     ///
     /// # Errors
-    /// `NotFound` for a caller set by the host application whose organization does not exist; those of invalid credentials.
+    /// Those of [`identify_host_caller`](Self::identify_host_caller) for a caller set by the host application; those of invalid
+    /// credentials.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
-        if let Some(caller) = set_by_host_application(request) {
-            let caller = caller?;
-            self.inventory.require_organization_of(&caller).await?;
-            return Ok(caller);
+        if let Some(caller) = request.extensions.get() {
+            return self.identify_host_caller(caller).await;
         }
         if request.headers.contains_key(AUTHORIZATION) {
             let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
             return self.inventory.authenticate_user_key(key).await;
         }
         self.identify_by_cookie(request).await
+    }
+
+    /// Identifies a caller whom the host application has authenticated.
+    ///
+    /// # Errors
+    /// Those of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
+    pub(in crate::service) async fn identify_host_caller(&self, caller: &Caller) -> Result<Caller, Error> {
+        let caller = self.accept(caller)?;
+        self.inventory.require_organization_of(&caller).await?;
+        Ok(caller)
+    }
+
+    /// Returns the caller that the host application has set as a request extension.
+    ///
+    /// # Errors
+    /// Those of [`accept`](Self::accept).
+    pub(in crate::service) fn set_by_host_application(
+        &self,
+        request: &Parts,
+    ) -> Option<Result<Caller, Error>> {
+        request.extensions.get().map(|caller| self.accept(caller))
+    }
+
+    /// Accepts a caller of the host application.
+    ///
+    /// # Errors
+    /// `SessionExpired` for one that has expired; `NotAuthenticated` for [the system](Caller::system): it may read the secrets of
+    /// all users, so no request is answered with it.
+    fn accept(&self, caller: &Caller) -> Result<Caller, Error> {
+        if caller.is_system() {
+            tracing::error!(
+                "the host application has set the system as the caller of a request, which is refused"
+            );
+            return Err(ErrorKind::NotAuthenticated.into());
+        }
+        if caller.expires_at().is_some_and(|expires_at| expires_at <= self.inventory.now()) {
+            return Err(ErrorKind::SessionExpired.into());
+        }
+        Ok(caller.clone())
     }
 
     async fn identify_by_cookie(&self, request: &Parts) -> Result<Caller, Error> {
@@ -115,22 +153,6 @@ impl Credentials {
 /// Returns whether a failure of the server kept a credential from being checked.
 pub(in crate::service) fn is_fault(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Unreadable)
-}
-
-/// Returns the caller that the host application has set as a request extension.
-///
-/// # Errors
-/// `NotAuthenticated` for [the system](Caller::system): it may read the secrets of all users, so no request is answered
-/// with it.
-pub(in crate::service) fn set_by_host_application(request: &Parts) -> Option<Result<Caller, Error>> {
-    let caller: &Caller = request.extensions.get()?;
-    if caller.is_system() {
-        tracing::error!(
-            "the host application has set the system as the caller of a request, which is refused"
-        );
-        return Some(Err(ErrorKind::NotAuthenticated.into()));
-    }
-    Some(Ok(caller.clone()))
 }
 
 /// Returns the token of the only `Authorization` header. With several headers it is ambiguous, and none is used.

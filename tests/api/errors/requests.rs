@@ -15,7 +15,7 @@ use http::{HeaderValue, Method, Request};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Limited;
 use serde_json::{Value, json};
-use toposcope::inventory::{NewShare, Policy, PolicyRefusal, ProposedChange, Quotas};
+use toposcope::inventory::{ApplicationCode, ApplicationError, NewShare, Policy, ProposedChange, Quotas};
 use toposcope::service::RateLimit;
 use toposcope::wire::ErrorCode;
 
@@ -509,13 +509,13 @@ async fn repeated() -> Produced {
     [first, again, reused].iter().flat_map(produced_by).collect()
 }
 
-/// A policy whose refusals have no valid code.
+/// A policy whose refusals have the code that stands for all of them.
 struct Refusing;
 
 #[async_trait]
 impl Policy for Refusing {
-    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
-        Err(PolicyRefusal::new("another form", "The rules forbid this."))
+    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
+        Err(ApplicationError::new(ApplicationCode::new("policy.refused", 422), "The rules forbid this."))
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::inventory::{ErrorKind, Inventory, Policy, PolicyRefusal, ProposedChange};
+use toposcope::inventory::{ApplicationCode, ApplicationError, ErrorKind, Inventory, Policy, ProposedChange};
 use toposcope::model::{Host, HostId, Network, NetworkId, OrganizationId, Permission};
 use toposcope::wire::{ErrorCode, Failure, Meta};
 use uuid::Uuid;
@@ -24,12 +24,13 @@ struct ByName;
 
 #[async_trait]
 impl Policy for ByName {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         let host = change.after::<Host>().or(change.before());
         match host.map_or("", |host| host.name.as_str()) {
             "forbidden" => {
                 let message = "Hosts must not have this name.";
-                Err(PolicyRefusal::new("policy.forbidden_name", message).at("name"))
+                Err(ApplicationError::new(ApplicationCode::new("policy.forbidden_name", 422), message)
+                    .at("name"))
             }
             "silent" => pending().await,
             "broken" => panic!("the rule is broken"),
@@ -164,11 +165,14 @@ fn refused_value_of_a_part_is_named_within_the_part() {
 
     #[async_trait]
     impl Policy for NoTelnet {
-        async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
             let ports = change.after::<Host>().map_or(&[][..], |host| &host.ports);
             match ports.iter().position(|port| port.number.get() == 23) {
-                Some(index) => Err(PolicyRefusal::new("policy.telnet", "Telnet is not allowed here.")
-                    .at(format!("ports.{index}.number"))),
+                Some(index) => Err(ApplicationError::new(
+                    ApplicationCode::new("policy.telnet", 422),
+                    "Telnet is not allowed here.",
+                )
+                .at(format!("ports.{index}.number"))),
                 None => Ok(()),
             }
         }
@@ -257,7 +261,7 @@ struct Interfering {
 
 #[async_trait]
 impl Policy for Interfering {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         let names = [change.before::<Host>(), change.after::<Host>()]
             .map(|host| host.map(|host| format!("{} {:?}", host.name, host.description)).unwrap_or_default());
         self.names.lock().unwrap().push(names);
@@ -303,9 +307,12 @@ struct Frozen(OrganizationId);
 
 #[async_trait]
 impl Policy for Frozen {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         if change.organization_id() == self.0 {
-            return Err(PolicyRefusal::new("policy.frozen", "The inventory is frozen."));
+            return Err(ApplicationError::new(
+                ApplicationCode::new("policy.frozen", 422),
+                "The inventory is frozen.",
+            ));
         }
         Ok(())
     }
@@ -350,9 +357,12 @@ fn records_other_than_hosts_are_refused_too() {
 
     #[async_trait]
     impl Policy for NoNetworks {
-        async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
             match change.after::<Network>() {
-                Some(_) => Err(PolicyRefusal::new("policy.no_networks", "Networks come from elsewhere.")),
+                Some(_) => Err(ApplicationError::new(
+                    ApplicationCode::new("policy.no_networks", 422),
+                    "Networks come from elsewhere.",
+                )),
                 None => Ok(()),
             }
         }

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use toposcope::inventory::{Entity, NewDaemonApiKey, Policy, PolicyRefusal, ProposedChange};
+use toposcope::inventory::{
+    ApplicationCode, ApplicationError, Entity, NewDaemonApiKey, Policy, ProposedChange,
+};
 use toposcope::model::Host;
 use uuid::Uuid;
 
@@ -45,9 +47,9 @@ struct Refusing(Entity);
 
 #[async_trait]
 impl Policy for Refusing {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         if change.entity() == self.0 {
-            return Err(PolicyRefusal::new("policy.not_here", "Not here."));
+            return Err(ApplicationError::new(ApplicationCode::new("policy.not_here", 422), "Not here."));
         }
         Ok(())
     }
@@ -75,10 +77,11 @@ struct NoNames;
 
 #[async_trait]
 impl Policy for NoNames {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         let Some(host) = change.after::<Host>() else { return Ok(()) };
         let field = if host.interfaces.is_empty() { "name" } else { "interfaces.0.name" };
-        Err(PolicyRefusal::new("policy.no_names", "Names come from elsewhere.").at(field))
+        Err(ApplicationError::new(ApplicationCode::new("policy.no_names", 422), "Names come from elsewhere.")
+            .at(field))
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use toposcope::inventory::{ChangeKind, Policy, PolicyRefusal, ProposedChange};
+use toposcope::inventory::{ApplicationError, ChangeKind, Policy, ProposedChange};
 use toposcope::model::{DaemonApiKey, Host, Network, Organization, Share, Subnet, Tag, User, UserApiKey};
 #[cfg(feature = "discovery")]
 use toposcope::model::{Discovery, DiscoveryDaemon};
@@ -101,7 +101,7 @@ impl Observer {
 
 #[async_trait]
 impl Policy for Observer {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         self.0.lock().unwrap().push(Seen::of(change));
         Ok(())
     }

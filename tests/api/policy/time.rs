@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use toposcope::Inventory;
 use toposcope::access::Caller;
-use toposcope::inventory::{ErrorKind, Policy, PolicyRefusal, ProposedChange};
+use toposcope::inventory::{ApplicationError, ErrorKind, Policy, ProposedChange};
 use toposcope::model::{Host, HostId};
 
 use crate::common::{Fixture, OFFICE, Server, ample, send_json, with_header, with_key};
@@ -33,7 +33,7 @@ impl Slow {
 
 #[async_trait]
 impl Policy for Slow {
-    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         sleep(self.time).await;
         Ok(())

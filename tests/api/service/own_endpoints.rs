@@ -8,10 +8,10 @@ use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{Entity, ErrorKind, NewDaemonApiKey};
+use toposcope::inventory::{ApplicationCode, ApplicationError, Entity, ErrorKind, NewDaemonApiKey};
 use toposcope::model::{Permission, UserId};
-use toposcope::service::{Admitted, Api, ResponseBody};
-use toposcope::wire::{Failure, Meta, Success};
+use toposcope::service::{Admitted, Api, ResponseBody, Served};
+use toposcope::wire::{ErrorCode, Failure, Meta, Success};
 use tower::ServiceExt;
 use uuid::Uuid;
 
@@ -118,6 +118,108 @@ fn own_endpoint_gets_the_rights_of_the_credential() {
         let (parts, _) = with_caller(own(NOBODY), caller.clone()).into_parts();
         let admitted = fixture.server.api.admit(&parts).await.unwrap();
         assert_eq!(admitted.into_caller(), caller);
+    });
+}
+
+/// Admits a request without a body, from a caller whom the host application has authenticated: as an extension, and passed in.
+async fn admitted_as(api: &Api, request: Request<String>, caller: &Caller) -> [(u16, Value); 2] {
+    let by_extension = ask(&application(api), with_caller(request.clone(), caller.clone())).await;
+    let (parts, _) = request.into_parts();
+    let passed_in = match api.admit_as(&parts, caller.clone()).await {
+        Ok(admitted) => {
+            assert_eq!(admitted.caller(), caller);
+            api.respond(&admitted, Ok(json!({"ports": host(1, OFFICE).ports.len()})))
+        }
+        Err(refusal) => refusal,
+    };
+    let (parts, body) = passed_in.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    [by_extension, (parts.status.as_u16(), serde_json::from_slice(&body).unwrap())]
+}
+
+#[test]
+fn caller_of_the_host_application_is_admitted_by_the_rules_of_the_api() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let api = &fixture.server.api;
+        let id = Uuid::from_u128(1);
+        let caller = fixture.viewer();
+        let [by_extension, passed_in] = admitted_as(api, own(id), &caller).await;
+        assert_eq!((by_extension.0, &by_extension), (200, &passed_in));
+        // A credential of the request does not matter.
+        let [by_extension, passed_in] = admitted_as(api, with_key(own(id), "nonsense"), &caller).await;
+        assert_eq!((by_extension.0, passed_in.0), (200, 200));
+
+        let tenant = Caller::new(NOBODY.into(), UserId::from_u128(7), Permission::Owner, Scope::all());
+        for refused in admitted_as(api, own(id), &tenant).await {
+            refuses(&refused, 404, "entity_not_found");
+            assert_eq!(refused.1["params"], json!({"entity": "Organization", "id": NOBODY}));
+        }
+        for refused in admitted_as(api, own(id), &fixture.system()).await {
+            refuses(&refused, 401, "auth_not_authenticated");
+        }
+        let expired = caller.clone().valid_until(crate::common::at(0));
+        for refused in admitted_as(api, own(id), &expired).await {
+            refuses(&refused, 401, "auth_session_expired");
+        }
+    });
+}
+
+#[test]
+fn caller_of_the_host_application_through_a_session_must_not_write_from_another_site() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let api = &fixture.server.api;
+        let write = || send_json("POST", &format!("/racks/{}", Uuid::from_u128(1)), &json!({}));
+        let foreign = || with_header(write(), "origin", "https://elsewhere.example");
+        let session = fixture.viewer().through_session();
+        for refused in admitted_as(api, foreign(), &session).await {
+            refuses(&refused, 403, "auth_cross_site_request");
+        }
+        for (request, caller) in [(write(), &session), (foreign(), &fixture.viewer())] {
+            let answers = admitted_as(api, request, caller).await;
+            assert_eq!(answers.map(|answer| answer.0), [200, 200]);
+        }
+    });
+}
+
+#[test]
+fn callers_of_the_host_application_share_the_rate_limit_of_their_user() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let api = fixture.limited(1, 3).api;
+        let id = Uuid::from_u128(1);
+        let (one, other) = (fixture.viewer(), fixture.owner(&fixture.home));
+        assert_eq!(admitted_as(&api, own(id), &one).await.map(|answer| answer.0), [200, 200]);
+        assert_eq!(admitted_as(&api, own(id), &one).await.map(|answer| answer.0), [200, 429]);
+        assert_eq!(admitted_as(&api, own(id), &other).await.map(|answer| answer.0), [200, 200]);
+    });
+}
+
+#[test]
+fn own_endpoint_answers_with_its_own_code_and_status() {
+    const RACK_FULL: ApplicationCode = ApplicationCode::new("racks.full", 409);
+    run_with(Fixture::with_one_host, async |fixture| {
+        let api = &fixture.server.api;
+        let (parts, _) = with_key(own(NOBODY), &fixture.key).into_parts();
+        let admitted = api.admit(&parts).await.unwrap();
+        let full = || ApplicationError::new(RACK_FULL, "The rack is full.");
+        for (error, params) in [(full().at("rack"), json!({"field": "rack"})), (full(), json!({}))] {
+            let response = api.respond::<()>(&admitted, Err(error.into()));
+            let served: &Served = response.extensions().get().unwrap();
+            assert_eq!(served.error_code, Some(ErrorCode::PolicyRefused));
+            assert_eq!(served.application_code, Some(RACK_FULL));
+            assert!(response.headers().contains_key("x-ratelimit-remaining"));
+            let status = response.status().as_u16();
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            let answer = (status, serde_json::from_slice(&body).unwrap());
+            refuses(&answer, 409, "racks.full");
+            assert_eq!((&answer.1["error"], &answer.1["params"]), (&json!("The rack is full."), &params));
+        }
+        for status in [401, 429, 503] {
+            let code = ApplicationCode::new("racks.away", status);
+            let error = ApplicationError::new(code, "The racks are away.").into();
+            let response = api.respond::<()>(&admitted, Err(error));
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.headers().contains_key("www-authenticate"), status == 401);
+        }
     });
 }
 

@@ -38,7 +38,7 @@ async fn token_is_accepted_until_it_expires() {
     site.clock.advance(Duration::from_secs(15 * 60 - 1));
     assert_eq!(site.get(HOSTS, &token).await.status, 200);
     site.clock.advance(Duration::from_secs(1));
-    site.get(HOSTS, &token).await.refuses(401, "auth_not_authenticated");
+    site.get(HOSTS, &token).await.refuses(401, "auth_session_expired");
 }
 
 #[tokio::test]
@@ -98,6 +98,12 @@ async fn own_endpoint_has_the_credentials_the_errors_and_the_rate_limit_of_the_a
         let member = site.log_in(ACME, Permission::Member).await;
         let missing = format!("/inventory/assets/A-17/{}", OrganizationId::nil());
         site.ask("PUT", &missing, &member, &Value::Null).await.refuses(404, "entity_not_found");
+
+        let malformed = site.ask("PUT", "/inventory/assets/A-17/printer", &member, &Value::Null).await;
+        let [id, tag] = ["host", "tag"].map(|field| json!({"field": field}));
+        assert_eq!(malformed.refuses(400, "validation_invalid_format"), id);
+        let no_tag = site.ask("PUT", &asset("17", &host), &member, &Value::Null).await;
+        assert_eq!(no_tag.refuses(400, "assets.no_tag"), tag);
 
         let tagged = site.ask("PUT", &target, &member, &Value::Null).await;
         assert_eq!(tagged.data()["custom"], json!({"asset_tag": "A-17"}));

@@ -82,17 +82,17 @@ async fn sent(
 
 impl Site {
     async fn in_process() -> Self {
-        Self::open().await.0
+        Self::open().await
     }
 
     async fn over_loopback() -> Self {
-        let (mut site, stopped) = Self::open().await;
+        let mut site = Self::open().await;
         let listeners = [listener().await, listener().await];
         let [public, monitoring] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
         let client = Client::builder(TokioExecutor::new()).build_http();
         site.way = Way::Loopback { client, public, monitoring };
         let [public, monitoring] = listeners;
-        site.server = Some(tokio::spawn(site.application.clone().serve(public, monitoring, stopped)));
+        site.server = Some(tokio::spawn(site.application.clone().serve(public, monitoring)));
         site
     }
 
@@ -101,14 +101,14 @@ impl Site {
         [Self::in_process().await, Self::over_loopback().await]
     }
 
-    async fn open() -> (Self, watch::Receiver<bool>) {
+    async fn open() -> Self {
         let clock = ManualClock::new("2026-08-14T12:00:00Z".parse().unwrap());
         let inventory = Inventory::new(MemoryStore::new()).with_clock(Arc::new(clock.clone()));
         let tokens = Tokens::new(SECRET, Arc::new(clock.clone()));
         let (stop, stopped) = watch::channel(false);
-        let application = Application::open(inventory, tokens, stopped.clone()).await.unwrap();
+        let application = Application::open(inventory, tokens, stopped).await.unwrap();
         let way = Way::InProcess { public: application.router(), monitoring: application.monitoring() };
-        (Self { application, clock, stop, way, server: None }, stopped)
+        Self { application, clock, stop, way, server: None }
     }
 
     /// Logs a user in, and returns the credential of the user's requests.

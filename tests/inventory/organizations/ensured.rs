@@ -4,10 +4,11 @@ use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{
     Bootstrap, Entity, ErrorKind, NewOrganization, NewShare, NewUser, NewUserApiKey, Problem,
 };
-use toposcope::model::{Host, Network, OrganizationId, Permission, Subnet, Tag};
+use toposcope::model::{Host, Network, NetworkId, OrganizationId, Permission, Subnet, Tag, User};
 
 use crate::support::{
-    Fixture, PASSWORD, already_exists, at_every_call, bare_host, id, invalid, not_found, refusal,
+    Fixture, PASSWORD, already_exists, at_every_call, bare_host, concurrently, id, invalid, not_found,
+    refusal,
 };
 
 const TENANT: OrganizationId = OrganizationId::from_u128(0x7e);
@@ -76,9 +77,9 @@ async fn organization_ensured_by_another_task_meanwhile_is_returned() {
 }
 
 #[tokio::test]
-async fn user_ensured_by_another_task_meanwhile_is_returned() {
+async fn user_ensured_by_another_task_meanwhile_is_returned_with_the_last_level_if_it_is_external() {
     let with_email: fn(OrganizationId) -> NewUser = |_| NewUser::new("a@example.net", Permission::Member);
-    for new in [external, with_email] {
+    for (new, level) in [(external as fn(_) -> _, Permission::Owner), (with_email, Permission::Member)] {
         at_every_call(
             async |fixture| fixture.organization,
             async |inventory, organization| {
@@ -91,7 +92,7 @@ async fn user_ensured_by_another_task_meanwhile_is_returned() {
             },
             async |fixture, _, ensured| {
                 let ensured = ensured.unwrap();
-                assert_eq!(ensured.permissions, Permission::Member);
+                assert_eq!(ensured.permissions, level);
                 assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), [ensured]);
             },
         )
@@ -100,16 +101,148 @@ async fn user_ensured_by_another_task_meanwhile_is_returned() {
 }
 
 #[tokio::test]
-async fn ensured_user_stays_as_it_is() {
+async fn ensured_user_with_an_address_stays_as_it_is() {
     let fixture = Fixture::new().await;
     let (users, system) = (fixture.inventory.users(), fixture.system());
-    for new in [external(fixture.organization), NewUser::new("a@example.net", Permission::Member)] {
-        let created = users.ensure(&system, new.clone()).await.unwrap();
-        let changed =
-            users.set_rights(&system, created.id, Permission::Viewer, vec![fixture.network]).await.unwrap();
-        let commits = fixture.commits();
-        assert_eq!(users.ensure(&system, new).await.unwrap(), changed);
-        assert_eq!(fixture.commits(), commits);
+    let new = NewUser::new("a@example.net", Permission::Member);
+    let created = users.ensure(&system, new.clone()).await.unwrap();
+    let changed =
+        users.set_rights(&system, created.id, Permission::Viewer, vec![fixture.network]).await.unwrap();
+    let commits = fixture.commits();
+    assert_eq!(users.ensure(&system, new).await.unwrap(), changed);
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn ensured_external_user_gets_the_present_level_and_keeps_everything_else() {
+    let fixture = Fixture::new().await;
+    let (users, system) = (fixture.inventory.users(), fixture.system());
+    let created = users.ensure(&system, external(fixture.organization)).await.unwrap();
+    users.set_rights(&system, created.id, Permission::Owner, vec![fixture.network]).await.unwrap();
+    let disabled = users.disable(&system, created.id).await.unwrap();
+    let lowered = users.ensure(&system, external(fixture.organization)).await.unwrap();
+    // Even the last Owner, because the host application knows its users.
+    assert_eq!(lowered.permissions, Permission::Member);
+    assert_eq!(lowered.network_ids, [fixture.network]);
+    assert!(!lowered.is_enabled);
+    let expected = User { permissions: Permission::Member, updated_at: lowered.updated_at, ..disabled };
+    assert_eq!(lowered, expected);
+    let commits = fixture.commits();
+    assert_eq!(users.ensure(&system, external(fixture.organization)).await.unwrap(), lowered);
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn user_deleted_while_its_level_is_set_is_created_again() {
+    at_every_call(
+        async |fixture| {
+            let new = external(fixture.organization);
+            fixture.inventory.users().ensure(&fixture.system(), new).await.unwrap()
+        },
+        async |inventory, user| {
+            let system = Caller::system(user.organization_id);
+            let _ = inventory.users().delete(&system, user.id).await;
+        },
+        async |inventory, user| {
+            let mut new = external(user.organization_id);
+            new.permissions = Permission::Admin;
+            inventory.users().ensure(&Caller::system(user.organization_id), new).await
+        },
+        async |_, user, ensured| {
+            let ensured = ensured.unwrap();
+            assert_eq!((ensured.id, ensured.permissions), (user.id, Permission::Admin));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn external_user_ensured_many_times_at_once_is_one() {
+    let fixture = Fixture::new().await;
+    let ensured = concurrently(&fixture, 12, async |fixture, number| {
+        let mut new = external(fixture.organization);
+        new.permissions = [Permission::Viewer, Permission::Member, Permission::Admin][number as usize % 3];
+        let user = fixture.inventory.users().ensure(&fixture.system(), new.clone()).await.unwrap();
+        assert_eq!(user.permissions, new.permissions);
+        user.id
+    })
+    .await;
+    let users = fixture.inventory.users().all(&fixture.system()).await.unwrap();
+    assert_eq!(users.len(), 1);
+    assert!(ensured.iter().all(|id| *id == users[0].id));
+}
+
+#[tokio::test]
+async fn external_user_is_found_without_being_created() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let users = fixture.inventory.users();
+    let find = async |caller: Caller| users.find_external(&caller, "host-user-42").await;
+    let commits = fixture.commits();
+    assert_eq!(find(fixture.system()).await.unwrap(), None);
+    assert_eq!(fixture.commits(), commits);
+    let user = users.ensure(&fixture.system(), external(fixture.organization)).await.unwrap();
+    assert_eq!(find(fixture.system()).await.unwrap(), Some(user.clone()));
+    assert_eq!(find(foreign.system()).await.unwrap(), None, "the user of another organization");
+    // Members see themselves only.
+    let member = |id| Caller::new(fixture.organization, id, Permission::Member, Scope::all());
+    assert_eq!(find(member(user.id)).await.unwrap(), Some(user));
+    assert_eq!(find(member(id(77))).await.unwrap(), None);
+    let invalid_id = fixture.refusal(users.find_external(&fixture.system(), "")).await;
+    assert_eq!(invalid_id, invalid("external_id", Problem::Empty));
+    assert_eq!(find(Caller::system(TENANT)).await.unwrap(), None);
+}
+
+const SITE: NetworkId = NetworkId::from_u128(0x517e);
+
+#[tokio::test]
+async fn ensured_network_is_created_once_and_stays_as_it_is() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let (networks, system) = (fixture.inventory.networks(), fixture.system());
+    let created = networks.ensure(&system, SITE, Network::new("Site")).await.unwrap();
+    assert_eq!((created.id, created.organization_id), (SITE, fixture.organization));
+    let rename = |network: &mut Network| {
+        network.name = "Renamed".to_owned();
+        Ok(())
+    };
+    let renamed = networks.update(&system, SITE, rename).await.unwrap();
+    let commits = fixture.commits();
+    assert_eq!(networks.ensure(&system, SITE, Network::new("Site")).await.unwrap(), renamed);
+    assert_eq!(fixture.commits(), commits);
+
+    let theirs = fixture.refusal(networks.ensure(&foreign.system(), SITE, Network::new("Theirs"))).await;
+    assert_eq!(theirs, already_exists(Entity::Network, &SITE));
+    let same_name = fixture.refusal(networks.ensure(&system, id(0x518), Network::new("renamed"))).await;
+    assert_eq!(same_name, already_exists(Entity::Network, "renamed"));
+    let nil = fixture.refusal(networks.ensure(&system, NetworkId::nil(), Network::new("Nil"))).await;
+    assert_eq!(nil, invalid("id", Problem::InvalidFormat));
+    let owner = Caller::new(fixture.organization, id(1), Permission::Owner, Scope::all());
+    let denied = fixture.refusal(networks.ensure(&owner, SITE, Network::new("Site"))).await;
+    assert_eq!(denied, ErrorKind::PermissionDenied);
+    let nowhere = Caller::system(TENANT);
+    let unknown = networks.ensure(&nowhere, id(0x519), Network::new("Site"));
+    assert_eq!(fixture.refusal(unknown).await, not_found(Entity::Organization, TENANT));
+}
+
+#[tokio::test]
+async fn network_ensured_by_another_task_meanwhile_is_returned() {
+    for name in ["Site", "Late"] {
+        at_every_call(
+            async |fixture| fixture.organization,
+            async |inventory, organization| {
+                let system = Caller::system(*organization);
+                inventory.networks().ensure(&system, SITE, Network::new("Site")).await.unwrap()
+            },
+            async |inventory, organization| {
+                let system = Caller::system(*organization);
+                inventory.networks().ensure(&system, SITE, Network::new(name)).await
+            },
+            async |fixture, _, ensured| {
+                let ensured = ensured.unwrap();
+                assert_eq!(ensured.name, "Site");
+                assert_eq!(fixture.inventory.networks().get(&fixture.system(), SITE).await.unwrap(), ensured);
+            },
+        )
+        .await;
     }
 }
 

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use toposcope::access::Caller;
-use toposcope::inventory::{Entity, ErrorKind, Policy, PolicyRefusal, Problem, ProposedChange};
+use toposcope::inventory::{
+    ApplicationCode, ApplicationError, Entity, ErrorKind, Policy, Problem, ProposedChange,
+};
 use toposcope::model::{Permission, User};
 
 use super::Change;
@@ -342,8 +344,8 @@ struct Frozen;
 
 #[async_trait]
 impl Policy for Frozen {
-    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
-        Err(PolicyRefusal::new("policy.frozen", "The inventory is frozen."))
+    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
+        Err(ApplicationError::new(ApplicationCode::new("policy.frozen", 422), "The inventory is frozen."))
     }
 }
 
@@ -355,7 +357,7 @@ async fn refused_change_of_a_user_has_written_nothing() {
     let assert_unchanged = async |change: Change| {
         let before = fixture.contents().await;
         let refused = refusal(change.apply(&frozen, user.organization_id, user.id).await);
-        assert!(matches!(refused, ErrorKind::PolicyRefused { .. }), "{change:?}: {refused:?}");
+        assert!(matches!(refused, ErrorKind::Refused { .. }), "{change:?}: {refused:?}");
         assert_eq!(fixture.contents().await, before, "{change:?}");
     };
     for change in [

@@ -294,6 +294,6 @@ pub(in crate::inventory::discovery) fn concerns_device(error: &Error) -> bool {
             | ErrorKind::TooLarge { .. }
             | ErrorKind::Invalid { .. }
             | ErrorKind::AlreadyExists { .. }
-            | ErrorKind::PolicyRefused { .. }
+            | ErrorKind::Refused { .. }
     )
 }

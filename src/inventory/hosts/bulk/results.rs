@@ -119,7 +119,7 @@ fn within(index: usize, error: Error) -> Error {
         ErrorKind::ReferenceInvalid { entity, field } => {
             ErrorKind::ReferenceInvalid { entity: *entity, field: path(field) }.into()
         }
-        ErrorKind::PolicyRefused { field: Some(field), .. } => {
+        ErrorKind::Refused { field: Some(field), .. } => {
             let path = path(field);
             error.at(path)
         }

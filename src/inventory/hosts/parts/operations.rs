@@ -201,7 +201,7 @@ pub(super) fn within(error: Error, list: &str, index: usize) -> Error {
             Some(field) => ErrorKind::ReferenceInvalid { entity: *entity, field }.into(),
             None => error,
         },
-        ErrorKind::PolicyRefused { field: Some(field), .. } => match in_part(field) {
+        ErrorKind::Refused { field: Some(field), .. } => match in_part(field) {
             Some(field) => error.at(field),
             None => error,
         },

@@ -73,7 +73,7 @@ fn within_host(error: Error, names: ListNames) -> Error {
         ErrorKind::ReferenceInvalid { entity, field } => {
             ErrorKind::ReferenceInvalid { entity: *entity, field: path(field, names) }.into()
         }
-        ErrorKind::PolicyRefused { field: Some(field), .. } => {
+        ErrorKind::Refused { field: Some(field), .. } => {
             let path = path(field, names);
             error.at(path)
         }

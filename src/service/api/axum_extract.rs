@@ -1,0 +1,246 @@
+//! An extractor for axum whose rejections are answers of the API (feature `axum`).
+
+use std::convert::Infallible;
+use std::error::Error as StdError;
+
+use axum::body::Body;
+use axum::extract::path::ErrorKind as PathErrorKind;
+use axum::extract::rejection::{
+    BytesRejection, FailedToDeserializeQueryString, JsonRejection, PathRejection, QueryRejection,
+    StringRejection,
+};
+use axum::extract::{FromRef, FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use serde::de::value::Error as QueryError;
+
+use super::{Admitted, Api};
+use crate::inventory::{Error, Problem, dotted};
+use crate::service::input::{BodyReadError, box_body};
+use crate::service::response::error::ApiError;
+
+/// Extracts what another extractor of axum extracts, and answers its rejections in the envelope of the API.
+///
+/// It takes [`Path`](axum::extract::Path), [`Query`](axum::extract::Query), [`Json`](axum::Json), `Bytes`, `String` and
+/// [`Body`](axum::body::Body). A rejection has the code, the status and the params that the API itself answers with, such as 400
+/// `validation_invalid_format {field}`. The body of the request ends as those of the API do: if its client stalls
+/// (408), and half a second after the [shutdown](crate::service::ApiBuilder::shutdown) has begun (503).
+///
+/// The state of the router is, or has, the [`Api`]. After [`Admitted`], rejections have the headers of the rate limit as well,
+/// and clients without a valid credential learn nothing of the endpoint.
+///
+/// ```
+/// use axum::extract::{Path, State};
+/// use axum::{Json, Router, routing::put};
+/// use http::Response;
+/// use serde::Deserialize;
+/// use toposcope::Api;
+/// use toposcope::inventory::{ApplicationCode, ApplicationError, Error};
+/// use toposcope::model::{Host, HostId};
+/// use toposcope::service::{Admitted, Extract, ResponseBody};
+///
+/// #[derive(Deserialize)]
+/// struct Place {
+///     rack: String,
+///     unit: u16,
+/// }
+///
+/// const NO_UNIT: ApplicationCode = ApplicationCode::new("racks.no_unit", 409);
+///
+/// async fn place(
+///     State(api): State<Api>,
+///     admitted: Admitted,
+///     Extract(Path(host)): Extract<Path<HostId>>,
+///     Extract(Json(place)): Extract<Json<Place>>,
+/// ) -> Response<ResponseBody> {
+///     let set = |host: &mut Host| match place.unit {
+///         1..=42 => Ok(drop(host.custom.insert("rack".to_owned(), place.rack.clone().into()))),
+///         _ => Err(ApplicationError::new(NO_UNIT, "Racks have 42 units.").at("unit").into()),
+///     };
+///     api.respond(&admitted, api.inventory().hosts().update(admitted.caller(), host, set).await)
+/// }
+///
+/// let router: Router<Api> = Router::new().route("/places/{host}", put(place));
+/// # let _ = (router, None::<Error>);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Extract<E>(pub E);
+
+impl<E, S> FromRequestParts<S> for Extract<E>
+where
+    E: FromRequestParts<S>,
+    E::Rejection: Rejection,
+    S: Send + Sync,
+    Api: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request_parts(request: &mut Parts, state: &S) -> Result<Self, Response> {
+        let rejection = match E::from_request_parts(request, state).await {
+            Ok(extracted) => return Ok(Self(extracted)),
+            Err(rejection) => rejection,
+        };
+        let error = rejection.into_error(&path_names(request, state).await);
+        let (admitted, version) = (request.extensions.get(), request.version);
+        Err(Api::from_ref(state).reject(admitted, version, error).into_response())
+    }
+}
+
+impl<E, S> FromRequest<S> for Extract<E>
+where
+    E: FromRequest<S>,
+    E::Rejection: Rejection,
+    S: Send + Sync,
+    Api: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let api = Api::from_ref(state);
+        let (version, admitted) = (request.version(), request.extensions().get::<Admitted>().cloned());
+        let extracted = E::from_request(request.map(|body| api.limited(body)), state).await;
+        extracted.map(Self).map_err(|rejection| {
+            api.reject(admitted.as_ref(), version, rejection.into_error(&[])).into_response()
+        })
+    }
+}
+
+impl Api {
+    /// Lets the body of a request end as those of the API do.
+    fn limited(&self, body: Body) -> Body {
+        let state = &*self.state;
+        box_body(body)
+            .map_or_else(Body::empty, |body| Body::new(body.limited(state.stall_timeout, &state.shutdown)))
+    }
+}
+
+/// Returns the names of the parameters of the path, in their order.
+async fn path_names<S: Send + Sync>(request: &mut Parts, state: &S) -> Vec<String> {
+    let parameters = RawPathParams::from_request_parts(request, state).await;
+    parameters.iter().flat_map(|parameters| parameters.iter().map(|(name, _)| name.to_owned())).collect()
+}
+
+/// A rejection of an extractor of axum that has an answer of the API.
+trait Rejection: Send {
+    /// Returns the answer. `path_names` are the names of the parameters of the path.
+    fn into_error(self, path_names: &[String]) -> ApiError;
+}
+
+impl Rejection for Infallible {
+    fn into_error(self, _path_names: &[String]) -> ApiError {
+        match self {}
+    }
+}
+
+impl Rejection for PathRejection {
+    fn into_error(self, path_names: &[String]) -> ApiError {
+        let Self::FailedToDeserializePathParams(error) = self else { return fault_of(self) };
+        let name = match error.kind() {
+            PathErrorKind::ParseErrorAtKey { key, .. }
+            | PathErrorKind::InvalidUtf8InPathParam { key }
+            | PathErrorKind::DeserializeError { key, .. } => Some(key),
+            PathErrorKind::ParseErrorAtIndex { index, .. } => path_names.get(*index),
+            PathErrorKind::ParseError { .. } | PathErrorKind::Message(_) => path_names.first(),
+            // The handler expects other parameters than its route has.
+            _ => None,
+        };
+        match name {
+            Some(name) => Error::invalid(name, Problem::InvalidFormat).into(),
+            None => fault_of(error),
+        }
+    }
+}
+
+impl Rejection for QueryRejection {
+    fn into_error(self, _path_names: &[String]) -> ApiError {
+        match &self {
+            Self::FailedToDeserializeQueryString(error) => of_query(error),
+            _ => fault_of(self),
+        }
+    }
+}
+
+impl Rejection for JsonRejection {
+    fn into_error(self, path_names: &[String]) -> ApiError {
+        match self {
+            Self::MissingJsonContentType(_) => ApiError::unsupported_media_type("application/json"),
+            Self::JsonDataError(error) => of_json(&error),
+            Self::JsonSyntaxError(error) => of_json(&error),
+            Self::BytesRejection(rejection) => rejection.into_error(path_names),
+            _ => fault_of(self),
+        }
+    }
+}
+
+impl Rejection for BytesRejection {
+    fn into_error(self, _path_names: &[String]) -> ApiError {
+        of_body(&self, self.status())
+    }
+}
+
+impl Rejection for StringRejection {
+    fn into_error(self, _path_names: &[String]) -> ApiError {
+        of_body(&self, self.status())
+    }
+}
+
+/// Returns the answer to a body that could not be read, or is no text.
+fn of_body(rejection: &(dyn StdError + 'static), status: http::StatusCode) -> ApiError {
+    match cause::<BodyReadError>(rejection) {
+        Some(error) => error.into(),
+        None if status == http::StatusCode::PAYLOAD_TOO_LARGE => ApiError::request_too_large(None),
+        None => ApiError::malformed_json("The body is not UTF-8 text.", 1, 1),
+    }
+}
+
+/// Returns the answer to a body that is not JSON, or not of the expected form.
+fn of_json(rejection: &(dyn StdError + 'static)) -> ApiError {
+    let error = cause::<serde_path_to_error::Error<serde_json::Error>>(rejection);
+    if let Some(error) = error
+        && error.inner().is_data()
+        && let Some(invalid) = of_value(error.path(), &error.inner().to_string())
+    {
+        return invalid.into();
+    }
+    // What follows the value has no path.
+    let error = error.map(serde_path_to_error::Error::inner).or_else(|| cause(rejection));
+    let (line, column) = error.map_or((1, 1), |error| (error.line(), error.column().max(1)));
+    let message =
+        format!("The body is not JSON of the expected form: error at line {line}, column {column}.");
+    ApiError::malformed_json(message, line, column)
+}
+
+fn of_query(rejection: &FailedToDeserializeQueryString) -> ApiError {
+    let error = cause::<serde_path_to_error::Error<QueryError>>(rejection);
+    let invalid = error.and_then(|error| of_value(error.path(), &error.inner().to_string()));
+    invalid.unwrap_or_else(|| Error::invalid("query", Problem::InvalidFormat)).into()
+}
+
+/// Returns the error of a value at a path. `None` for what is read as a whole.
+fn of_value(path: &serde_path_to_error::Path, message: &str) -> Option<Error> {
+    // Serde has no other way to tell that a field is missing, and which.
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    match (dotted(path), missing) {
+        (Some(path), Some(name)) => Some(Error::invalid(format!("{path}.{name}"), Problem::Required)),
+        (None, Some(name)) => Some(Error::invalid(name, Problem::Required)),
+        (Some(path), None) => Some(Error::invalid(path, Problem::InvalidFormat)),
+        (None, None) => None,
+    }
+}
+
+/// Returns the answer to a fault of the host application, such as an extractor that does not fit its route.
+fn fault_of(rejection: impl StdError + Send + Sync + 'static) -> ApiError {
+    Error::internal(rejection).into()
+}
+
+/// Returns the first error of this type among an error and its causes.
+fn cause<'e, T: StdError + 'static>(error: &'e (dyn StdError + 'static)) -> Option<&'e T> {
+    let mut present = Some(error);
+    while let Some(error) = present {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        present = error.source();
+    }
+    None
+}
