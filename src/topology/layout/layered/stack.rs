@@ -9,8 +9,8 @@ use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side
 
 /// The part of the width of a row that many nodes above it take.
 const SPREAD: f64 = 0.5;
-/// The distance of the labels of a line from its ends and from each other, in sum.
-const LABELS: f64 = 20.0;
+/// The room between the two labels of a line, where its speed is, and beside them.
+const BETWEEN_LABELS: f64 = 64.0;
 /// The largest distance between nodes above a row.
 const MAX_TOP_GAP: f64 = 400.0;
 
@@ -106,7 +106,10 @@ fn gap_of_tops(tops: &[DesiredCenter], width_below: f64) -> f64 {
 /// Returns the distance between nodes on top at which the labels of lines between neighbors have room.
 fn gap_of_neighbors(level: &Level, tops: &[(usize, Size)]) -> f64 {
     let gap = |pair: &[(usize, Size)]| match pair {
-        [(one, _), (other, _)] => level.port_width(*one, *other) + level.port_width(*other, *one) + LABELS,
+        [(one, _), (other, _)] => {
+            let labels = level.port_width(*one, *other) + level.port_width(*other, *one);
+            if labels > 0.0 { labels + BETWEEN_LABELS } else { 0.0 }
+        }
         _ => 0.0,
     };
     tops.windows(2).map(gap).fold(0.0, f64::max)

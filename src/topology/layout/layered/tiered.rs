@@ -18,6 +18,8 @@ const MAX_RATIO: f64 = 16.0;
 /// The same for tiers with many lines between them. In several rows, these would run together in the channels between
 /// shapes.
 const MAX_RATIO_OF_DENSE: f64 = 48.0;
+/// Maximum number of shapes in a row of such tiers. More are beyond what can be traced.
+const MAX_IN_DENSE_ROW: usize = 128;
 /// The width of a row that is not wrapped, compared with a square of the same area as all rows.
 const ROW: f64 = 1.5;
 /// Maximum number of leaves that may be a tier.
@@ -108,9 +110,14 @@ fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point
     wrapped.map(|(placed, _)| placed)
 }
 
-/// Returns whether most shapes that are no leaves have several lines to other tiers.
+/// Returns whether most shapes that are no leaves have several lines to other tiers, and none of the tiers is too long.
 fn are_dense(level: &Level, tiers: &Tiers) -> bool {
     let is_inner = |node: &usize| !tiers.is_leaf[*node];
+    let mut counts = vec![0_usize; tiers.levels.iter().max().map_or(0, |deepest| deepest + 1)];
+    (0..level.network.len()).filter(is_inner).for_each(|node| counts[tiers.levels[node]] += 1);
+    if counts.iter().any(|count| *count > MAX_IN_DENSE_ROW) {
+        return false;
+    }
     let lines = level.network.edges().iter().filter(|(one, other)| {
         is_inner(one) && is_inner(other) && tiers.levels[*one] != tiers.levels[*other]
     });

@@ -28,7 +28,7 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let ends: Vec<usize> = (0..count).filter(|node| graph.degree(*node) == 1).collect();
     let start = ends.iter().copied().min_by_key(|end| (!peeled.is_outward(level, *end), *end))?;
     let second = graph.neighbors(start).first().copied()?;
-    let chain = Chain::of(level, peeled, peeled.follow(start, second));
+    let chain = Chain::of(level, peeled, &peeled.follow(start, second));
     let has_leaves = chain.links.iter().any(|link| !link.leaves.is_empty()) || chain.above.is_some();
     // A short path with leaves is a small hierarchy.
     let length = if has_leaves { count } else { chain.links.len() };
@@ -60,7 +60,7 @@ struct ChainLink {
 
 impl Chain {
     /// Returns the nodes in this order. A leaf at an end without others beside it continues the chain.
-    fn of(level: &Level, peeled: &Peeled, order: Vec<usize>) -> Self {
+    fn of(level: &Level, peeled: &Peeled, order: &[usize]) -> Self {
         let mut chain: Vec<(usize, Vec<usize>)> =
             order.iter().map(|place| (peeled.inner[*place], peeled.leaves[*place].clone())).collect();
         let next = |link: Option<&mut (usize, Vec<usize>)>| {
