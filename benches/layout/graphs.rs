@@ -37,7 +37,7 @@ impl Graph {
 
     fn link(&mut self, source: usize, target: usize) {
         let id = LinkId::from_u128(self.diagram.connections.len() as u128 + 1);
-        self.diagram.connections.push(Connection { id, source, target });
+        self.diagram.connections.push(Connection::new(id, source, target));
     }
 
     /// Adds a leaf to the hub of the eleventh last shape, in its container.

@@ -77,12 +77,13 @@ fn main() {
     print_scenes(filter.map(String::as_str), folder.map(String::as_str));
 }
 
-/// Prints the measures of the scenes, if they are beside the repository.
+/// Prints the measures of generated scenes, and of those beside the repository.
 fn print_scenes(filter: Option<&str>, folder: Option<&str>) {
-    match graphs::data() {
-        Some(data) => scenes::print(&data, filter, folder),
-        None => println!("\nThe scenes beside the repository are missing."),
+    let data = graphs::data();
+    if data.is_none() {
+        println!("\nThe scenes beside the repository are missing; only generated ones are drawn.");
     }
+    scenes::print(data.as_deref(), filter, folder);
 }
 
 /// Returns graphs that are hard to arrange in a short time.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toposcope::model::NodeId;
 use toposcope::topology::graph::{Edge, Node};
 use toposcope::topology::layout::{Point, Rect, Size};
+use toposcope::topology::links::{LinkMember, PortRef};
 
 use super::marked;
 use super::picture::Drawn;
@@ -54,7 +55,7 @@ impl Measures {
             struck: struck(drawn),
             shared: shared(drawn),
             area: sizes / page,
-            has_area: !["ring", "chain", "chains", "rings"].contains(&scene.kind.as_str()),
+            has_area: !["ring", "chain", "chains", "rings", "mesh"].contains(&scene.kind.as_str()),
         }
     }
 
@@ -175,11 +176,21 @@ fn ring(drawn: &Drawn) -> (bool, f64) {
     (falls == 1 || falls + 1 == angles.len(), variance.sqrt() / mean)
 }
 
-/// Returns the number of names of ports that are drawn, and of those that are known.
+/// Returns the number of names of ports that are drawn, and of those that are known. A list such as `Eth1–8` names all
+/// ports of parallel links.
 fn ports(drawn: &Drawn) -> (usize, usize) {
-    let known = drawn.graph.edges.iter().flat_map(|edge| [&edge.source_port, &edge.target_port]).flatten();
-    let known = known.filter(|port| !port.name.is_empty()).count();
-    (drawn.labels().iter().filter(|label| label.is_port).count(), known)
+    type Port = Option<PortRef>;
+    let known_at = |edge: &Edge, own: &Port, of_member: fn(&LinkMember) -> &Port| {
+        let members = edge.members.iter().map(of_member).filter(|_| own.is_none());
+        let names =
+            members.chain([own]).flatten().map(|port| port.name.clone()).filter(|name| !name.is_empty());
+        names.collect::<BTreeSet<String>>().len()
+    };
+    let known = drawn.graph.edges.iter().map(|edge| {
+        known_at(edge, &edge.source_port, |member| &member.source_port)
+            + known_at(edge, &edge.target_port, |member| &member.target_port)
+    });
+    (drawn.labels().iter().map(|label| label.ports).sum(), known.sum())
 }
 
 /// Counts the labels that a line of another edge runs through, and all labels.
@@ -272,12 +283,12 @@ pub(crate) fn shift_by_a_stub(one: &Drawn, other: &Drawn) -> (f64, f64) {
             Some((after.x - node.x, after.y - node.y, node.width))
         })
         .collect();
-    let median = |of: fn(&(f64, f64, f64)) -> f64| {
-        let mut values: Vec<f64> = moves.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    // The shift after which the farthest move is the shortest in each direction.
+    let middle = |of: fn(&(f64, f64, f64)) -> f64| {
+        let values = || moves.iter().map(of);
+        (values().fold(f64::INFINITY, f64::min) + values().fold(f64::NEG_INFINITY, f64::max)) / 2.0
     };
-    let (x, y) = (median(|by| by.0), median(|by| by.1));
+    let (x, y) = (middle(|by| by.0), middle(|by| by.1));
     let farthest = moves.iter().map(|by| ((by.0 - x).hypot(by.1 - y), by.2));
     farthest.max_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or_default()
 }

@@ -1,7 +1,10 @@
-//! The engineer's drawings: generated networks with known tiers, drawn with all roles, with half of them and without.
+//! The engineer's drawings: networks with known tiers, of a file and generated, drawn with all roles, with half of them
+//! and without.
 //!
 //! Each measure has a bar. Values beyond it are marked with `!`.
 
+#[allow(dead_code, reason = "tests draw the small networks")]
+mod generated;
 mod measure;
 mod picture;
 mod read;
@@ -13,7 +16,7 @@ use self::picture::Drawn;
 use self::read::{Roles, Scene};
 
 /// Prints the measures of all scenes whose names contain the filter.
-pub(crate) fn print(data: &Path, filter: Option<&str>, folder: Option<&str>) {
+pub(crate) fn print(data: Option<&Path>, filter: Option<&str>, folder: Option<&str>) {
     println!(
         "\n## Scenes\n\nA value beyond its bar is followed by `!`; `–` stands for a measure without meaning there.\n"
     );
@@ -24,7 +27,8 @@ pub(crate) fn print(data: &Path, filter: Option<&str>, folder: Option<&str>) {
     println!(
         "| **bar** | | 1; 2 contiguous | ≤ 2 % | ≥ 0.95 | ≤ 1 node | < 0.15 | ≤ 12 | ≥ 95 % | ≤ 2 % | 0 | ≥ 12 % | |"
     );
-    for scene in read::scenes(data) {
+    let of_file = data.map(read::scenes).unwrap_or_default();
+    for scene in of_file.into_iter().chain(generated::large()) {
         if filter.is_none_or(|filter| scene.name.contains(filter)) {
             print_scene(&scene, folder);
         }

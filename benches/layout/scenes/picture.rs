@@ -29,7 +29,8 @@ pub(crate) struct DrawnLabel {
     pub(crate) edge: String,
     /// The left, upper, right and lower edge.
     pub(crate) edges: [f64; 4],
-    pub(crate) is_port: bool,
+    /// The number of ports that it names; 0 for a speed.
+    pub(crate) ports: usize,
 }
 
 impl Drawn {
@@ -110,5 +111,14 @@ fn label(line: &str) -> Option<DrawnLabel> {
     } else {
         [x - width / 2.0, y - CHARACTER.1, x + width / 2.0, y]
     };
-    Some(DrawnLabel { edge: attribute("data-edge")?.to_owned(), edges, is_port })
+    let ports = if is_port { text.split(", ").map(ports_of).sum() } else { 0 };
+    Some(DrawnLabel { edge: attribute("data-edge")?.to_owned(), edges, ports })
+}
+
+/// Returns the number of ports that a name or a range such as `Eth1–8` stands for.
+fn ports_of(name: &str) -> usize {
+    let number =
+        |text: &str| text.rsplit(|other: char| !other.is_ascii_digit()).next()?.parse::<usize>().ok();
+    let range = name.split_once('\u{2013}').and_then(|(first, last)| number(first).zip(number(last)));
+    range.map_or(1, |(first, last)| (last + 1).saturating_sub(first).max(1))
 }

@@ -56,6 +56,11 @@ pub(crate) fn scenes(data: &Path) -> Vec<Scene> {
 }
 
 impl Scene {
+    /// Creates a scene from hosts as the API writes them.
+    pub(crate) fn new(name: String, kind: &str, hosts: Vec<Value>, tiers: BTreeMap<String, usize>) -> Self {
+        Self { name, kind: kind.to_owned(), hosts, tiers }
+    }
+
     /// Returns the role that the file gives to a host.
     pub(crate) fn role(&self, name: &str) -> Option<&str> {
         self.hosts.iter().find(|host| host["name"] == name)?["role"].as_str()

@@ -21,12 +21,12 @@ pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
     DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, content_width, title_label,
 };
-pub(in crate::topology) use self::arrange::size::{shorten, shorten_to_width, width};
+pub(in crate::topology) use self::arrange::size::{shorten, width};
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
 pub use self::input::{GraphInput, GraphOptions};
-pub(in crate::topology) use self::port_name::port_name;
+pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
 pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};

@@ -175,8 +175,14 @@ pub struct Edge {
     pub target_port: Option<PortRef>,
     /// The speed in bits per second, of all members together; `None` when unknown.
     pub speed_bps: Option<u64>,
-    /// The physical links of an aggregation group; empty for a single link.
+    /// The physical links of an aggregation group, or of parallel links that are alike; empty for a single link.
     pub members: Vec<LinkMember>,
+    /// Whether the members are one aggregation group. Otherwise they are parallel links.
+    #[serde(default)]
+    pub lag: bool,
+    /// The other links that the edge stands for if its members are parallel links.
+    #[serde(skip)]
+    pub(in crate::topology) parallel: Vec<LinkId>,
     /// The certainty of the edge.
     pub confidence: Confidence,
     /// The claims that support the edge, the strongest first.
@@ -200,6 +206,8 @@ impl Edge {
             target_port: None,
             speed_bps: None,
             members: Vec::new(),
+            lag: false,
+            parallel: Vec::new(),
             confidence: Confidence::Confirmed,
             evidence: Vec::new(),
             stale: false,

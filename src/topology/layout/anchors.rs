@@ -11,6 +11,9 @@ use super::overlap;
 use super::slots::Slots;
 use crate::invariant::Invariant;
 
+/// The distance of shapes that move apart. Leaves in grids and around rings are as near to each other.
+const APART: f64 = GAP / 2.0;
+
 /// Returns the place of each shape.
 pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
     let fresh = nested.absolute(outline);
@@ -152,7 +155,7 @@ impl Settling<'_> {
         });
         let fixed = order.iter().filter(|index| is_fixed(index)).count();
         let before = rects.clone();
-        overlap::separate(&mut rects, &order, fixed, GAP);
+        overlap::separate(&mut rects, &order, fixed, APART);
         for ((shape, before), after) in shapes.iter().zip(before).zip(rects) {
             self.rects[*shape] = Some(after);
             self.shifts[*shape] = self.shifts[*shape].plus(after.corner().minus(before.corner()));

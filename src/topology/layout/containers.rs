@@ -1,5 +1,7 @@
 //! Containers, from the innermost to the outermost. The shapes of one container are placed component by component.
 
+use std::collections::BTreeMap;
+
 use super::diagram::AddressScope;
 use super::geometry::{Point, Rect, Size, rounded_up};
 use super::layered::PlacedTiers;
@@ -47,13 +49,13 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
             budget: budget_per_shape(count) * children.len(),
             sizes: children.iter().map(|child| nested.sizes[*child]).collect(),
             label_widths: children.iter().map(|child| outline.label_widths[*child]).collect(),
-            port_widths: children.iter().map(|child| outline.port_widths[*child]).collect(),
+            port_widths: port_widths(children.len(), links, &numbers),
             ranks: children.iter().map(|child| outline.ranks[*child]).collect(),
             scopes: children.iter().map(|child| outline.scopes[*child]).collect(),
             has_containers: children.iter().any(|child| outline.is_container(*child)),
             network: SimpleGraph::new(
                 children.len(),
-                links.iter().map(|(one, other)| (numbers[*one], numbers[*other])),
+                links.iter().map(|link| (numbers[link.ends.0], numbers[link.ends.1])),
             ),
         };
         let (places, extent) = level.arrange();
@@ -78,16 +80,38 @@ fn budget_per_shape(count: usize) -> usize {
     (BUDGET / count).min(BUDGET_PER_SHAPE).max(MIN_BUDGET_PER_SHAPE.min(MAX_BUDGET / count))
 }
 
+/// A connection between two shapes of one container, and the widths of the labels at its ends.
+#[derive(Clone, Copy, Debug)]
+struct SiblingLink {
+    ends: (usize, usize),
+    widths: [f64; 2],
+}
+
 /// Returns the connections between children of each container. The last list is for the outermost level.
-fn links_by_parent(outline: &Outline) -> Vec<Vec<(usize, usize)>> {
+fn links_by_parent(outline: &Outline) -> Vec<Vec<SiblingLink>> {
     let mut links = vec![Vec::new(); outline.len() + 1];
-    for (source, target) in outline.ends.iter().flatten() {
-        if let Some((one, other)) = outline.siblings(*source, *target) {
-            let parent = outline.parents[one].unwrap_or(outline.len());
-            links[parent].push((one, other));
+    for (ends, widths) in outline.ends.iter().zip(&outline.port_widths) {
+        let siblings = ends.and_then(|(source, target)| outline.siblings(source, target));
+        if let Some(ends) = siblings {
+            let parent = outline.parents[ends.0].unwrap_or(outline.len());
+            links[parent].push(SiblingLink { ends, widths: *widths });
         }
     }
     links
+}
+
+/// Returns for each node the widths of its labels at lines to others, by the other nodes, the widest first.
+fn port_widths(count: usize, links: &[SiblingLink], numbers: &[usize]) -> Vec<Vec<(usize, f64)>> {
+    let mut widths = vec![Vec::new(); count];
+    for SiblingLink { ends: (source, target), widths: [of_source, of_target] } in links {
+        let (source, target) = (numbers[*source], numbers[*target]);
+        widths[source].push((target, *of_source));
+        widths[target].push((source, *of_target));
+    }
+    for widths in &mut widths {
+        widths.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    }
+    widths
 }
 
 impl Nested {
@@ -216,7 +240,8 @@ pub(super) const BUDGET_PER_SHAPE: usize = 100_000;
 pub(super) struct Level {
     pub(super) sizes: Vec<Size>,
     pub(super) label_widths: Vec<f64>,
-    pub(super) port_widths: Vec<f64>,
+    /// For each node, the widths of its labels at lines to others, by the other nodes, the widest first.
+    pub(super) port_widths: Vec<Vec<(usize, f64)>>,
     pub(super) ranks: Vec<Option<u8>>,
     pub(super) scopes: Vec<AddressScope>,
     /// Whether one of the shapes contains others.
@@ -227,18 +252,31 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// Returns the level of some of the nodes.
+    /// Returns the level of some of the nodes, in ascending order.
     pub(super) fn part(&self, nodes: &[usize]) -> Self {
+        let numbers: BTreeMap<usize, usize> =
+            nodes.iter().enumerate().map(|(number, node)| (*node, number)).collect();
+        let widths_of = |node: &usize| {
+            let widths = self.port_widths[*node].iter();
+            widths.filter_map(|(other, width)| Some((*numbers.get(other)?, *width))).collect()
+        };
         Self {
             sizes: nodes.iter().map(|node| self.sizes[*node]).collect(),
             label_widths: nodes.iter().map(|node| self.label_widths[*node]).collect(),
-            port_widths: nodes.iter().map(|node| self.port_widths[*node]).collect(),
+            port_widths: nodes.iter().map(widths_of).collect(),
             ranks: nodes.iter().map(|node| self.ranks[*node]).collect(),
             scopes: nodes.iter().map(|node| self.scopes[*node]).collect(),
             has_containers: self.has_containers,
             network: self.network.part(nodes),
             budget: self.budget / self.network.len().max(1) * nodes.len(),
         }
+    }
+
+    /// Returns the width of the widest label at a line from one node to another. 0 without labels.
+    pub(super) fn port_width(&self, node: usize, to: usize) -> f64 {
+        let widths = &self.port_widths[node];
+        let first = widths.get(widths.partition_point(|(other, _)| *other < to));
+        first.filter(|(other, _)| *other == to).map_or(0.0, |(_, width)| *width)
     }
 
     /// Returns whether there is time for several attempts.

@@ -34,10 +34,6 @@ pub struct Shape {
     ///
     /// Lines to leaves of the shape become so long that the labels have room.
     pub label_width: f64,
-    /// The width in pixels of the widest label at lines to shapes of other tiers. 0 without labels.
-    ///
-    /// In a network with tiers, the shape is so wide that these labels have room beside each other, turned upright.
-    pub port_width: f64,
     /// The level in a hierarchy of roles, smallest on top; `None` when unknown.
     pub rank: Option<u8>,
     /// What the addresses of the device say about the side of the network that it is on.
@@ -61,7 +57,6 @@ impl Shape {
             header: 0.0,
             order: 0,
             label_width: 0.0,
-            port_width: 0.0,
             rank: None,
             addresses: AddressScope::Unknown,
             pin: None,
@@ -84,7 +79,8 @@ pub enum AddressScope {
 }
 
 /// A line between two shapes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Connection {
     /// The identity of the connection; the order of ids decides the order of parallel lines.
     pub id: LinkId,
@@ -92,6 +88,19 @@ pub struct Connection {
     pub source: usize,
     /// The index of the shape at the other end.
     pub target: usize,
+    /// The widths in pixels of the labels at the source and at the target. 0 without labels.
+    ///
+    /// In a network with tiers, shapes are so wide and tiers so far from each other that these labels have room beside
+    /// each other, turned upright.
+    pub label_widths: [f64; 2],
+}
+
+impl Connection {
+    /// Creates a connection without labels.
+    #[must_use]
+    pub const fn new(id: LinkId, source: usize, target: usize) -> Self {
+        Self { id, source, target, label_widths: [0.0; 2] }
+    }
 }
 
 /// The places of everything in a diagram.

@@ -1,4 +1,4 @@
-//! Places of labels near the ends of lines.
+//! Places of labels near the ends of lines, and in their middle.
 
 use super::diagram::{Arrangement, Diagram, Label, LineEnd};
 use super::geometry::{Point, Rect, Size};
@@ -13,40 +13,87 @@ const STEPS: usize = 14;
 /// The length of the pieces in which lines are indexed.
 const PIECE_LENGTH: f64 = 100.0;
 const MAX_PIECES: f64 = 100.0;
+/// Parts of a line at which labels of its middle are tried.
+const MIDDLES: [f64; 11] = [0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.26, 0.74];
 
-/// Finds room for labels; earlier ones first.
+/// The room beside and on the lines of an arrangement, which labels take one after another.
+#[derive(Debug)]
+pub(in crate::topology) struct LabelRoom<'a> {
+    arrangement: &'a Arrangement,
+    taken: Space,
+    lines: Space,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> LabelRoom<'a> {
+    /// Returns the room that shapes, and titles and borders of containers, leave.
+    pub(in crate::topology) fn new(diagram: &Diagram, arrangement: &'a Arrangement) -> Self {
+        let (lines, pieces) = pieces(arrangement);
+        Self { arrangement, taken: Space::holding(&obstacles(diagram, arrangement)), lines, pieces }
+    }
+
+    /// Places a label near an end of its line; `None` where there is no room for it.
+    pub(in crate::topology) fn at_end(&mut self, label: &Label) -> Option<Rect> {
+        let route = self.route(label.connection, label.size)?;
+        self.take(label.connection, candidates(route, label))
+    }
+
+    /// Places a label on the middle of its line, or as near to it as there is room.
+    pub(in crate::topology) fn on_middle(&mut self, connection: usize, size: Size) -> Option<Rect> {
+        let route = self.route(connection, size)?;
+        let middles = middles(route).map(|(point, _)| Rect::centered(point, size).rounded());
+        self.take(connection, middles)
+    }
+
+    /// Places a label beside the middle of its line, or as near to it as there is room.
+    pub(in crate::topology) fn beside_middle(&mut self, connection: usize, size: Size) -> Option<Rect> {
+        let route = self.route(connection, size)?;
+        let beside = middles(route).flat_map(|(point, direction)| beside(point, direction, size));
+        self.take(connection, beside)
+    }
+
+    /// Removes the label that was placed last.
+    pub(in crate::topology) fn remove_last(&mut self) {
+        self.taken.remove_last();
+    }
+
+    /// Returns the line of a label. `None` if there is none, or its size is no size.
+    fn route(&self, connection: usize, size: Size) -> Option<&'a [Point]> {
+        let is_usable = |length: f64| length.is_finite() && (0.0..=10_000.0).contains(&length);
+        let route = self.arrangement.routes.get(connection)?;
+        (route.len() > 1 && is_usable(size.width) && is_usable(size.height)).then_some(route.as_slice())
+    }
+
+    /// Takes the first of these places that is free.
+    fn take(&mut self, connection: usize, mut places: impl Iterator<Item = Rect>) -> Option<Rect> {
+        crate::fair_threads::yield_turn();
+        let place = places.find(|rect| {
+            self.arrangement.bounds.encloses(*rect)
+                && is_free(&self.taken, *rect)
+                && self.is_unambiguous(connection, *rect)
+        })?;
+        self.taken.insert(place);
+        Some(place)
+    }
+
+    /// Returns whether only its own line is near a label. A label near several lines, or near a piece that several lines
+    /// share, would not tell which of them it belongs to.
+    fn is_unambiguous(&self, connection: usize, rect: Rect) -> bool {
+        let near = rect.grown(DISTANCE + 0.5);
+        let mut is_unambiguous = true;
+        self.lines.overlapping(near, |index, _| {
+            let piece = self.pieces[index];
+            is_unambiguous = piece.owner == Some(connection) || near.clip(piece.from, piece.to).is_none();
+            is_unambiguous
+        });
+        is_unambiguous
+    }
+}
+
+/// Finds room for labels near the ends of lines; earlier ones first.
 pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
-    let mut taken = Space::holding(&obstacles(diagram, arrangement));
-    let (lines, pieces) = pieces(arrangement);
-    labels
-        .iter()
-        .map(|label| {
-            let route = arrangement.routes.get(label.connection)?;
-            let usable = |length: f64| length.is_finite() && (0.0..=10_000.0).contains(&length);
-            if !usable(label.size.width) || !usable(label.size.height) {
-                return None;
-            }
-            // A label near several lines, or near a piece that several lines share, would not tell which of them it
-            // belongs to.
-            let unambiguous = |rect: &Rect| {
-                let near = rect.grown(DISTANCE + 0.5);
-                let mut unambiguous = true;
-                lines.overlapping(near, |index, _| {
-                    let piece = pieces[index];
-                    unambiguous =
-                        piece.owner == Some(label.connection) || near.clip(piece.from, piece.to).is_none();
-                    unambiguous
-                });
-                unambiguous
-            };
-            crate::fair_threads::yield_turn();
-            let place = candidates(route, label).find(|rect| {
-                arrangement.bounds.encloses(*rect) && is_free(&taken, *rect) && unambiguous(rect)
-            })?;
-            taken.insert(place);
-            Some(place)
-        })
-        .collect()
+    let mut room = LabelRoom::new(diagram, arrangement);
+    labels.iter().map(|label| room.at_end(label)).collect()
 }
 
 /// Returns the rectangles that labels must not cover. They are shapes that contain nothing, and the borders and titles
@@ -138,32 +185,44 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
         LineEnd::Source => route.to_vec(),
         LineEnd::Target => route.iter().rev().copied().collect(),
     };
-    let length: f64 = points
-        .windows(2)
-        .map(|pair| match pair {
-            [from, to] => from.distance(*to),
-            _ => 0.0,
-        })
-        .sum();
+    let length = length(&points);
     let size = label.size;
     // Within the half of the line that belongs to this end; lines that share their way with others have their own part
     // at the other end.
     let shared = points.len() > 2;
     let near = (0..STEPS).map(|step| DISTANCE + STEP * step as f64);
     let near = near.take_while(move |distance| *distance < length / 2.0);
-    let far = (0..STEPS).rev().map(move |step| length - DISTANCE - STEP * step as f64);
+    let from_other_end = enters_aside(&points);
+    let far = (0..STEPS).map(move |step| if from_other_end { step } else { STEPS - 1 - step });
+    let far = far.map(move |step| length - DISTANCE - STEP * step as f64);
     let far = far.filter(move |distance| shared && *distance >= length / 2.0);
     let turned = turned(&points, size);
     let upright = near.chain(far).flat_map(move |distance| {
         let (point, direction) = along(&points, distance);
-        let normal = Point::new(-direction.y, direction.x);
-        let reach = (normal.x.abs() * size.width + normal.y.abs() * size.height) / 2.0 + DISTANCE;
-        [-1.0, 1.0].map(|side| {
-            let center = point.plus(normal.times(reach * side));
-            Rect::centered(center, size).rounded()
-        })
+        beside(point, direction, size)
     });
     turned.into_iter().chain(upright)
+}
+
+/// Returns whether a line of horizontal and vertical parts enters the shape at its other end from the side, as lines to
+/// leaves in a grid do. The part before this shape belongs to no other line.
+fn enters_aside(points: &[Point]) -> bool {
+    let is_straight = |pair: &[Point]| matches!(pair, [from, to] if from.x == to.x || from.y == to.y);
+    let is_aside = matches!(points, [.., before, last] if before.y == last.y);
+    points.len() > 2 && is_aside && points.windows(2).all(is_straight)
+}
+
+/// Returns the two places of a label beside a point of a line that has this direction there.
+fn beside(point: Point, direction: Point, size: Size) -> [Rect; 2] {
+    let normal = Point::new(-direction.y, direction.x);
+    let reach = (normal.x.abs() * size.width + normal.y.abs() * size.height) / 2.0 + DISTANCE;
+    [-1.0, 1.0].map(|side| Rect::centered(point.plus(normal.times(reach * side)), size).rounded())
+}
+
+/// Returns points of a line and its direction there, those nearest to its middle first.
+fn middles(route: &[Point]) -> impl Iterator<Item = (Point, Point)> {
+    let length = length(route);
+    MIDDLES.iter().map(move |share| along(route, length * share))
 }
 
 /// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers.
@@ -178,6 +237,14 @@ fn turned(points: &[Point], size: Size) -> Vec<Rect> {
     let y = from.y + sign * (DISTANCE + size.width / 2.0);
     let reach = DISTANCE + size.height / 2.0;
     [reach, -reach].map(|aside| Rect::centered(Point::new(from.x + aside, y), turned).rounded()).to_vec()
+}
+
+fn length(points: &[Point]) -> f64 {
+    let part = |pair: &[Point]| match pair {
+        [from, to] => from.distance(*to),
+        _ => 0.0,
+    };
+    points.windows(2).map(part).sum()
 }
 
 /// Returns the point at a distance from the start of a line. Also returns the direction of the line there.

@@ -16,7 +16,6 @@ pub(super) struct Outline {
     pub(super) sizes: Vec<Size>,
     pub(super) headers: Vec<f64>,
     pub(super) label_widths: Vec<f64>,
-    pub(super) port_widths: Vec<f64>,
     pub(super) ranks: Vec<Option<u8>>,
     pub(super) scopes: Vec<AddressScope>,
     pub(super) pins: Vec<Option<Point>>,
@@ -27,6 +26,8 @@ pub(super) struct Outline {
     depths: Vec<usize>,
     /// The ends of each connection in the diagram. `None` where one of them does not exist.
     pub(super) ends: Vec<Option<(usize, usize)>>,
+    /// The widths of the labels at the ends of each connection.
+    pub(super) port_widths: Vec<[f64; 2]>,
     /// The connections in the order of their ids.
     pub(super) connection_order: Vec<usize>,
 }
@@ -53,6 +54,11 @@ impl Outline {
             .iter()
             .map(|connection| position_of(connection.source).zip(position_of(connection.target)))
             .collect();
+        let port_widths = diagram
+            .connections
+            .iter()
+            .map(|connection| connection.label_widths.map(|width| usable(width, 0.0, MAX_LABEL)))
+            .collect();
         let mut connection_order: Vec<usize> = (0..diagram.connections.len()).collect();
         connection_order.sort_by_key(|index| {
             let connection = &diagram.connections[*index];
@@ -63,7 +69,6 @@ impl Outline {
             sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
             headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, MAX_HEADER)).collect(),
             label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, MAX_LABEL)).collect(),
-            port_widths: sorted.iter().map(|(_, shape)| usable(shape.port_width, 0.0, MAX_LABEL)).collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
             scopes: sorted.iter().map(|(_, shape)| shape.addresses).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
@@ -72,6 +77,7 @@ impl Outline {
             children,
             depths,
             ends,
+            port_widths,
             connection_order,
         }
     }

@@ -43,6 +43,14 @@ impl Space {
         index
     }
 
+    /// Removes the rectangle that was added last.
+    pub(super) fn remove_last(&mut self) {
+        let Some(rect) = self.rects.pop() else { return };
+        for cell in self.cells.within(rect) {
+            self.contents[cell].pop();
+        }
+    }
+
     /// Calls a function with each rectangle that overlaps this one. The order is arbitrary, and a rectangle may be
     /// visited repeatedly.
     ///

@@ -117,7 +117,8 @@ impl Topologies {
             };
             // Only a folded graph has the edges to groups.
             let edge = find_in(false).or_else(|| find_in(true))?;
-            let rejected = state.links.get(id).map(|link| link.rejected.clone()).unwrap_or_default();
+            let links = std::iter::once(&id).chain(&edge.parallel).filter_map(|id| state.links.get(*id));
+            let rejected = links.flat_map(|link| link.rejected.iter().cloned()).collect();
             Some(EdgeDetails { edge, rejected })
         };
         let found = self.with_network(caller.organization_id(), network, find).await?;

@@ -10,7 +10,7 @@ use super::words::{capacity, role};
 use super::words::{number, sane};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
 use crate::topology::links::Confidence;
 
 /// Maximum number of levels that lines are indented by.
@@ -89,8 +89,8 @@ fn indent(depth: usize) -> String {
 
 fn write_edge(out: &mut File, scene: &Scene<'_>, edge: &Edge) {
     let mut attributes = Vec::new();
-    for (name, end) in [("taillabel", &edge.source_port), ("headlabel", &edge.target_port)] {
-        attributes.extend(end.as_ref().map(|end| format!("{name}={}", quoted(&port_name(&end.name)))));
+    for (name, ports) in ["taillabel", "headlabel"].into_iter().zip(port_names(edge)) {
+        attributes.extend(ports.map(|ports| format!("{name}={}", quoted(&ports))));
     }
     attributes.extend(capacity(edge).map(|capacity| format!("label={}", quoted(&capacity))));
     for (name, end) in [("ltail", edge.source), ("lhead", edge.target)] {

@@ -10,7 +10,7 @@ use super::words::capacity;
 use super::words::{line_width, number, sane};
 use super::xml::{escape, escape_isolated};
 use crate::model::HostRole;
-use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
 use crate::topology::links::Confidence;
 
 /// Longest text in characters.
@@ -126,14 +126,14 @@ fn write_edge(out: &mut File, edge: &Edge) {
         out.push_str("</Array>");
     }
     out.push_str("</mxGeometry></mxCell>\n");
-    for (end, place, name) in [("source", "-0.8", &edge.source_port), ("target", "0.8", &edge.target_port)] {
-        let Some(name) = name else { continue };
+    for ((end, place), ports) in [("source", "-0.8"), ("target", "0.8")].into_iter().zip(port_names(edge)) {
+        let Some(ports) = ports else { continue };
         let _ = writeln!(
             out,
             "<mxCell id=\"{0}-{end}\" value=\"{1}\" style=\"edgeLabel;html=0;fontSize=9;\" vertex=\"1\" \
              connectable=\"0\" parent=\"{0}\"><mxGeometry x=\"{place}\" relative=\"1\" as=\"geometry\"/></mxCell>",
             edge.id,
-            escape_isolated(&shorten(&port_name(&name.name), MAX_TEXT)),
+            escape_isolated(&shorten(&ports, MAX_TEXT)),
         );
     }
 }

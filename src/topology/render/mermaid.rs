@@ -9,7 +9,7 @@ use super::scene::Scene;
 use super::words::capacity;
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
 use crate::topology::links::Confidence;
 
 /// Maximum number of levels that lines are indented by.
@@ -110,9 +110,8 @@ fn arrow(edge: &Edge) -> String {
         _ if edge.members.len() > 1 => "===",
         _ => "---",
     };
-    let port = |end: &Option<crate::topology::links::PortRef>| end.as_ref().map(|end| port_name(&end.name));
-    let parts: Vec<String> =
-        [port(&edge.source_port), capacity(edge), port(&edge.target_port)].into_iter().flatten().collect();
+    let [source, target] = port_names(edge);
+    let parts: Vec<String> = [source, capacity(edge), target].into_iter().flatten().collect();
     let parts: Vec<String> = parts.iter().map(|part| text(part)).collect();
     if parts.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", parts.join(" \u{2013} ")) }
 }

@@ -14,9 +14,12 @@ use toposcope::topology::links::{Device, Links};
 use self::read::{Roles, Scene};
 use super::support::NETWORK;
 
+#[allow(dead_code, reason = "the benchmark also draws the large networks")]
+#[path = "../../../benches/layout/scenes/generated.rs"]
+pub(crate) mod generated;
 #[allow(dead_code, reason = "the benchmark also reads what kinds of networks these are")]
 #[path = "../../../benches/layout/scenes/read.rs"]
-mod read;
+pub(crate) mod read;
 
 fn scenes() -> Vec<Scene> {
     let folder = std::env::var_os("TOPOSCOPE_DATA")
@@ -33,7 +36,7 @@ fn scenes() -> Vec<Scene> {
         .collect()
 }
 
-fn drawn(hosts: &[Host]) -> Graph {
+pub(crate) fn drawn(hosts: &[Host]) -> Graph {
     let links = Links::new(hosts.iter().map(|host| Device::of(host, &[])), &[]);
     let summaries: Vec<HostSummary> = hosts.iter().map(|host| HostSummary::of(host, &[])).collect();
     let options = GraphOptions::new(TopologyView::L2);

@@ -27,7 +27,7 @@ impl Fixture {
 
     pub(super) fn connect(&mut self, source: usize, target: usize) {
         let id = LinkId::from_u128(self.diagram.connections.len() as u128 + 1);
-        self.diagram.connections.push(Connection { id, source, target });
+        self.diagram.connections.push(Connection::new(id, source, target));
     }
 
     /// Two core switches, below them access switches, and below each of these some hosts.

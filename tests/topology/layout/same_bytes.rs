@@ -55,12 +55,8 @@ fn order_of_shapes_and_connections_does_not_matter() {
             shape.parent = shape.parent.map(reversed);
             diagram.shapes.push(shape);
         }
-        for Connection { id, source, target } in fixture.diagram.connections.iter().rev() {
-            diagram.connections.push(Connection {
-                id: *id,
-                source: reversed(*source),
-                target: reversed(*target),
-            });
+        for Connection { id, source, target, .. } in fixture.diagram.connections.iter().rev() {
+            diagram.connections.push(Connection::new(*id, reversed(*source), reversed(*target)));
         }
         let mut arrangement = arrange(&diagram);
         arrangement.shapes.reverse();

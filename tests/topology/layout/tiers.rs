@@ -62,8 +62,8 @@ fn lines_between_tiers_share_no_ends() {
 #[test]
 fn labels_of_all_lines_between_tiers_have_room() {
     for mut network in [Network::fabric(4, 12, 0), Network::pods(), Network::campus(0)] {
-        for shape in &mut network.fixture.diagram.shapes {
-            shape.port_width = 40.0;
+        for connection in &mut network.fixture.diagram.connections {
+            connection.label_widths = [40.0; 2];
         }
         let diagram = &network.fixture.diagram;
         let arrangement = arrange(diagram);
@@ -165,11 +165,7 @@ fn order_of_shapes_and_connections_does_not_change_tiers() {
                 .connections
                 .iter()
                 .rev()
-                .map(|line| Connection {
-                    id: line.id,
-                    source: last - line.source,
-                    target: last - line.target,
-                })
+                .map(|line| Connection::new(line.id, last - line.source, last - line.target))
                 .collect(),
         };
         let mut arrangement = arrange(&reversed);
@@ -300,5 +296,109 @@ fn chain_of_crowded_switches_is_no_strip() {
         let bounds = arrange(&chain(switches, devices).fixture.diagram).bounds;
         let ratio = bounds.width / bounds.height;
         assert!((0.2..5.0).contains(&ratio), "{switches} switches with {devices} devices: {ratio}");
+    }
+}
+
+#[test]
+fn one_leaf_more_moves_no_switch_of_a_chain_by_more_than_its_width() {
+    for (switches, devices) in [(5, 0), (6, 0), (12, 2), (40, 2)] {
+        let mut network = chain(switches, devices);
+        let before = arrange(&network.fixture.diagram);
+        network.devices(&[switches - 1], 1);
+        network.fixture.diagram.connections.last_mut().unwrap().label_widths = [60.0; 2];
+        let after = arrange(&network.fixture.diagram);
+        let middle = |of: fn(&Point) -> f64| {
+            let moves = before
+                .shapes
+                .iter()
+                .zip(&after.shapes)
+                .map(|(one, other)| of(&Point::new(other.x - one.x, other.y - one.y)));
+            let moves: Vec<f64> = moves.collect();
+            let extreme = |extreme: fn(f64, f64) -> f64| moves.iter().copied().reduce(extreme).unwrap();
+            (extreme(f64::max) - extreme(f64::min)) / 2.0
+        };
+        let (x, y) = (middle(|by| by.x), middle(|by| by.y));
+        assert!(x.hypot(y) <= 80.0, "{switches} switches: {x}, {y}");
+    }
+}
+
+#[test]
+fn router_at_the_end_of_a_chain_is_above_it_and_does_not_change_its_rows() {
+    let heights = |rank: u8| {
+        let mut network = chain(40, 2);
+        let router = network.fixture.shape(Some(rank));
+        network.fixture.connect(0, router);
+        let arrangement = arrange(&network.fixture.diagram);
+        let rows: Vec<i64> = (0..40).map(|switch| height(&arrangement, switch)).collect();
+        assert_eq!(height(&arrangement, router) < rows[0], rank == ROUTER);
+        rows.into_iter().map(|row| row - height(&arrangement, 0)).collect::<Vec<_>>()
+    };
+    assert_eq!(heights(ROUTER), heights(DEVICE));
+}
+
+#[test]
+fn short_path_with_leaves_is_no_chain() {
+    let mut network = Network::default();
+    let path = network.tier(SWITCH, 3);
+    path.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+    network.devices(&path[2..], 6);
+    let arrangement = arrange(&network.fixture.diagram);
+    assert!(height(&arrangement, path[2]) != height(&arrangement, path[0]));
+}
+
+#[test]
+fn many_leaves_of_a_fabric_are_in_one_row() {
+    let mut network = Network::fabric(8, 64, 0);
+    for connection in &mut network.fixture.diagram.connections {
+        connection.label_widths = [40.0; 2];
+    }
+    network.assert_tiers(&network.fixture.diagram.clone());
+}
+
+#[test]
+fn cores_of_two_data_centers_are_side_by_side() {
+    let mut network = Network::default();
+    let cores = network.tier(SWITCH, 4);
+    let access = network.tier(SWITCH, 12);
+    for (center, access) in access.chunks(6).enumerate() {
+        let pair = &cores[2 * center..][..2];
+        network.fixture.connect(pair[0], pair[1]);
+        network.connect_all(pair, access);
+    }
+    network.fixture.connect(cores[0], cores[2]);
+    network.fixture.connect(cores[1], cores[3]);
+    network.devices(&access, 3);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+        let arrangement = arrange(&diagram);
+        assert!(passages(&diagram, &arrangement).is_empty());
+    }
+}
+
+#[test]
+fn labels_of_leaves_in_a_grid_are_beside_their_own_leaf() {
+    let mut network = Network::default();
+    let core = network.tier(SWITCH, 1);
+    let access = network.tier(SWITCH, 6);
+    network.connect_all(&core, &access);
+    network.devices(&access, 7);
+    for shape in &mut network.fixture.diagram.shapes {
+        shape.label_width = 40.0;
+    }
+    let diagram = &network.fixture.diagram;
+    let arrangement = arrange(diagram);
+    for (connection, line) in diagram.connections.iter().enumerate() {
+        if diagram.shapes[line.target].rank == Some(DEVICE) {
+            let leaf = arrangement.shapes[line.target];
+            for end in [LineEnd::Source, LineEnd::Target] {
+                let label = Label { connection, end, size: Size::new(40.0, 12.0) };
+                let [place] = place_labels(diagram, &arrangement, &[label]).try_into().unwrap();
+                let place = place.unwrap();
+                assert!(
+                    leaf.y <= place.y && place.y + place.height <= leaf.y + leaf.height,
+                    "{place:?}, {leaf:?}"
+                );
+            }
+        }
     }
 }

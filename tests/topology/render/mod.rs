@@ -2,5 +2,6 @@
 
 mod check;
 mod hostile;
+mod labels;
 mod mutations;
 mod pictures;

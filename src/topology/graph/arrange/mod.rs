@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
 use self::size::{sort_key, width};
-use super::port_name::port_name;
+use super::port_name::port_labels;
 use super::shape::{Bounds, Graph, Node, NodeKind};
 use crate::invariant::Invariant;
 use crate::model::{HostRole, NodeId, TopologyView};
 use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
 
-/// Maximum width in pixels that lines to leaves reserve for a port name.
-const MAX_PORT: u32 = 90;
 /// Maximum number of lines of a leaf.
 const LINES_OF_LEAF: usize = 2;
 
@@ -69,12 +67,10 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
         shape.former = positions.former.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape
     };
-    let connections = graph.edges.iter().map(|edge| Connection {
-        id: edge.id,
-        // An end that does not exist leaves the line without a route.
-        source: indices.get(&edge.source).copied().unwrap_or(usize::MAX),
-        target: indices.get(&edge.target).copied().unwrap_or(usize::MAX),
-    });
+    // An end that does not exist leaves the line without a route.
+    let index = |id: &NodeId| indices.get(id).copied().unwrap_or(usize::MAX);
+    let connections =
+        graph.edges.iter().map(|edge| Connection::new(edge.id, index(&edge.source), index(&edge.target)));
     Diagram {
         shapes: graph.nodes.iter().enumerate().map(shape).collect(),
         connections: connections.collect(),
@@ -89,16 +85,14 @@ fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
             *lines = lines.saturating_add(1);
         }
     }
-    for (edge, connection) in graph.edges.iter().zip(&diagram.connections) {
-        let ports = [&edge.source_port, &edge.target_port].into_iter().flatten();
-        let widest = ports.map(|port| width(&port_name(&port.name), DETAIL_SIZE)).max().unwrap_or(0);
-        let widest = f64::from(widest.min(MAX_PORT));
+    for (edge, connection) in graph.edges.iter().zip(&mut diagram.connections) {
+        connection.label_widths =
+            port_labels(edge).map(|text| text.map_or(0.0, |text| f64::from(width(&text, DETAIL_SIZE))));
+        let widest = connection.label_widths.into_iter().fold(0.0, f64::max);
         let (source, target) = (connection.source, connection.target);
         for (hub, leaf) in [(source, target), (target, source)] {
             let is_leaf = lines.get(leaf).is_some_and(|lines| *lines <= LINES_OF_LEAF);
-            let Some(shape) = diagram.shapes.get_mut(hub) else { continue };
-            shape.port_width = shape.port_width.max(widest);
-            if is_leaf {
+            if let Some(shape) = diagram.shapes.get_mut(hub).filter(|_| is_leaf) {
                 shape.label_width = shape.label_width.max(widest);
             }
         }

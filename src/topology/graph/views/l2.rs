@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::parallel;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
 use crate::topology::graph::arrange::size::cut_text;
@@ -51,6 +52,7 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
             }
         }
     }
+    parallel::join(&mut draft);
     drop_lonely(&mut draft);
     let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(&NodeId::from(**id))).count();
     draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
@@ -92,6 +94,7 @@ fn edge(link: &Link, source: NodeId, target: NodeId) -> Edge {
     edge.target_port = target_port;
     edge.speed_bps = link.speed_bps;
     edge.members = link.members.iter().map(cut_member).collect();
+    edge.lag = !link.members.is_empty();
     edge.confidence = link.confidence;
     edge.stale = link.stale;
     edge.evidence.clone_from(&link.evidence);

@@ -162,6 +162,8 @@ pub(in super::super) const MAX_IN_A_ROW: usize = 4;
 
 /// The distance between pairs of columns. It is larger than the distance within a pair.
 const PAIR_GAP: f64 = GAP * 1.5;
+/// The distance between leaves below each other. Labels of their lines are beside them.
+const LEAF_GAP: f64 = GAP / 2.0;
 /// The distance of labels from the ends of a line.
 const LABEL_MARGIN: f64 = 6.0;
 
@@ -220,7 +222,7 @@ fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
     let tops: Vec<f64> = heights
         .iter()
         .map(|height| {
-            let top = if size.height > 0.0 { size.height + GAP } else { 0.0 };
+            let top = if size.height > 0.0 { size.height + LEAF_GAP } else { 0.0 };
             size.height = top + height;
             top
         })
@@ -232,8 +234,9 @@ fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
         Point::new(lefts[column] + inset, tops[row] + (heights[row] - size.height) / 2.0)
     });
     if columns == 1 {
-        // The line beside the column and the labels along it are within the grid.
-        size.width += trunk_gap / 2.0;
+        // The line beside the column and the labels along it are within the grid, but need less distance from others
+        // than shapes do.
+        size.width += trunk_gap / 2.0 - GAP / 2.0;
         trunks = vec![size.width / 2.0];
     }
     let anchor = (trunks[0] + trunks[trunks.len() - 1]) / 2.0;

@@ -9,6 +9,8 @@ use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side
 
 /// The part of the width of a row that many nodes above it take.
 const SPREAD: f64 = 0.5;
+/// The room between the two labels of a line, where its speed is, and beside them.
+const BETWEEN_LABELS: f64 = 64.0;
 /// The largest distance between nodes above a row.
 const MAX_TOP_GAP: f64 = 400.0;
 
@@ -75,7 +77,11 @@ pub(super) fn stack(
             DesiredCenter { center, width: size.width }
         })
         .collect();
-    let gap = if style.is_some() { gap_of_tops(&wishes, rows.right - rows.left) } else { 2.0 * GAP };
+    let gap = if style.is_some() {
+        gap_of_tops(&wishes, rows.right - rows.left).max(gap_of_neighbors(level, tops))
+    } else {
+        2.0 * GAP
+    };
     let placed: Vec<(usize, Point, Size)> = tops
         .iter()
         .zip(side_by_side(&wishes, gap))
@@ -95,6 +101,18 @@ fn gap_of_tops(tops: &[DesiredCenter], width_below: f64) -> f64 {
     let gaps = tops.len().max(2) - 1;
     let spread = (width_below * SPREAD - widths) / gaps as f64;
     if tops.len() > 2 { spread.clamp(2.0 * GAP, MAX_TOP_GAP) } else { 2.0 * GAP }
+}
+
+/// Returns the distance between nodes on top at which the labels of lines between neighbors have room.
+fn gap_of_neighbors(level: &Level, tops: &[(usize, Size)]) -> f64 {
+    let gap = |pair: &[(usize, Size)]| match pair {
+        [(one, _), (other, _)] => {
+            let labels = level.port_width(*one, *other) + level.port_width(*other, *one);
+            if labels > 0.0 { labels + BETWEEN_LABELS } else { 0.0 }
+        }
+        _ => 0.0,
+    };
+    tops.windows(2).map(gap).fold(0.0, f64::max)
 }
 
 /// Replaces many leaves of the same nodes by one grid.

@@ -1,5 +1,7 @@
 //! Tiers: rows of nodes, one for each tier, with leaves below their hubs.
 
+use std::cmp::Ordering;
+
 use super::super::containers::{LAYER_GAP, Level, bounds};
 use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
@@ -13,12 +15,17 @@ pub(in super::super) const PLACE: f64 = 20.0;
 const MAX_WIDTH: f64 = 1_600.0;
 /// The largest ratio of width to height of tiers in one row each.
 const MAX_RATIO: f64 = 16.0;
+/// The same for tiers with many lines between them. In several rows, these would run together in the channels between
+/// shapes.
+const MAX_RATIO_OF_DENSE: f64 = 48.0;
+/// Maximum number of shapes in a row of such tiers. More are beyond what can be traced.
+const MAX_IN_DENSE_ROW: usize = 128;
 /// The width of a row that is not wrapped, compared with a square of the same area as all rows.
 const ROW: f64 = 1.5;
 /// Maximum number of leaves that may be a tier.
 const MAX_IN_ROWS: usize = 24;
 /// The distance that lines need to run aside, compared with how far the farthest one does.
-const SLOPE: f64 = 0.1;
+const SLOPE: f64 = 0.08;
 /// The least and the largest of these distances.
 const ASIDE: (f64, f64) = (32.0, 260.0);
 
@@ -64,7 +71,8 @@ fn widen(level: &mut Level, tiers: &Tiers) {
         let above = others().filter(|other| tiers.levels[**other] < tiers.levels[node]).count();
         let below = others().filter(|other| tiers.levels[**other] > tiers.levels[node]).count();
         let lines = above.max(below);
-        if lines > 1 && level.port_widths[node] > 0.0 {
+        let has_labels = level.port_widths[node].iter().any(|(_, width)| *width > 0.0);
+        if lines > 1 && has_labels {
             let width = &mut level.sizes[node].width;
             *width = width.max((lines as f64 * PLACE + PLACE).min(MAX_WIDTH));
         }
@@ -92,13 +100,28 @@ fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point
         attempts.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)))
     };
     let (placed, size) = best(None)?;
-    if size.width <= MAX_RATIO * size.height {
+    let max_ratio = if are_dense(level, tiers) { MAX_RATIO_OF_DENSE } else { MAX_RATIO };
+    if size.width <= max_ratio * size.height {
         return Some(placed);
     }
     let max_row = (size.width * size.height).sqrt() * ROW;
     let wrapped = [best(Some(max_row)), best(Some(0.0))].into_iter().flatten();
     let wrapped = wrapped.min_by(|one, other| cost(&one.1).total_cmp(&cost(&other.1)));
     wrapped.map(|(placed, _)| placed)
+}
+
+/// Returns whether most shapes that are no leaves have several lines to other tiers, and none of the tiers is too long.
+fn are_dense(level: &Level, tiers: &Tiers) -> bool {
+    let is_inner = |node: &usize| !tiers.is_leaf[*node];
+    let mut counts = vec![0_usize; tiers.levels.iter().max().map_or(0, |deepest| deepest + 1)];
+    (0..level.network.len()).filter(is_inner).for_each(|node| counts[tiers.levels[node]] += 1);
+    if counts.iter().any(|count| *count > MAX_IN_DENSE_ROW) {
+        return false;
+    }
+    let lines = level.network.edges().iter().filter(|(one, other)| {
+        is_inner(one) && is_inner(other) && tiers.levels[*one] != tiers.levels[*other]
+    });
+    lines.count() * 2 > (0..level.network.len()).filter(is_inner).count() * 3
 }
 
 /// Returns whether the leaves are a tier to the reader, such as access switches without known end devices. They are few,
@@ -127,10 +150,18 @@ fn heights(level: &Level, tiers: &Tiers) -> Vec<f64> {
 fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut [Point]) {
     let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
     let inner = |node: &usize| is_in_row[*node];
-    let mut labels = vec![0.0_f64; count];
+    // The ends of lines to lower tiers, and to upper ones.
+    let (mut down, mut up) = (vec![LineEnds::default(); count], vec![LineEnds::default(); count]);
     for node in (0..level.network.len()).filter(inner) {
         let tier = tiers.levels[node];
-        labels[tier] = labels[tier].max(level.port_widths[node]);
+        let side = |order: Ordering| {
+            let others = level.port_widths[node]
+                .iter()
+                .filter(move |(other, _)| is_in_row[*other] && tiers.levels[*other].cmp(&tier) == order);
+            others.map(|(_, width)| *width)
+        };
+        down[tier].add_shape(side(Ordering::Greater));
+        up[tier].add_shape(side(Ordering::Less));
     }
     let mut farthest: Vec<Option<f64>> = vec![None; count];
     let center = |node: usize| corners[node].x + level.sizes[node].width / 2.0;
@@ -144,16 +175,40 @@ fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut 
     }
     let mut shifts = vec![0.0; count];
     for tier in 1..count {
-        let aside = farthest[tier - 1].map_or(0.0, |aside| (aside * SLOPE).clamp(ASIDE.0, ASIDE.1));
-        let ends = line_end(labels[tier - 1]) + line_end(labels[tier]);
-        shifts[tier] = shifts[tier - 1] + (ends + aside - LAYER_GAP).max(0.0);
+        // Lines to leaves in grids turn aside right below their hub.
+        let needed = farthest[tier - 1].map_or(0.0, |aside| {
+            down[tier - 1].length() + up[tier].length() + (aside * SLOPE).clamp(ASIDE.0, ASIDE.1)
+        });
+        shifts[tier] = shifts[tier - 1] + (needed - LAYER_GAP).max(0.0);
     }
     for (corner, tier) in corners.iter_mut().zip(&tiers.levels) {
         corner.y += shifts[*tier];
     }
 }
 
-/// Returns the length of the vertical end of a line, along which a label has room.
-pub(in super::super) fn line_end(label_width: f64) -> f64 {
-    label_width + 10.0
+/// The vertical ends of the lines on one side of a row of shapes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct LineEnds {
+    label: f64,
+}
+
+impl LineEnds {
+    /// The distance of a label from the shape and from where lines turn aside, in sum.
+    const DISTANCES: f64 = 8.0;
+    /// The height of a label.
+    const HEIGHT: f64 = 13.0;
+
+    /// Adds the labels at lines of a shape. They are turned upright where there are several; a single one is beside its
+    /// line.
+    pub(in super::super) fn add_shape(&mut self, widths: impl Iterator<Item = f64>) {
+        let (lines, widest) =
+            widths.fold((0, 0.0_f64), |(lines, widest), width| (lines + 1, widest.max(width)));
+        let needed = if lines > 1 { widest } else { widest.min(Self::HEIGHT) };
+        self.label = self.label.max(needed);
+    }
+
+    /// Returns the length of the ends, along which the labels have room.
+    pub(in super::super) fn length(self) -> f64 {
+        self.label + Self::DISTANCES
+    }
 }

@@ -9,6 +9,8 @@ use crate::topology::layout::geometry::Point;
 /// Maximum number of nodes for which all pairs count. In larger networks, neighbors count, and distances to pivots.
 const MAX_NODES_OF_ALL_PAIRS: usize = 180;
 const PIVOTS: usize = 60;
+/// The distance of the labels of a line from its ends and from each other, in sum.
+const LABELS: f64 = 20.0;
 /// The length of a line between small nodes.
 const LINE: f64 = 190.0;
 
@@ -97,7 +99,11 @@ fn edge_length(level: &Level, one: usize, other: usize, unit: f64) -> f64 {
         let size = level.sizes[node];
         (size.width + size.height) / 4.0
     };
-    unit.max((half(one) + half(other)) * 1.25 + GAP)
+    // Even a line that runs from side to side has room for the labels at its ends.
+    let labels = level.port_width(one, other) + level.port_width(other, one);
+    let from_side_to_side = (level.sizes[one].width + level.sizes[other].width) / 2.0 + labels + LABELS;
+    let with_labels = if labels > 0.0 { from_side_to_side } else { 0.0 };
+    unit.max((half(one) + half(other)) * 1.25 + GAP).max(with_labels)
 }
 
 /// Returns the lengths of the ways from a node, with as few lines as possible.

@@ -3,11 +3,12 @@
 //! Each line has its own place at both borders, in the order of the shapes at the other ends, so that no two lines of a
 //! shape share a part of their way.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::detour::{CLEARANCE, ObstaclesBetween};
 use crate::topology::layout::geometry::{Point, Rect};
-use crate::topology::layout::layered::{PLACE, line_end};
+use crate::topology::layout::layered::{LineEnds, PLACE};
 use crate::topology::layout::outline::Outline;
 
 /// The distance of the outermost lines from the corners of a shape.
@@ -20,8 +21,8 @@ const END: f64 = CLEARANCE + 3.0;
 pub(super) struct TierLines {
     /// For each pair of shapes, the upper one first, the places of their first line and the distance to the next.
     places: BTreeMap<(usize, usize), [Spread; 2]>,
-    /// The length of the vertical ends of lines at each shape.
-    ends: Vec<f64>,
+    /// The length of the vertical ends of lines that run down from each shape, and of those that come from above.
+    ends: Vec<[f64; 2]>,
 }
 
 /// Lines side by side.
@@ -66,7 +67,7 @@ impl TierLines {
                 }
             }
         }
-        Self { places, ends: ends(outline, tiers) }
+        Self { places, ends: ends(outline, rects, tiers) }
     }
 
     /// Returns the line of a pair with this number, from the source to the target; `None` if something is in its way,
@@ -91,7 +92,7 @@ impl TierLines {
     ) -> Option<Vec<Point>> {
         let (upper, lower) = (between.rect_of(upper_index), between.rect_of(lower_index));
         let [start, end] = places.map(|spread| spread.first + spread.step * number as f64);
-        let [mut from, mut to] = [upper_index, lower_index].map(|shape| self.ends[shape]);
+        let (mut from, mut to) = (self.ends[upper_index][0], self.ends[lower_index][1]);
         if upper.bottom() + from + to + END > lower.y {
             (from, to) = (END, END);
         }
@@ -105,16 +106,30 @@ impl TierLines {
     }
 }
 
-/// Returns the length of the vertical ends of lines at each shape: the same for all shapes of a tier, so that no line
-/// runs aside through the labels of others.
-fn ends(outline: &Outline, tiers: &[Option<usize>]) -> Vec<f64> {
-    let mut by_tier: BTreeMap<usize, f64> = BTreeMap::new();
-    for (tier, width) in tiers.iter().zip(&outline.port_widths) {
-        if let Some(tier) = tier {
-            let end = by_tier.entry(*tier).or_insert(END);
-            *end = end.max(line_end(*width));
+/// Returns the length of the vertical ends of lines at each shape: the same for all shapes of a row, so that no line runs
+/// aside through the labels of others.
+fn ends(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) -> Vec<[f64; 2]> {
+    // The labels at lines that run down from each shape, and at those that come from above.
+    let mut labels: BTreeMap<usize, [Vec<f64>; 2]> = BTreeMap::new();
+    for (ends, widths) in outline.ends.iter().zip(&outline.port_widths) {
+        let Some((source, target)) = *ends else { continue };
+        let (Some(first), Some(second)) = (tiers[source], tiers[target]) else { continue };
+        let sides = match first.cmp(&second) {
+            Ordering::Less => [0, 1],
+            Ordering::Greater => [1, 0],
+            Ordering::Equal => continue,
+        };
+        for ((shape, side), width) in [source, target].into_iter().zip(sides).zip(widths) {
+            labels.entry(shape).or_default()[side].push(*width);
         }
     }
-    let end_of = |tier: &Option<usize>| tier.and_then(|tier| by_tier.get(&tier).copied()).unwrap_or(END);
-    tiers.iter().map(end_of).collect()
+    let row = |shape: usize| (tiers[shape], (rects[shape].center().y * 64.0).round() as i64);
+    let mut by_row: BTreeMap<(Option<usize>, i64), [LineEnds; 2]> = BTreeMap::new();
+    for (shape, [down, up]) in labels {
+        let [lower, upper] = by_row.entry(row(shape)).or_default();
+        lower.add_shape(down.into_iter());
+        upper.add_shape(up.into_iter());
+    }
+    let ends_of = |shape: usize| by_row.get(&row(shape)).copied().unwrap_or_default();
+    (0..tiers.len()).map(|shape| ends_of(shape).map(|ends| ends.length().max(END))).collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let second = graph.neighbors(start).first().copied()?;
     let order = peeled.follow(start, second);
     let widest = peeled.inner.iter().map(|node| level.sizes[*node].width).fold(0.0, f64::max);
-    let label = level.port_widths.iter().copied().fold(0.0, f64::max);
+    let label = level.port_widths.iter().flatten().map(|(_, width)| *width).fold(0.0, f64::max);
     // The circumference has room for the nodes side by side, and for the labels of the lines between them.
     let mut radius = (widest + GAP.max(2.0 * (label + LABEL_MARGIN))) * count as f64 / 6.0;
     for _ in 0..ENLARGEMENTS {

@@ -46,6 +46,10 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
             class = tree.parents[class];
         }
     }
+    let twin = tree.twin(classes);
+    let are_twins = |one: usize, other: usize| {
+        (one == tree.center && twin == Some(other)) || (other == tree.center && twin == Some(one))
+    };
     let mut heights = vec![None; classes.len()];
     heights[top] = Some(0);
     let mut waiting = std::collections::VecDeque::from([(top, 0_i64)]);
@@ -53,7 +57,11 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
         for neighbor in classes.graph().neighbors(class) {
             let is_parent_or_child = tree.parents[*neighbor] == class || tree.parents[class] == *neighbor;
             if heights[*neighbor].is_none() && is_parent_or_child {
-                let next = if is_up[*neighbor] { height - 1 } else { height + 1 };
+                let next = match is_up[*neighbor] {
+                    _ if are_twins(class, *neighbor) => height,
+                    true => height - 1,
+                    false => height + 1,
+                };
                 heights[*neighbor] = Some(next);
                 waiting.push_back((*neighbor, next));
             }

@@ -6,6 +6,8 @@ use super::classes::Classes;
 
 /// One class in this many may have a connection beyond those of the tree.
 const CLASSES_PER_EXTRA: usize = 6;
+/// How much farther than the center a class may be from all nodes that is as central.
+const AS_CENTRAL: f64 = 1.02;
 
 /// Classes as a tree whose root is the center.
 #[derive(Debug)]
@@ -53,6 +55,45 @@ impl ClassTree {
 
     /// Returns the class from whose members the ways to all nodes are shortest in sum.
     fn center(&self, classes: &Classes) -> usize {
+        let far = self.distances(classes);
+        let key = |class: &usize| (far[*class], classes.graph().degree(*class));
+        let best = (0..far.len()).min_by(|one, other| {
+            let (one_key, other_key) = (key(one), key(other));
+            one_key.0.total_cmp(&other_key.0).then(other_key.1.cmp(&one_key.1)).then(one.cmp(other))
+        });
+        best.unwrap_or(self.center)
+    }
+
+    /// Returns the class next to the center that is as central, such as the core of the second of two data centers.
+    ///
+    /// Both have as many members, and other classes with leaves next to them, but none of their own.
+    pub(super) fn twin(&self, classes: &Classes) -> Option<usize> {
+        let far = self.distances(classes);
+        let has_branch = |class: usize, except: usize| {
+            let around = classes.graph().neighbors(class).iter();
+            around.copied().any(|other| other != except && classes.leaves(other) > 0)
+        };
+        let kind = |class: usize| {
+            (
+                classes.members(class).len(),
+                classes.are_adjacent(class),
+                classes.leaves(class),
+                classes.is_outward(class),
+            )
+        };
+        let center = self.center;
+        let is_twin = |class: &usize| {
+            far[*class] <= far[center] * AS_CENTRAL
+                && kind(*class) == kind(center)
+                && has_branch(*class, center)
+                && has_branch(center, *class)
+        };
+        let may_have_one = classes.leaves(center) == 0 && !classes.is_outward(center);
+        classes.graph().neighbors(center).iter().copied().filter(|_| may_have_one).find(is_twin)
+    }
+
+    /// Returns for each class the sum of the ways from a member to all nodes.
+    fn distances(&self, classes: &Classes) -> Vec<f64> {
         let count = self.order.len();
         let weight = |class: usize| (classes.members(class).len() + classes.leaves(class)) as f64;
         let mut weights: Vec<f64> = (0..count).map(weight).collect();
@@ -67,13 +108,7 @@ impl ClassTree {
         for class in self.order.iter().copied().filter(|class| *class != self.center) {
             sums[class] = sums[self.parents[class]] + total - 2.0 * weights[class];
         }
-        let far = |class: usize| sums[class] + within(classes, class);
-        let key = |class: &usize| (far(*class), classes.graph().degree(*class));
-        let best = (0..count).min_by(|one, other| {
-            let (one_key, other_key) = (key(one), key(other));
-            one_key.0.total_cmp(&other_key.0).then(other_key.1.cmp(&one_key.1)).then(one.cmp(other))
-        });
-        best.unwrap_or(self.center)
+        (0..count).map(|class| sums[class] + within(classes, class)).collect()
     }
 
     /// Returns the distance of each class from the center.

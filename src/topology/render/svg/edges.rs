@@ -6,7 +6,7 @@ use super::super::words::{capacity, confidence, edge_kind};
 use super::super::words::{line_width, number};
 use super::super::xml::escape_isolated;
 use super::put;
-use crate::topology::graph::{Edge, shorten};
+use crate::topology::graph::{Edge, port_names, shorten};
 use crate::topology::links::PortRef;
 
 /// Longest port name in a tooltip, in characters.
@@ -18,10 +18,11 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
         let stale = if edge.stale { " stale" } else { "" };
+        let parallel = if edge.members.len() > 1 && !edge.lag { " parallel" } else { "" };
         put(
             out,
             format_args!(
-                "<g class=\"edge {} {}{stale}\" data-id=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
+                "<g class=\"edge {} {}{stale}{parallel}\" data-id=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
                 edge_kind(edge.kind),
                 confidence(edge.confidence),
                 edge.id,
@@ -35,7 +36,7 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
         let width = f64::from(quarters) / 4.0;
         put(out, format_args!("<path class=\"line\" stroke-width=\"{}\" d=\"{path}\"/>", number(width)));
         if is_group {
-            // Two strands stand for an aggregation group.
+            // Two strands stand for an aggregation group, and broken ones for parallel links.
             let core = (width / 3.0).max(1.0);
             put(out, format_args!("<path class=\"core\" stroke-width=\"{}\" d=\"{path}\"/>", number(core)));
         }
@@ -56,17 +57,20 @@ fn path(edge: &Edge) -> Option<String> {
 /// Returns the tooltip, escaped.
 fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
     let escaped = |text: &str| escape_isolated(&shorten(text, PORT));
-    let end = |id, port: Option<&PortRef>| {
+    let end = |id, ports: Option<String>| {
         let label = scene.node(id).map_or_else(String::new, |node| escaped(&node.label));
-        match port {
-            Some(port) => format!("{label} {}", escaped(&port.name)),
+        match ports {
+            Some(ports) => format!("{label} {}", escaped(&ports)),
             None => label,
         }
     };
+    let [source_port, target_port] = [&edge.source_port, &edge.target_port];
+    let full = |port: &PortRef| port.name.clone();
+    let [of_source, of_target] = port_names(edge);
     let mut text = format!(
         "{} \u{2013} {}",
-        end(edge.source, edge.source_port.as_ref()),
-        end(edge.target, edge.target_port.as_ref())
+        end(edge.source, source_port.as_ref().map(full).or(of_source)),
+        end(edge.target, target_port.as_ref().map(full).or(of_target))
     );
     if let Some(capacity) = capacity(edge) {
         put(&mut text, format_args!(" \u{b7} {capacity}"));

@@ -113,8 +113,12 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
         let used: BTreeSet<Confidence> = scene.edges().map(|edge| edge.confidence).collect();
         entries.extend(used.into_iter().rev().map(|used| line(confidence(used), 2.0, confidence_text(used))));
         entries.extend(speeds(scene));
-        if scene.edges().any(|edge| edge.members.len() > 1) {
-            entries.push(aggregate());
+        let bundles = || scene.edges().filter(|edge| edge.members.len() > 1);
+        if bundles().any(|edge| edge.lag) {
+            entries.push(bundle("aggregate", "Link aggregation"));
+        }
+        if bundles().any(|edge| !edge.lag) {
+            entries.push(bundle("parallel", "Parallel links"));
         }
         if scene.edges().any(|edge| edge.stale) {
             entries.push(line("confirmed stale", 2.0, "Link not seen recently"));
@@ -146,9 +150,12 @@ fn line(class: &str, width: f64, text: &str) -> Entry {
     Entry { symbol, text: text.to_owned() }
 }
 
-fn aggregate() -> Entry {
-    let symbol = "<path class=\"line\" stroke-width=\"6\" d=\"M0 12H26\"/><path class=\"core\" stroke-width=\"2\" d=\"M0 12H26\"/>";
-    Entry { symbol: symbol.to_owned(), text: "Link aggregation".to_owned() }
+fn bundle(class: &str, text: &str) -> Entry {
+    let symbol = format!(
+        "<g class=\"{class}\"><path class=\"line\" stroke-width=\"6\" d=\"M0 12H26\"/>\
+         <path class=\"core\" stroke-width=\"2\" d=\"M0 12H26\"/></g>"
+    );
+    Entry { symbol, text: text.to_owned() }
 }
 
 /// Returns lines of the widths that occur, the fastest first.

@@ -9,6 +9,7 @@ mod icons;
 mod labels;
 mod legend;
 mod nodes;
+mod speeds;
 mod style;
 
 use std::fmt::{Arguments, Write};

@@ -17,6 +17,7 @@ const COMMON_STYLE: &str = "\
 .topology .speed{font-weight:600;text-anchor:middle}\
 .topology .heading{font-weight:600}\
 .topology .line,.topology .core{fill:none;stroke-linejoin:round}\
+.topology .parallel .core{stroke-dasharray:6 3}\
 .topology .reported .line{stroke-dasharray:9 4}\
 .topology .inferred .line{stroke-dasharray:2 4}\
 .topology .conflicting .line{stroke-dasharray:9 3 2 3}\

@@ -33,7 +33,7 @@ class Panel {
     if (edge.stale) facts.push(['State', 'Not seen recently']);
     this.show('Link', facts);
     const port = (side) => nameText(side?.name ?? 'unknown');
-    this.addList(plural(edge.members.length, 'member'), edge.members, (member) =>
+    this.addList(plural(edge.members.length, edge.lag ? 'member' : 'parallel link'), edge.members, (member) =>
       create('span', {}, port(member.source_port), ' – ', port(member.target_port)));
     this.addList('Why this line is here', edge.evidence ?? [], (evidence) => this.evidence(evidence), 'evidence');
   }

@@ -1,0 +1,159 @@
+//! Speeds of links, on the middle of their lines.
+//!
+//! Between two rows of devices, such as the spines and the leaves of a fabric, lines cross each other nearly everywhere,
+//! so that no speed could stand on its line without others running through it. There, a speed that most lines have is
+//! said once, beside one of them.
+
+use std::collections::BTreeMap;
+
+use super::super::scene::Scene;
+use super::super::words::{capacity, sane};
+use super::labels::{HEIGHT, size};
+use crate::model::{LinkId, NodeId};
+use crate::topology::graph::Edge;
+use crate::topology::layout::{LabelRoom, Rect, Size};
+use crate::union_find::UnionFind;
+
+/// Least number of links whose common speed is said once.
+const MIN_COMMON: usize = 3;
+
+/// The speed of a link, and the number of the link among the edges.
+struct Speed<'a> {
+    index: usize,
+    edge: &'a Edge,
+    text: Option<String>,
+}
+
+/// Returns the speeds of edges where there is room. These edges are aggregation groups, and links between devices that
+/// connect others.
+pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId, Rect, String)> {
+    let is_minor =
+        |edge: &Edge| edge.members.len() < 2 && (scene.is_leaf(edge.source) || scene.is_leaf(edge.target));
+    let exists = |edge: &Edge| scene.node(edge.source).is_some() && scene.node(edge.target).is_some();
+    let edges = scene.graph.edges.iter().enumerate();
+    let edges = edges.filter(|(_, edge)| exists(edge) && !is_minor(edge));
+    let all = edges.map(|(index, edge)| Speed { index, edge, text: capacity(edge) });
+    let mut placed = Vec::new();
+    for blocks in tiers(scene, all) {
+        if place_all(&blocks, room, &mut placed) {
+            continue;
+        }
+        for block in &blocks {
+            crate::fair_threads::yield_turn();
+            if !place_common(block, room, &mut placed) {
+                placed.extend(block.iter().filter_map(|speed| place(speed, room)));
+            }
+        }
+    }
+    placed
+}
+
+/// Links between two rows of devices that these links connect with each other, or a single other link.
+type Block<'a> = Vec<Speed<'a>>;
+
+/// Returns the blocks between each two rows.
+fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
+    let row = |id: NodeId| {
+        let node = scene.node(id).filter(|node| !scene.is_container(node));
+        node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
+    };
+    let mut between: BTreeMap<Option<(i64, i64)>, Vec<Speed<'a>>> = BTreeMap::new();
+    for speed in all {
+        let rows = row(speed.edge.source).zip(row(speed.edge.target));
+        let rows = rows.filter(|(one, other)| one != other);
+        between.entry(rows.map(|(one, other)| (one.min(other), one.max(other)))).or_default().push(speed);
+    }
+    let mut tiers = Vec::new();
+    for (rows, speeds) in between {
+        if rows.is_none() {
+            tiers.extend(speeds.into_iter().map(|speed| vec![vec![speed]]));
+            continue;
+        }
+        let mut numbers: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for end in speeds.iter().flat_map(|speed| [speed.edge.source, speed.edge.target]) {
+            let next = numbers.len();
+            numbers.entry(end).or_insert(next);
+        }
+        let number = |id: NodeId| numbers.get(&id).copied().unwrap_or(0);
+        let mut sets = UnionFind::new(numbers.len());
+        for speed in &speeds {
+            sets.join(number(speed.edge.source), number(speed.edge.target));
+        }
+        let mut connected: BTreeMap<usize, Block<'a>> = BTreeMap::new();
+        for speed in speeds {
+            connected.entry(sets.find(number(speed.edge.source))).or_default().push(speed);
+        }
+        tiers.push(connected.into_values().collect());
+    }
+    tiers
+}
+
+type Placed = Vec<(LinkId, Rect, String)>;
+
+/// Places the speeds of all links, or none of them. Returns whether it has placed them.
+fn place_all(blocks: &[Block<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) -> bool {
+    let before = placed.len();
+    for speed in blocks.iter().flatten().filter(|speed| speed.text.is_some()) {
+        match place(speed, room) {
+            Some(speed) => placed.push(speed),
+            None => {
+                placed.drain(before..).for_each(|_| room.remove_last());
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Places the speeds that differ from the most common one, and this one once, beside one of its lines. Places none and
+/// returns `false` if there is no room for one of them, or if a speed is not known.
+fn place_common(block: &[Speed<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) -> bool {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for speed in block {
+        let Some(text) = &speed.text else { return false };
+        *counts.entry(text).or_default() += 1;
+    }
+    let Some((common, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return false };
+    if *count < MIN_COMMON || *count * 2 < block.len() {
+        return false;
+    }
+    let is_common = |speed: &&Speed<'_>| speed.text.as_deref() == Some(*common);
+    let before = placed.len();
+    let others: Vec<&Speed<'_>> = block.iter().filter(|speed| !is_common(speed)).collect();
+    for speed in &others {
+        placed.extend(place(speed, room));
+    }
+    let text = if others.is_empty() { format!("each {common}") } else { format!("others {common}") };
+    let size = bold(size(&text));
+    // The outermost lines come first: nothing is beside them.
+    let mut lines: Vec<&Speed<'_>> = block.iter().filter(is_common).collect();
+    lines.sort_by(|one, other| middle(one.edge).total_cmp(&middle(other.edge)));
+    let are_marked = placed.len() == before + others.len();
+    let once = lines.into_iter().filter(|_| are_marked);
+    let once = once.map(|speed| (speed.edge.id, room.beside_middle(speed.index, size)));
+    if let Some((edge, place)) = once.filter_map(|(edge, place)| Some((edge, place?))).next() {
+        placed.push((edge, place, text));
+        return true;
+    }
+    placed.drain(before..).for_each(|_| room.remove_last());
+    false
+}
+
+/// Places the speed of a link on its line, or beside it.
+fn place(speed: &Speed<'_>, room: &mut LabelRoom<'_>) -> Option<(LinkId, Rect, String)> {
+    let text = speed.text.as_ref()?;
+    let size = bold(size(text));
+    let place = room.on_middle(speed.index, size).or_else(|| room.beside_middle(speed.index, size))?;
+    Some((speed.edge.id, place, text.clone()))
+}
+
+/// Returns the extent of a text in bold, which is a little wider.
+const fn bold(size: Size) -> Size {
+    Size::new(size.width * 1.06, HEIGHT)
+}
+
+/// Returns the horizontal middle of a line.
+fn middle(edge: &Edge) -> f64 {
+    let x = |point: Option<&[f64; 2]>| point.map_or(0.0, |[x, _]| sane(*x));
+    x(edge.points.first()) + x(edge.points.last())
+}
