@@ -7,11 +7,12 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "topology")]
 use super::claims::ClaimedTable;
+#[cfg(feature = "topology")]
+use crate::discovery::Claim;
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{HostState, named_by};
 use crate::discovery::report::TableKind;
-use crate::discovery::{Claim, ClaimRows};
 use crate::inventory::hosts::identity_value;
 use crate::inventory::schema::{CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key};
 use crate::inventory::{Error, Inventory, unchanged};
