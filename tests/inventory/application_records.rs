@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{
-    ApplicationRecord, ChangeKind, Entity, Error, ErrorKind, Inventory, ListOrderField, ListQuery, Policy,
-    PolicyRefusal, Problem, ProposedChange, Quotas, RecordFacets, ReferenceTarget,
+    ApplicationCode, ApplicationError, ApplicationRecord, ChangeKind, Entity, Error, ErrorKind, Inventory,
+    ListOrderField, ListQuery, Policy, Problem, ProposedChange, Quotas, RecordFacets, ReferenceTarget,
 };
 use toposcope::model::{
     ApplicationRecordId, HostId, Network, NetworkId, OrderDirection, OrganizationId, Permission, UserId,
@@ -512,6 +512,8 @@ fn no_record_stays_on_a_network_that_is_deleted_meanwhile() {
     });
 }
 
+const FROZEN: ApplicationCode = ApplicationCode::new("policy.frozen", 422);
+
 /// Refuses the name `frozen`, and notes what it was asked.
 #[derive(Clone, Default)]
 struct Rules(Arc<Mutex<Vec<Question>>>);
@@ -521,13 +523,13 @@ type Question = (ChangeKind, Option<String>);
 
 #[async_trait]
 impl Policy for Rules {
-    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         type Racks = toposcope::inventory::Stored<Rack>;
         assert_eq!(change.entity(), Entity::ApplicationRecord);
         let name = change.after::<Racks>().or(change.before()).map(|rack| rack.value.name.clone());
         self.0.lock().unwrap().push((change.kind(), name.clone()));
         match name.as_deref() {
-            Some("frozen") => Err(PolicyRefusal::new("policy.frozen", "The rack is frozen.").at("name")),
+            Some("frozen") => Err(ApplicationError::new(FROZEN, "The rack is frozen.").at("name")),
             _ => Ok(()),
         }
     }
@@ -545,7 +547,7 @@ fn policy_is_asked_about_each_change() {
             Ok(())
         };
         let refused = fixture.refusal(racks.update_value(&caller, created.id, None, rename)).await;
-        assert!(matches!(refused, ErrorKind::PolicyRefused { code, .. } if code == "policy.frozen"));
+        assert!(matches!(refused, ErrorKind::Refused { code: FROZEN, .. }));
         racks.delete_many(&caller, &[created.id]).await.unwrap();
         let asked = std::mem::take(&mut *rules.0.lock().unwrap());
         let named = |name: &str| Some(name.to_owned());
