@@ -353,7 +353,7 @@ fn wrong_values_are_refused_and_nothing_is_stored() {
             (rack(fixture.network, &"n".repeat(201), 1), invalid("name", Problem::MaxLength { max: 200 })),
             (Rack { serial: Some("s".repeat(64 * 1024)), ..valid.clone() }, too_large),
             // No number, which would be null.
-            (Rack { units: f64::NAN, ..valid.clone() }, ErrorKind::Internal),
+            (Rack { units: f64::NAN, ..valid.clone() }, invalid("value", Problem::InvalidFormat)),
         ] {
             assert_eq!(fixture.refusal(racks.create(&caller, wrong)).await, expected);
         }
@@ -395,6 +395,48 @@ impl ApplicationRecord for Odd {
         let facets = RecordFacets::new().sorted_by("a", 1).sorted_by("a", 2);
         (0..self.values).fold(facets, |facets, number| facets.found_by("n", number))
     }
+}
+
+/// A kind whose value is anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Anything {
+    value: serde_json::Value,
+    weight: f32,
+}
+
+impl ApplicationRecord for Anything {
+    const KIND: Name = Name::new("x.anything");
+    const IS_ON_NETWORK: bool = false;
+
+    fn name(&self) -> &str {
+        "anything"
+    }
+}
+
+#[test]
+fn value_that_would_be_read_as_another_or_not_at_all_is_refused() {
+    run_with(Fixture::new, async |fixture| {
+        let (caller, records) = (fixture.system(), fixture.inventory.application_records::<Anything>());
+        let nested = |levels| (0..levels).fold(serde_json::json!(1), |value, _| serde_json::json!([value]));
+        let mut is_refused = false;
+        for levels in 100..140 {
+            match records.create(&caller, Anything { value: nested(levels), weight: 1.0 }).await {
+                Ok(record) => {
+                    assert!(!is_refused, "{levels}");
+                    assert_eq!(records.get(&caller, record.id).await.unwrap(), record);
+                    records.delete(&caller, record.id).await.unwrap();
+                }
+                Err(error) => {
+                    is_refused = true;
+                    assert!(matches!(error.kind(), ErrorKind::Invalid { .. }), "{levels}: {error}");
+                }
+            }
+        }
+        assert!(is_refused);
+        let infinite = Anything { value: serde_json::json!(1), weight: f32::INFINITY };
+        let refused = fixture.refusal(records.create(&caller, infinite)).await;
+        assert!(matches!(refused, ErrorKind::Invalid { .. }));
+    });
 }
 
 #[test]

@@ -35,7 +35,7 @@ const MAX_SORT_FIELDS: usize = 16;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordFacets {
-    sort_fields: BTreeMap<String, Value>,
+    sort_fields: BTreeMap<&'static str, Value>,
     terms: Vec<(String, Value)>,
     unique: Vec<(String, String)>,
     references: Vec<(String, ReferenceTarget)>,
@@ -99,9 +99,11 @@ impl RecordFacets {
     /// Lets lists be ordered by a field: [`ListQuery::order_by_custom`](super::super::ListQuery::order_by_custom) names it.
     ///
     /// Numbers come first, then `false`, `true`, and texts by their first 128 bytes. Null, lists and objects count as missing.
+    ///
+    /// The field is written in your program, and never comes from a user: a store has at most 65,535 such names, of all its tenants.
     #[must_use]
-    pub fn sorted_by(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.sort_fields.insert(field.into(), value.into());
+    pub fn sorted_by(mut self, field: &'static str, value: impl Into<Value>) -> Self {
+        self.sort_fields.insert(field, value.into());
         self
     }
 

@@ -167,8 +167,13 @@ impl<T: ApplicationRecord> CollectionRecord for Stored<T> {
         if json.len() > MAX_BYTES {
             return Err(ErrorKind::TooLarge { entity: Self::ENTITY, limit: MAX_BYTES }.into());
         }
-        // A value that cannot be read again, such as a number that is none, would be lost.
-        serde_json::from_slice::<T>(&json).map(drop).map_err(Error::internal)
+        // A value that reads as another one or not at all would be lost, such as an infinite number, or lists within lists beyond
+        // what a reader follows. What is stored has one level more than the value.
+        let stored = serde_json::to_vec(self).map_err(Error::internal)?;
+        match serde_json::from_slice::<Self>(&stored) {
+            Ok(read) if read.value == self.value => Ok(()),
+            _ => Err(Error::invalid("value", Problem::InvalidFormat)),
+        }
     }
 
     fn references(&self) -> Vec<Reference> {

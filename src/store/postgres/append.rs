@@ -138,8 +138,14 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
             Ok(tail) => AppendOutcome::Overtaken(tail),
             Err(_) => AppendOutcome::Failed(undecodable()),
         };
-    // Without its entry, the transaction changes nothing, whatever becomes of it. If it has not begun, there is no
-    // result of the entry.
+    // If the transaction has not begun although the server got further, each statement was one of its own.
+    if let [Err(error), Ok(appended), ..] = results
+        && !appended.is_empty()
+    {
+        return AppendOutcome::Unknown(store_error(error));
+    }
+    // Without its entry, the transaction changes nothing, whatever becomes of it. If a statement could not be prepared, none
+    // has run, and the first one has the error.
     if matches!(results, [Ok(appended)] | [Ok(_), Ok(appended), ..] if appended.is_empty()) {
         return overtaken();
     }

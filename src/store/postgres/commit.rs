@@ -259,20 +259,22 @@ impl Committer {
     /// one that lacks the predecessor, nothing is there, and nothing can be appended there any more: the entry is lost
     /// with its log, and the batches are checked against the new one.
     async fn write(&mut self, proposal: &ProposedEntry) -> Result<Option<Uuid>, StoreError> {
-        let mut nonces: Vec<Uuid> = Vec::new();
+        // Also those of attempts that seem to have failed: if the log has one, the entry is there.
+        let (mut nonces, mut is_unknown): (Vec<Uuid>, _) = (Vec::new(), false);
         loop {
             let nonce = random_id()?;
+            nonces.push(nonce);
             let mut is_overtaken = false;
             match self.attempt(proposal, nonce).await {
                 AppendOutcome::Committed => return Ok(Some(nonce)),
-                AppendOutcome::Overtaken(tail) if nonces.is_empty() => {
+                AppendOutcome::Overtaken(tail) if !is_unknown => {
                     self.catch_up(proposal.from, tail).await?;
                     return Ok(None);
                 }
-                AppendOutcome::Failed(error) | AppendOutcome::ReadOnly(error) if nonces.is_empty() => {
+                AppendOutcome::Failed(error) | AppendOutcome::ReadOnly(error) if !is_unknown => {
                     return Err(error);
                 }
-                AppendOutcome::Interrupted(error) if nonces.is_empty() => {
+                AppendOutcome::Interrupted(error) if !is_unknown => {
                     self.last_error = Some(error);
                     sleep(RETRY_DELAY).await;
                     continue;
@@ -291,7 +293,7 @@ impl Committer {
                         );
                     }
                     self.last_error = Some(error);
-                    nonces.push(nonce);
+                    is_unknown = true;
                 }
             }
             let found = loop {

@@ -45,7 +45,7 @@ pub(in crate::topology) fn port_labels(edge: &Edge) -> [Option<String>; 2] {
 }
 
 /// Returns the names of the ports at the source and at the target of an edge. Where an edge with several members has no
-/// port of its own, these are the ports of all members, such as `Eth1–8`.
+/// port of its own, these are the ports of all members, such as `Eth1–8`; a question mark stands for those that are not known.
 pub(in crate::topology) fn port_names(edge: &Edge) -> [Option<String>; 2] {
     let ports = [&edge.source_port, &edge.target_port];
     let of_members = [
@@ -56,7 +56,10 @@ pub(in crate::topology) fn port_names(edge: &Edge) -> [Option<String>; 2] {
     [(); 2].map(|()| {
         let (port, members) = ends.next()?;
         let own = port.as_ref().map(|port| port_name(&port.name));
-        own.or_else(|| Some(list(&members)).filter(|list| !list.is_empty()))
+        own.or_else(|| {
+            let list = Some(list(&members)).filter(|list| !list.is_empty())?;
+            Some(if members.len() < edge.members.len() { list + ", ?" } else { list })
+        })
     })
 }
 

@@ -178,7 +178,7 @@ pub struct Edge {
     /// The physical links of an aggregation group, or of parallel links that are alike; empty for a single link.
     pub members: Vec<LinkMember>,
     /// Whether the members are one aggregation group. Otherwise they are parallel links.
-    #[serde(default)]
+    #[serde(default = "is_aggregated")]
     pub lag: bool,
     /// The other links that the edge stands for if its members are parallel links.
     #[serde(skip)]
@@ -192,6 +192,11 @@ pub struct Edge {
     pub stale: bool,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
+}
+
+/// The members of an edge from before there were parallel links.
+const fn is_aggregated() -> bool {
+    true
 }
 
 impl Edge {

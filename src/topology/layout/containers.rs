@@ -104,6 +104,7 @@ fn links_by_parent(outline: &Outline) -> Vec<Vec<SiblingLink>> {
 fn port_widths(count: usize, links: &[SiblingLink], numbers: &[usize]) -> Vec<Vec<(usize, f64)>> {
     let mut widths = vec![Vec::new(); count];
     for SiblingLink { ends: (source, target), widths: [of_source, of_target] } in links {
+        crate::fair_threads::yield_turn();
         let (source, target) = (numbers[*source], numbers[*target]);
         widths[source].push((target, *of_source));
         widths[target].push((source, *of_target));

@@ -30,6 +30,7 @@ mod rules;
 mod stub;
 mod warning;
 
+pub(in crate::topology) use self::contest::MAX_REJECTED;
 pub use self::device::Device;
 pub use self::link::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,

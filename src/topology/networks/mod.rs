@@ -18,6 +18,7 @@ use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, OpenShare};
 use crate::model::{LinkId, NetworkId, OrganizationId, Redaction, TopologyView};
 use crate::topology::graph::{Redactor, SensitiveValues};
+use crate::topology::links::{Link, MAX_REJECTED, RejectedClaim};
 
 /// The number of hosts from which building the graph of a network is long work.
 const LARGE_NETWORK_HOSTS: usize = 500;
@@ -113,12 +114,15 @@ impl Topologies {
         let find = move |state: &NetworkState| {
             let find_in = |collapse| {
                 let options = GraphOptions { collapse, ..options.clone() };
-                build(&state.input(network, &options)).edges.into_iter().find(|edge| edge.id == id)
+                build(&state.input(network, &options))
+                    .edges
+                    .into_iter()
+                    .find(|edge| edge.id == id || edge.parallel.contains(&id))
             };
             // Only a folded graph has the edges to groups.
             let edge = find_in(false).or_else(|| find_in(true))?;
-            let links = std::iter::once(&id).chain(&edge.parallel).filter_map(|id| state.links.get(*id));
-            let rejected = links.flat_map(|link| link.rejected.iter().cloned()).collect();
+            let links = std::iter::once(&edge.id).chain(&edge.parallel).filter_map(|id| state.links.get(*id));
+            let rejected = rejected_of(links);
             Some(EdgeDetails { edge, rejected })
         };
         let found = self.with_network(caller.organization_id(), network, find).await?;
@@ -269,4 +273,15 @@ impl Topologies {
         };
         self.with_network(organization, network, draw).await
     }
+}
+
+/// Returns the weaker claims that links override, each once.
+fn rejected_of<'l>(links: impl Iterator<Item = &'l Link>) -> Vec<RejectedClaim> {
+    let mut rejected: Vec<RejectedClaim> = Vec::new();
+    for claim in links.flat_map(|link| &link.rejected).take(MAX_REJECTED) {
+        if !rejected.contains(claim) {
+            rejected.push(claim.clone());
+        }
+    }
+    rejected
 }

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::words::number;
 use super::words::{confidence, edge_kind, node_kind, role_class};
 use super::xml::escape;
-use crate::topology::graph::{Edge, Node};
+use crate::topology::graph::{Edge, Node, port_names};
 
 /// The attributes: id, what they belong to, type.
 const KEYS: &[(&str, &str, &str)] = &[
@@ -77,9 +77,10 @@ fn write_node(out: &mut File, node: &Node) {
 fn write_edge(out: &mut File, edge: &Edge) {
     let _ = write!(out, "<edge id=\"{}\" source=\"{}\" target=\"{}\">", edge.id, edge.source, edge.target);
     data(out, "edge_kind", edge_kind(edge.kind));
-    for (key, port) in [("source_port", &edge.source_port), ("target_port", &edge.target_port)] {
-        if let Some(port) = port {
-            data(out, key, &port.name);
+    let ports = [&edge.source_port, &edge.target_port];
+    for ((key, port), names) in ["source_port", "target_port"].into_iter().zip(ports).zip(port_names(edge)) {
+        if let Some(name) = port.as_ref().map(|port| port.name.clone()).or(names) {
+            data(out, key, &name);
         }
     }
     if let Some(speed) = edge.speed_bps {

@@ -2,6 +2,7 @@
 
 use toposcope::model::{HostId, TopologyView};
 use toposcope::topology::graph::{Graph, Positions, lay_out};
+use toposcope::topology::links::{Confidence, End};
 use toposcope::topology::render::{Format, Picture};
 
 use super::support::Fixture;
@@ -42,9 +43,11 @@ fn parallel_links_are_one_edge_with_all_ports() {
         let [near, far] = [format!("Ethernet{number}"), format!("Gi0/{number}")];
         assert_eq!(ports, if is_source { [near, far] } else { [far, near] });
     }
-    for format in [Format::Svg, Format::Dot, Format::Mermaid, Format::DrawIo] {
+    for format in [Format::Svg, Format::Dot, Format::Mermaid, Format::DrawIo, Format::GraphMl] {
         let picture = Picture::new(&graph, "Network").render(format).unwrap();
         let texts = ["Eth1\u{2013}8", "Gi0/1\u{2013}8", "8\u{d7}1G"];
+        // GraphML has the speed as a number.
+        let texts = if format == Format::GraphMl { &texts[..2] } else { &texts[..] };
         assert!(texts.iter().all(|text| picture.contains(text)), "{format}: {picture}");
     }
     let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
@@ -72,4 +75,31 @@ fn aggregation_group_stays_beside_parallel_links() {
     assert!(bundles == [(true, 2), (false, 2)] || bundles == [(false, 2), (true, 2)], "{bundles:?}");
     let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
     assert!(picture.contains(">Parallel links<") && picture.contains(">Link aggregation<"));
+}
+
+#[test]
+fn links_that_contradict_each_other_are_no_parallel_links() {
+    let (mut network, _) = switches(2);
+    for link in &mut network.links {
+        link.confidence = Confidence::Conflicting;
+    }
+    let graph = laid_out(&network);
+    assert!(graph.edges.len() == 2 && graph.edges.iter().all(|edge| edge.members.is_empty()));
+}
+
+#[test]
+fn ports_that_are_not_known_are_a_question_mark() {
+    let (mut network, [one, _]) = switches(3);
+    let ends = network.links.iter_mut().flat_map(|link| [&mut link.source, &mut link.target]);
+    for end in ends {
+        let End::Host { host_id, port } = end else { continue };
+        if *host_id != one && port.as_ref().is_some_and(|port| port.name != "Gi0/3") {
+            *port = None;
+        }
+    }
+    let graph = laid_out(&network);
+    for format in [Format::Svg, Format::GraphMl] {
+        let picture = Picture::new(&graph, "Network").render(format).unwrap();
+        assert!(picture.contains("Eth1\u{2013}3") && picture.contains("Gi0/3, ?"), "{format}: {picture}");
+    }
 }

@@ -54,6 +54,7 @@ fn add_graph(schemas: &mut Schemas) {
         "target_port": port(45, "eth0"),
         "speed_bps": 1_000_000_000,
         "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0")}],
+        "lag": true,
         "confidence": "Reported",
         "evidence": evidence,
         "stale": false,

@@ -86,6 +86,7 @@ fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
         }
     }
     for (edge, connection) in graph.edges.iter().zip(&mut diagram.connections) {
+        crate::fair_threads::yield_turn();
         connection.label_widths =
             port_labels(edge).map(|text| text.map_or(0.0, |text| f64::from(width(&text, DETAIL_SIZE))));
         let widest = connection.label_widths.into_iter().fold(0.0, f64::max);

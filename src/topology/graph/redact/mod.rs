@@ -9,7 +9,7 @@ use uuid::{Builder, Uuid};
 use self::sensitive::Finder;
 pub use self::sensitive::SensitiveValues;
 use super::arrange::size::may_be_cut;
-use super::arrange::size::measure;
+use super::arrange::size::{measure, sort_key};
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, NodeId, Redaction};
@@ -136,6 +136,9 @@ impl<'a> Redactor<'a> {
             self.redact_port(member.source_port.as_mut(), kind, source);
             self.redact_port(member.target_port.as_mut(), kind, target);
         }
+        // The order must not reveal the order of the original names.
+        let name = |port: &Option<PortRef>| port.as_ref().map(|port| sort_key(&port.name));
+        edge.members.sort_by_cached_key(|member| (name(&member.source_port), name(&member.target_port)));
         if !self.show_evidence {
             edge.evidence.clear();
         }

@@ -17,7 +17,12 @@ type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool);
 /// Replaces parallel links by one edge with the id of one of them.
 pub(super) fn join(draft: &mut GraphDraft) {
     let mut kinds: BTreeMap<Kind, Vec<LinkId>> = BTreeMap::new();
-    let is_single = |edge: &&Edge| edge.kind == EdgeKind::Physical && edge.members.is_empty();
+    // Of links that contradict each other, at most one exists.
+    let is_single = |edge: &&Edge| {
+        edge.kind == EdgeKind::Physical
+            && edge.members.is_empty()
+            && edge.confidence != Confidence::Conflicting
+    };
     for edge in draft.edges.values().filter(is_single) {
         yield_turn();
         let ends = (edge.source.min(edge.target), edge.source.max(edge.target));

@@ -112,6 +112,7 @@ fn ends(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) -> Vec<[f64;
     // The labels at lines that run down from each shape, and at those that come from above.
     let mut labels: BTreeMap<usize, [Vec<f64>; 2]> = BTreeMap::new();
     for (ends, widths) in outline.ends.iter().zip(&outline.port_widths) {
+        crate::fair_threads::yield_turn();
         let Some((source, target)) = *ends else { continue };
         let (Some(first), Some(second)) = (tiers[source], tiers[target]) else { continue };
         let sides = match first.cmp(&second) {

@@ -1,6 +1,6 @@
 //! Chains: a row of switches, or several rows that run to and fro.
 
-use super::Peeled;
+use super::{Peeled, is_outward};
 use crate::topology::layout::containers::{GAP, LAYER_GAP, Level};
 use crate::topology::layout::geometry::{Point, Size};
 use crate::topology::layout::packing::misproportion;
@@ -68,7 +68,7 @@ impl Chain {
             if leaves.len() == 1 { leaves.pop() } else { None }
         };
         let (before, after) = (next(chain.first_mut()), next(chain.last_mut()));
-        let is_outward = |leaf: &usize| level.ranks[*leaf].is_some_and(|rank| rank <= 2);
+        let is_outward = |leaf: &usize| is_outward(level, *leaf);
         let above = chain.first_mut().and_then(|(_, leaves)| {
             let place = leaves.iter().position(is_outward)?;
             Some(leaves.remove(place))
@@ -77,6 +77,7 @@ impl Chain {
         let all: Vec<(usize, Vec<usize>)> =
             before.map(lone).into_iter().chain(chain).chain(after.map(lone)).collect();
         let link = |(place, (node, leaves)): (usize, &(usize, Vec<usize>))| {
+            crate::fair_threads::yield_turn();
             let beside = [place.checked_sub(1), place.checked_add(1)].into_iter().flatten();
             let beside = beside.filter_map(|place| Some(all.get(place)?.0));
             let labels =

@@ -25,6 +25,11 @@ pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     ring::arrange(level, &peeled).or_else(|| chain::arrange(level, &peeled))
 }
 
+/// Returns whether a node leads to the world outside.
+fn is_outward(level: &Level, node: usize) -> bool {
+    level.scopes[node] == AddressScope::Public || level.ranks[node].is_some_and(|rank| rank <= 2)
+}
+
 /// A network without its leaves: the nodes with a single neighbor.
 #[derive(Debug)]
 struct Peeled {
@@ -48,10 +53,7 @@ impl Peeled {
 
     /// Returns whether an inner node, or a leaf at it, leads out of the network.
     fn is_outward(&self, level: &Level, place: usize) -> bool {
-        let is_outward = |node: usize| {
-            level.scopes[node] == AddressScope::Public || level.ranks[node].is_some_and(|rank| rank <= 2)
-        };
-        is_outward(self.inner[place]) || self.leaves[place].iter().any(|leaf| is_outward(*leaf))
+        is_outward(level, self.inner[place]) || self.leaves[place].iter().any(|leaf| is_outward(level, *leaf))
     }
 
     /// Returns the inner nodes in the order in which they follow each other, from one of them and a neighbor of it.

@@ -57,7 +57,7 @@ pub(super) fn contest<'c>(mut candidates: Vec<&'c LinkCandidate>, devices: &Devi
 const MAX_WINNERS: usize = 16;
 
 /// Maximum number of weaker claims that are kept of a link.
-pub(super) const MAX_REJECTED: usize = 256;
+pub(in crate::topology) const MAX_REJECTED: usize = 256;
 
 /// Maximum number of links between two devices that a candidate is compared with.
 const MAX_COMPARED: usize = 1_024;

@@ -26,6 +26,7 @@ impl Placed {
         let mut room = LabelRoom::new(&diagram(scene.graph, &Positions::default()), &arrangement);
         let mut wanted: Vec<(bool, LinkId, Label, String)> = Vec::new();
         for (index, edge) in scene.graph.edges.iter().enumerate() {
+            crate::fair_threads::yield_turn();
             let ends = [(edge.source, LineEnd::Source), (edge.target, LineEnd::Target)];
             for ((node, end), text) in ends.into_iter().zip(port_labels(edge)) {
                 let Some(text) = text else { continue };

@@ -59,6 +59,7 @@ fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec
     };
     let mut between: BTreeMap<Option<(i64, i64)>, Vec<Speed<'a>>> = BTreeMap::new();
     for speed in all {
+        crate::fair_threads::yield_turn();
         let rows = row(speed.edge.source).zip(row(speed.edge.target));
         let rows = rows.filter(|(one, other)| one != other);
         between.entry(rows.map(|(one, other)| (one.min(other), one.max(other)))).or_default().push(speed);
@@ -77,6 +78,7 @@ fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec
         let number = |id: NodeId| numbers.get(&id).copied().unwrap_or(0);
         let mut sets = UnionFind::new(numbers.len());
         for speed in &speeds {
+            crate::fair_threads::yield_turn();
             sets.join(number(speed.edge.source), number(speed.edge.target));
         }
         let mut connected: BTreeMap<usize, Block<'a>> = BTreeMap::new();

@@ -18,14 +18,14 @@ class Panel {
   }
 
   showEdge(edge) {
-    const end = (id, port) => {
+    const end = (id, ports) => {
       const parts = [this.nodeButton(id)];
-      if (port?.name) parts.push(create('small', {}, 'Port ', nameText(port.name)));
+      if (ports) parts.push(create('small', {}, 'Port ', nameText(ports)));
       return create('div', {}, ...parts);
     };
     const facts = [
-      ['From', end(edge.source, edge.source_port)],
-      ['To', end(edge.target, edge.target_port)],
+      ['From', end(edge.source, portsOf(edge, 'source_port'))],
+      ['To', end(edge.target, portsOf(edge, 'target_port'))],
       ['Kind', EDGE_KINDS[edge.kind] ?? edge.kind],
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
@@ -62,8 +62,8 @@ class Panel {
   }
 
   linkButton({ edge, other, isSource }) {
-    const [near, far] = isSource ? [edge.source_port, edge.target_port] : [edge.target_port, edge.source_port];
-    const ports = [near, far].filter((port) => port?.name).flatMap((port) => [' – ', nameText(port.name)]).slice(1);
+    const sides = isSource ? ['source_port', 'target_port'] : ['target_port', 'source_port'];
+    const ports = sides.map((side) => portsOf(edge, side)).filter(Boolean).flatMap((names) => [' – ', nameText(names)]).slice(1);
     const stale = edge.stale ? 'not seen recently' : null;
     const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, stale].filter(Boolean).join(', ');
     const label = create('span', {}, nameText(this.network.label(other)), create('small', {}, ...ports), create('small', {}, facts));

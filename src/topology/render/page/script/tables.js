@@ -32,12 +32,12 @@ class Tables {
   }
 
   edgeColumns() {
-    const port = (side) => nameText(side?.name ?? '');
+    const port = (edge, side) => nameText(portsOf(edge, side));
     return [
       ['From', (edge) => this.nodeButton(edge.source)],
-      ['Port', (edge) => port(edge.source_port)],
+      ['Port', (edge) => port(edge, 'source_port')],
       ['To', (edge) => this.nodeButton(edge.target)],
-      ['Port', (edge) => port(edge.target_port)],
+      ['Port', (edge) => port(edge, 'target_port')],
       ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
       ['Confidence', (edge) => edge.confidence],
     ];

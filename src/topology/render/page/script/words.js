@@ -4,6 +4,13 @@ const CONFIDENCE = {
   Inferred: 'Inferred from forwarding tables',
   Conflicting: 'Conflicting: equally strong claims contradict each other',
 };
+// The names of the ports at a side of an edge: of its own port, or of the first members.
+const MAX_PORTS = 8;
+const portsOf = (edge, side) => {
+  if (edge[side]?.name) return edge[side].name;
+  const names = edge.members.map((member) => member[side]?.name).filter(Boolean);
+  return names.slice(0, MAX_PORTS).join(', ') + (names.length > MAX_PORTS ? ', …' : '');
+};
 const EDGE_KINDS = {
   Physical: 'Cable between two ports',
   Adjacency: 'Neighbors, ports unknown',
