@@ -157,10 +157,10 @@ handle! {
     /// The networks of an organization.
     ///
     /// A network can be deleted while it has no hosts, subnets, daemons, daemon API keys and shares; otherwise
-    /// [`delete`](crate::inventory::Collection::delete) returns `InUse`. Records of the application's own kinds are deleted with it; where they are
-    /// more than 1,000, in commits before that of the network, so that a deletion that is interrupted or refused meanwhile has
-    /// deleted some of them. The deletion revokes all grants of the network to users and API
-    /// keys, and deletes the [records of the host application](crate::inventory::ApplicationRecord) on it, in commits of at most 1,000.
+    /// [`delete`](crate::inventory::Collection::delete) returns `InUse`. The deletion
+    /// revokes all grants of the network to users and API keys, and deletes the
+    /// [records of the host application](crate::inventory::ApplicationRecord) on it: where these are more than 1,000, in commits before
+    /// that of the network, so that a deletion that is interrupted or refused meanwhile has deleted some of them.
     pub struct Networks(Network) = networks;
 }
 
