@@ -18,7 +18,7 @@ const MAX_VALUES: usize = 256;
 /// The maximum number of fields by which a record is ordered.
 const MAX_SORT_FIELDS: usize = 16;
 
-/// What a record of an application is found and ordered by, and what it refers to.
+/// The values by which a record of an application is found and ordered, and its references.
 ///
 /// At most 16 fields order a record. It has at most 256 values that find it, references and unique values each.
 ///

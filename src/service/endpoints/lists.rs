@@ -53,7 +53,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         #[cfg(feature = "csv")]
-        let shape = with_custom_columns(state, caller, &query, paging, shape).await?;
+        let shape = with_custom_columns(state, request, caller, &query, paging, shape).await?;
         let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let body = begin_list(state, caller, request, began, Box::new(pages), paging, representation).await?;
@@ -71,6 +71,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
 #[cfg(feature = "csv")]
 async fn with_custom_columns(
     state: &ApiState,
+    request: &Parts,
     caller: &Caller,
     query: &HostQuery,
     paging: Paging,
@@ -93,6 +94,10 @@ async fn with_custom_columns(
         let bytes = bodies.iter().map(Bytes::len).sum();
         let add = move || columns.add(&bodies).map(|()| columns);
         columns = state.inventory.offload(caller.organization_id(), bytes, add).await??;
+    }
+    // Reading a long list takes time.
+    if slot.is_some() {
+        require_caller(&state.credentials, request, caller).await?;
     }
     Ok(shape.with_custom_columns(columns))
 }
@@ -157,6 +162,14 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
     } else {
         Pagination::new(*total, paging.limit, paging.offset, (bodies.len() + unread) as u64)
     }
+}
+
+/// Checks the credential again.
+///
+/// A slow client must not receive records that the caller may no longer see.
+async fn require_caller(credentials: &Credentials, request: &Parts, caller: &Caller) -> Result<(), Error> {
+    let present = credentials.identify_caller(request).await?;
+    if present == *caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
 }
 
 /// A list that is being sent.
@@ -250,18 +263,10 @@ impl SentList {
         if self.shutdown.has_reached(ShutdownStage::Stopping) {
             return Ok(ListChunk::Stopped);
         }
-        self.require_caller().await?;
+        require_caller(&self.credentials, &self.request, &self.caller).await?;
         let page = self.pages.next().await?;
         self.sent += page.bodies.len() as u64;
         Ok(ListChunk::Documents(page.bodies, next_chunk(self)))
-    }
-
-    /// Checks the credential again.
-    ///
-    /// A slow client must not receive records that the caller may no longer see.
-    async fn require_caller(&self) -> Result<(), Error> {
-        let caller = self.credentials.identify_caller(&self.request).await?;
-        if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 
     /// Returns the pagination of the page, or that of the items sent so far.

@@ -11,7 +11,7 @@ use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, EdgeKind};
 use crate::topology::links::{Confidence, LinkMember};
 
-/// What parallel links have in common: their ends, the smaller one first, speed, certainty and staleness.
+/// The common values of parallel links: their ends, the smaller one first, speed, certainty and staleness.
 type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool);
 
 /// Replaces parallel links by one edge with the id of one of them.
