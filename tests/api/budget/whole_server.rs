@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -130,6 +130,8 @@ impl Scene {
         let (per_user, total) = scale.unread;
         let builder = Api::builder(Inventory::new(store)).rate_limit(None).page_cache(0);
         let builder = builder.unread_responses(per_user, total).report_body_limit(scale.report + KIB);
+        // On a slow machine, the bodies would otherwise end before they are counted.
+        let builder = builder.stall_timeout(Duration::from_secs(3_600));
         let bulk = scale.report.min(16 * MIB);
         Self { api: builder.bulk_body_limit(bulk).build(), home, abroad }
     }
