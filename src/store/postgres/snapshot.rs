@@ -24,9 +24,6 @@ use crate::store::{Entry, Key, Record, Snapshot, StoreError};
 /// Size of the bodies at which a piece ends, in bytes. The record that reaches it is the last of the piece.
 const PIECE_BYTES: i64 = 4 << 20;
 
-/// Maximum number of records in a piece.
-const PIECE_RECORDS: usize = 1_024;
-
 /// Pause before an unavailable database is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
@@ -77,7 +74,7 @@ impl Snapshot for PostgresSnapshot {
         // A task of its own, so that a dropped call leaves the transaction usable.
         let piece = self.runtime.spawn(async move {
             let mut transaction = transaction.lock().await;
-            transaction.piece(after, limit.min(PIECE_RECORDS)).await
+            transaction.piece(after, limit.min(sql::MAX_PIECE_RECORDS)).await
         });
         let piece = piece.await.map_err(|_| closed())??;
         self.after = piece.last().map(|entry| entry.record.key).or(self.after);

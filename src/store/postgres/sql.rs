@@ -101,12 +101,17 @@ pub(super) const FACETS: &str = "SELECT id, kind, facets FROM topo_facet";
 pub(super) const REVISIONS: &str = "SELECT organization, kind, token FROM topo_revision";
 
 /// The records after a key, limited in number and in the size of their bodies. No further records follow once the
-/// bodies exceed the given number of bytes.
+/// bodies exceed the given number of bytes. The inner limit is [`MAX_PIECE_RECORDS`]: without it, the server would plan
+/// for a tenth of the table, and read all of it for each piece.
 pub(super) const SNAPSHOT_PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELECT id, kind, \
     (sum(size) OVER (ORDER BY id, kind))::bigint - size AS before FROM (SELECT id, kind, \
     octet_length(body)::bigint AS size FROM topo_body WHERE (id, kind) > ($1::uuid, $2::bytea) ORDER BY id, kind \
-    LIMIT $3::bigint) AS sizes) AS piece JOIN topo_facet AS f ON f.id = piece.id AND f.kind = piece.kind \
-    JOIN topo_body AS b ON b.id = piece.id AND b.kind = piece.kind WHERE piece.before < $4::bigint ORDER BY f.id, f.kind";
+    LIMIT 1024) AS sizes) AS piece JOIN topo_facet AS f ON f.id = piece.id AND f.kind = piece.kind \
+    JOIN topo_body AS b ON b.id = piece.id AND b.kind = piece.kind WHERE piece.before < $4::bigint ORDER BY f.id, f.kind \
+    LIMIT $3::bigint";
+
+/// Maximum number of records in a piece of a snapshot.
+pub(super) const MAX_PIECE_RECORDS: usize = 1_024;
 
 /// A kind that no record has. It is before all others in a snapshot, and it is the kind of the token which changes
 /// all revisions.
@@ -136,11 +141,16 @@ pub(super) fn create_schema(schema: &str) -> String {
 }
 
 /// Returns the settings of a session. A server that does not know one of them rejects only that one.
-pub(super) fn settings(statement_timeout_ms: u128, idle_timeout_ms: u128) -> [String; 3] {
+///
+/// Statements are planned once: a commit would otherwise be planned anew each time, because the plan for its very
+/// records looks cheaper, and that takes longer than what it saves. Every limit that a plan depends on therefore stands
+/// in the statement.
+pub(super) fn settings(statement_timeout_ms: u128, idle_timeout_ms: u128) -> [String; 4] {
     [
         format!("SET statement_timeout = {statement_timeout_ms}"),
         format!("SET idle_in_transaction_session_timeout = {idle_timeout_ms}"),
         "SET default_toast_compression = 'lz4'".to_owned(),
+        "SET plan_cache_mode = force_generic_plan".to_owned(),
     ]
 }
 
