@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrange::size::cut_text;
+use super::node_states::node_states;
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
 use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, ServiceId, TagId, Timestamp};
-use crate::topology::links::{End, Evidence, Link};
+use crate::model::{HostId, HostRole, NodeId, ServiceId, TagId, Timestamp};
+use crate::topology::links::{End, Evidence, Link, LinkState};
 
 /// The hosts that a graph may show, and the services on them.
 pub(super) struct GraphContext<'a> {
@@ -16,6 +17,8 @@ pub(super) struct GraphContext<'a> {
     pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
     pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
+    /// The states of the nodes with links.
+    pub(super) states: BTreeMap<NodeId, LinkState>,
     /// The number of hosts left out because they are stale.
     pub(super) hidden_stale: usize,
 }
@@ -37,8 +40,12 @@ impl<'a> GraphContext<'a> {
         let options = input.options;
         let mut hidden_stale = 0_usize;
         let mut hosts = BTreeMap::new();
+        let mut roles = BTreeMap::new();
         for &summary in &input.hosts {
             yield_turn();
+            let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
+            let (role, role_reason) = role_of(summary, capabilities, hypervisors.contains(&summary.id));
+            roles.insert(summary.id, role);
             if !has_tag(&summary.tags, &options.tag_ids) {
                 continue;
             }
@@ -49,11 +56,10 @@ impl<'a> GraphContext<'a> {
                 hidden_stale = hidden_stale.saturating_add(1);
                 continue;
             }
-            let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
-            let (role, role_reason) = role_of(summary, capabilities, hypervisors.contains(&summary.id));
             hosts.insert(summary.id, HostFacts { summary, role, role_reason, stale });
         }
-        Self { input, hosts, service_hosts, hidden_stale }
+        let states = node_states(input, &roles);
+        Self { input, hosts, service_hosts, states, hidden_stale }
     }
 }
 

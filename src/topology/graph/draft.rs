@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::shape::{Edge, Hidden, Node, NodeKind, Warning};
 use crate::model::{LinkId, NodeId};
+use crate::topology::links::LinkState;
 
 /// Nodes and edges by id.
 #[derive(Default)]
@@ -54,6 +55,12 @@ impl GraphDraft {
         for edge in self.edges.values_mut() {
             let mut ends = [edge.source, edge.target].into_iter();
             edge.stale |= ends.any(|end| self.nodes.get(&end).is_some_and(|node| node.stale));
+        }
+    }
+
+    pub(super) fn set_states(&mut self, states: &BTreeMap<NodeId, LinkState>) {
+        for node in self.nodes.values_mut() {
+            node.state = states.get(&node.id).copied().unwrap_or_default();
         }
     }
 

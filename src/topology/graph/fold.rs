@@ -8,7 +8,7 @@ use super::draft::GraphDraft;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 /// Number of leaves of a device that are drawn one by one.
 const LEAVES: usize = 8;
@@ -112,6 +112,7 @@ fn replace(
     node.parent_id = is_container.then_some(anchor);
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     node.stale = nodes.iter().all(|node| node.stale);
+    node.state = LinkState::of_all(nodes.iter().map(|node| node.state));
     node.role = common(nodes.iter().map(|node| node.role)).unwrap_or_default();
     draft.hidden.leaves = draft.hidden.leaves.saturating_add(nodes.len());
     draft.add(node);
@@ -121,6 +122,7 @@ fn replace(
         let mut edge = Edge::new(id, kind, anchor, group);
         edge.confidence = edges.iter().map(|edge| edge.confidence).min().unwrap_or(Confidence::Inferred);
         edge.stale = edges.iter().all(|edge| edge.stale);
+        edge.state = LinkState::of_all(edges.iter().map(|edge| edge.state));
         draft.connect(edge);
     }
 }

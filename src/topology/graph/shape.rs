@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::RoleReason;
 use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
+use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef};
 
 /// A network as one view shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +94,9 @@ pub struct Node {
     pub collapsed: u32,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
+    /// The state of the links: down if all are, degraded if one to a device that connects others is.
+    #[serde(default)]
+    pub state: LinkState,
 }
 
 /// The kind of content of a text in a graph.
@@ -152,6 +155,7 @@ impl Node {
             pinned: false,
             collapsed: 0,
             stale: false,
+            state: LinkState::Unknown,
         }
     }
 }
@@ -187,9 +191,16 @@ pub struct Edge {
     pub confidence: Confidence,
     /// The claims that support the edge, the strongest first.
     pub evidence: Vec<Evidence>,
-    /// Whether the latest reports do not show the connection any more, or a node at its ends is stale.
+    /// Whether the latest reports do not show the connection any more, or a node at its ends is stale. A link that is down
+    /// stays, and is not stale for this reason.
     #[serde(default)]
     pub stale: bool,
+    /// The state. Of the two ends, the worse one counts.
+    #[serde(default)]
+    pub state: LinkState,
+    /// The time of the first report without the link, if it is down; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
 }
@@ -216,6 +227,8 @@ impl Edge {
             confidence: Confidence::Confirmed,
             evidence: Vec::new(),
             stale: false,
+            state: LinkState::Unknown,
+            since: None,
             points: Vec::new(),
         }
     }

@@ -11,6 +11,7 @@ use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
 use super::key::IdentityKey;
 use super::key::PortKey;
+use super::missing::explains;
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Named, NamedHost, trimmed};
 use crate::model::{HostId, NodeId};
@@ -36,8 +37,11 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<ResolvedSightin
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
         let counts = |host: Option<HostId>| {
+            let Some(missing) = &sighting.missing else { return true };
             let host = host.and_then(|host| devices.get(host));
-            sighting.missing.as_ref().is_none_or(|missing| missing.counts(host))
+            let remote = host.and_then(|host| Some((host, remote_port(host, sighting)?)));
+            let named = remote.as_ref().map(|(host, port)| (*host, port));
+            missing.counts(host) || explains(device, sighting.port.as_ref(), named)
         };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),

@@ -264,7 +264,7 @@ impl Topologies {
             }
             let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
             let redactor =
-                if share.options.show_inspect_panel { redactor } else { redactor.without_evidence() };
+                if share.options.show_inspect_panel { redactor } else { redactor.without_inspection() };
             redactor.redact(&mut graph);
             let pins = layout.positions.iter();
             let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();

@@ -6,7 +6,7 @@ use super::Picture;
 use super::file::File;
 use super::scene::Scene;
 use super::words::number;
-use super::words::{confidence, edge_kind, node_kind, role_class};
+use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::xml::escape;
 use crate::topology::graph::{Edge, Node, port_names};
 
@@ -19,6 +19,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("parent", "node", "string"),
     ("collapsed", "node", "int"),
     ("stale", "node", "boolean"),
+    ("state", "node", "string"),
     ("x", "node", "double"),
     ("y", "node", "double"),
     ("width", "node", "double"),
@@ -28,8 +29,11 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("target_port", "edge", "string"),
     ("speed_bps", "edge", "long"),
     ("members", "edge", "int"),
+    ("lag", "edge", "boolean"),
     ("confidence", "edge", "string"),
     ("edge_stale", "edge", "boolean"),
+    ("edge_state", "edge", "string"),
+    ("since", "edge", "string"),
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
@@ -68,6 +72,7 @@ fn write_node(out: &mut File, node: &Node) {
     }
     data(out, "collapsed", &node.collapsed.to_string());
     data(out, "stale", if node.stale { "true" } else { "false" });
+    data(out, "state", state_class(node.state));
     for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
         data(out, key, &number(value));
     }
@@ -88,8 +93,13 @@ fn write_edge(out: &mut File, edge: &Edge) {
         data(out, "speed_bps", &i64::try_from(speed).unwrap_or(i64::MAX).to_string());
     }
     data(out, "members", &edge.members.len().to_string());
+    data(out, "lag", if edge.lag { "true" } else { "false" });
     data(out, "confidence", confidence(edge.confidence));
     data(out, "edge_stale", if edge.stale { "true" } else { "false" });
+    data(out, "edge_state", state_class(edge.state));
+    if let Some(since) = edge.since {
+        data(out, "since", &since.to_string());
+    }
     out.push_str("</edge>\n");
 }
 

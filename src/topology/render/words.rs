@@ -2,7 +2,7 @@
 
 use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, NodeKind};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -66,6 +66,65 @@ pub(super) const fn confidence(confidence: Confidence) -> &'static str {
         Confidence::Inferred => "inferred",
         Confidence::Conflicting => "conflicting",
     }
+}
+
+/// Returns the state as a word of a class name.
+pub(super) const fn state_class(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Unknown => "unknown",
+        LinkState::Up => "up",
+        LinkState::Dormant => "dormant",
+        LinkState::Testing => "testing",
+        LinkState::Degraded => "degraded",
+        LinkState::Down => "down",
+        LinkState::Disabled => "disabled",
+    }
+}
+
+/// Returns the state in words.
+pub(super) const fn state(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Unknown => "State unknown",
+        LinkState::Up => "Up",
+        LinkState::Dormant => "Dormant",
+        LinkState::Testing => "In test mode",
+        LinkState::Degraded => "Partly down",
+        LinkState::Down => "Down",
+        LinkState::Disabled => "Disabled",
+    }
+}
+
+/// Returns the state in words if a reader has to know it. A link that is up looks like one.
+pub(super) const fn problem(of: LinkState) -> Option<&'static str> {
+    match of {
+        LinkState::Unknown | LinkState::Up => None,
+        of => Some(state(of)),
+    }
+}
+
+/// Returns the dashes of a state's lines, in pixels, and their color; `None`: those of the confidence, as for links whose
+/// state is unknown. Each pattern differs from all others, also from those of the confidences.
+pub(super) const fn line_style(state: LinkState) -> Option<(&'static str, &'static str)> {
+    match state {
+        LinkState::Unknown | LinkState::Up => None,
+        LinkState::Dormant => Some(("18 9", "#0072b2")),
+        LinkState::Testing => Some(("2 3 2 3 2 10", "#8a3ea8")),
+        LinkState::Degraded => Some(("20 4 5 4 5 4", "#a86200")),
+        LinkState::Down => Some(("6 8", "#c1121f")),
+        LinkState::Disabled => Some(("1.5 9", "#6b7785")),
+    }
+}
+
+/// Returns the capacity of an edge, and its state if a reader has to know it.
+pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
+    let kind = (edge.members.len() > 1).then_some(if edge.lag { "LAG" } else { "parallel" });
+    let capacity = capacity(edge).map(|capacity| match kind {
+        Some(kind) => format!("{capacity} {kind}"),
+        None => capacity,
+    });
+    let parts: Vec<String> =
+        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.

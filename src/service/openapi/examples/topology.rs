@@ -53,11 +53,12 @@ fn add_graph(schemas: &mut Schemas) {
         "source_port": port(41, "Gi1/0/1"),
         "target_port": port(45, "eth0"),
         "speed_bps": 1_000_000_000,
-        "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0")}],
+        "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0"), "state": "Up"}],
         "lag": true,
         "confidence": "Reported",
         "evidence": evidence,
         "stale": false,
+        "state": "Up",
         "points": [[92, 48], [92, 112]],
     });
     let rejected = json!([{
@@ -70,7 +71,7 @@ fn add_graph(schemas: &mut Schemas) {
         json!({
             "id": uuid(number), "kind": "Host", "entity_id": uuid(number), "parent_id": null, "label": label,
             "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "value": "SSH"},
-            "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false,
+            "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false, "state": "Up",
         })
     };
     let graph = json!({

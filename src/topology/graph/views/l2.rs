@@ -34,8 +34,12 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
         End::Stub { id, .. } => stubs.contains_key(id),
         End::Segment { id } => segments.contains_key(id),
     };
+    let connected = connected_stub_ports(context);
     for link in &context.input.links {
         yield_turn();
+        if link.is_gone() && link.state.is_out() && ends_at(link, &connected) {
+            continue;
+        }
         let is_left_out = link.stale && !context.input.options.show_stale;
         if is_left_out || !is_shown(link.confidence, context.input.options.min_confidence) {
             continue;
@@ -97,6 +101,8 @@ fn edge(link: &Link, source: NodeId, target: NodeId) -> Edge {
     edge.lag = !link.members.is_empty();
     edge.confidence = link.confidence;
     edge.stale = link.stale;
+    edge.state = link.state;
+    edge.since = link.down_since();
     edge.evidence.clone_from(&link.evidence);
     edge
 }
@@ -116,14 +122,33 @@ fn cut_member(member: &LinkMember) -> LinkMember {
     LinkMember {
         source_port: member.source_port.as_ref().map(cut_port),
         target_port: member.target_port.as_ref().map(cut_port),
+        state: member.state,
     }
 }
 
 const fn id_of(end: &End) -> NodeId {
-    match end {
-        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
-        End::Stub { id, .. } | End::Segment { id } => *id,
-    }
+    end.node_id()
+}
+
+/// A port of a device that is not a host.
+type StubPort<'l> = (NodeId, &'l str);
+
+fn stub_ports(link: &Link) -> impl Iterator<Item = StubPort<'_>> {
+    [&link.source, &link.target].into_iter().filter_map(|end| match end {
+        End::Stub { id, port: Some(port) } => Some((*id, port.name.as_str())),
+        End::Stub { port: None, .. } | End::Host { .. } | End::Segment { .. } => None,
+    })
+}
+
+/// Returns the ports of unknown devices with a link that devices claim at present.
+fn connected_stub_ports<'l>(context: &GraphContext<'l>) -> BTreeSet<StubPort<'l>> {
+    let links = context.input.links.iter().copied();
+    links.filter(|link| !link.is_gone()).flat_map(stub_ports).collect()
+}
+
+/// Returns whether one of these ports is at an end of a link.
+fn ends_at(link: &Link, ports: &BTreeSet<StubPort<'_>>) -> bool {
+    stub_ports(link).any(|port| ports.contains(&port))
 }
 
 fn kind(link: &Link, has_port: bool) -> EdgeKind {
@@ -138,6 +163,11 @@ fn kind(link: &Link, has_port: bool) -> EdgeKind {
     } else {
         EdgeKind::Adjacency
     }
+}
+
+/// Returns whether an unknown device announces that it connects others.
+pub(in crate::topology::graph) fn stub_is_infrastructure(stub: &Stub) -> bool {
+    role::of_capabilities(&stub.capabilities).is_some_and(|(role, _)| is_infrastructure(role))
 }
 
 fn stub_node(stub: &Stub) -> Node {

@@ -12,7 +12,7 @@ use crate::topology::links::key::PortKey;
 use crate::topology::links::lag::{AggregateLinks, bundles};
 use crate::topology::links::missing::is_stale;
 use crate::topology::links::{
-    Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
+    Confidence, End, Evidence, Link, LinkMember, LinkState, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };
 
 /// The result of candidates that compete with each other.
@@ -46,7 +46,8 @@ pub(in crate::topology::links) fn settle(candidates: Vec<&LinkCandidate>, device
 
 fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting, .. } = member;
-    let stale = is_stale(claims.iter().map(|claim| &claim.evidence));
+    let state = state(spot, devices);
+    let stale = is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out();
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.
     let is_by_own = claims.iter().any(|claim| claim.evidence.reporter_host_id == spot.device.host());
@@ -65,22 +66,27 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
         evidence: evidence(&claims),
         rejected: sorted(rejected),
         stale,
+        state,
     }
 }
 
 fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
-    let AggregateLinks { ends: [one, other], links } = bundle;
-    let (one, other) = (end(&one, devices), end(&other, devices));
+    let AggregateLinks { ends: spots, links } = bundle;
+    let [one, other] = spots.each_ref().map(|spot| end(spot, devices));
     let is_swapped = id_of(&one) > id_of(&other);
     let (source, target) = if is_swapped { (other, one) } else { (one, other) };
     let mut members: Vec<LinkMember> = Vec::new();
     let mut total_speed: Option<u64> = None;
+    let own_state = spots.iter().map(|spot| state(spot, devices)).max().unwrap_or_default();
+    let mut states = Vec::with_capacity(links.len());
     for proposal in &links {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
+        let state = state(source, devices).max(state(target, devices));
+        states.push(state);
         if links.len() > 1 {
             let (source_port, target_port) = (port(source, devices), port(target, devices));
-            members.push(LinkMember { source_port, target_port });
+            members.push(LinkMember { source_port, target_port, state });
         }
         let speed = speed(source, devices).into_iter().chain(speed(target, devices)).min();
         total_speed = total_speed.into_iter().chain(speed).reduce(u64::saturating_add);
@@ -89,6 +95,8 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
+    // An aggregate may be down although its members are not.
+    let state = LinkState::of_all(states.into_iter()).max(own_state);
     let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
     let rejected = links.into_iter().flat_map(|JoinedCandidates { rejected, .. }| rejected).collect();
     Link {
@@ -98,7 +106,8 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         speed_bps: total_speed,
         members,
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
-        stale: is_stale(claims.iter().map(|claim| &claim.evidence)),
+        stale: is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out(),
+        state,
         evidence: evidence(&claims),
         rejected: sorted(rejected),
     }
@@ -143,16 +152,20 @@ fn port(spot: &Spot, devices: &Devices) -> Option<PortRef> {
     }
 }
 
+/// Returns the state of a port; `Unknown` for ports of unknown devices.
+fn state(spot: &Spot, devices: &Devices) -> LinkState {
+    let device = spot.device.host().and_then(|host| devices.get(host));
+    let port = device.zip(spot.port.as_ref()).and_then(|(device, port)| device.port(port));
+    port.map_or(LinkState::Unknown, |port| port.state)
+}
+
 fn speed(spot: &Spot, devices: &Devices) -> Option<u64> {
     devices.get(spot.device.host()?)?.port(spot.port.as_ref()?)?.speed_bps
 }
 
 /// Returns the id of the node at an end.
 pub(in crate::topology::links) const fn id_of(end: &End) -> NodeId {
-    match end {
-        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
-        End::Stub { id, .. } | End::Segment { id } => *id,
-    }
+    end.node_id()
 }
 
 /// Returns the id of the link between two ends.

@@ -138,6 +138,11 @@ impl Device {
         }
     }
 
+    /// Returns whether a port is down or disabled.
+    pub(super) fn is_out(&self, key: Option<&PortKey>) -> bool {
+        key.and_then(|key| self.port(key)).is_some_and(|port| port.state.is_out())
+    }
+
     /// Returns the aggregate of which a port is a member.
     pub(super) fn aggregate(&self, key: &PortKey) -> Option<PortKey> {
         self.port(key)?.lag.map(PortKey::Known)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::tables::Tables;
 use crate::discovery::reconcile::{SwitchPorts, abbreviated, trimmed};
 use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
+use crate::topology::links::LinkState;
 use crate::topology::links::key::PortKey;
 
 /// `ifType` of aggregates: `ieee8023adLag`.
@@ -44,6 +45,7 @@ pub(in crate::topology::links) struct SwitchPort {
     pub(in crate::topology::links) id: IfEntryId,
     pub(in crate::topology::links) name: Arc<str>,
     pub(in crate::topology::links) speed_bps: Option<u64>,
+    pub(in crate::topology::links) state: LinkState,
     pub(in crate::topology::links) mac_address: Option<MacAddress>,
     /// The place of the aggregate of which the port is a member.
     pub(in crate::topology::links) lag: Option<u32>,
@@ -74,6 +76,7 @@ pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) ->
             id: entry.id,
             name: name(entry),
             speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
+            state: LinkState::of_port(entry.admin_status, entry.oper_status),
             mac_address: entry.mac_address,
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
             is_aggregate: is_aggregate(entry),

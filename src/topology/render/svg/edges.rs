@@ -2,19 +2,21 @@
 
 use super::super::file::File;
 use super::super::scene::Scene;
-use super::super::words::{capacity, confidence, edge_kind};
+use super::super::words::{capacity, confidence, edge_kind, problem, state_class};
 use super::super::words::{line_width, number};
 use super::super::xml::escape_isolated;
-use super::put;
+use super::{minutes, put};
 use crate::topology::graph::{Edge, port_names, shorten};
-use crate::topology::links::PortRef;
+use crate::topology::links::{LinkState, PortRef};
 
 /// Longest port name in a tooltip, in characters.
 const PORT: usize = 100;
 
 /// Draws the lines.
 pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
-    out.push_str("<g class=\"edges\">\n");
+    // Where nothing is known of states, unknown ones need no style of their own.
+    let states = if scene.edges().any(|edge| edge.state != LinkState::Unknown) { " with-states" } else { "" };
+    put(out, format_args!("<g class=\"edges{states}\">\n"));
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
         let stale = if edge.stale { " stale" } else { "" };
@@ -22,10 +24,12 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
         put(
             out,
             format_args!(
-                "<g class=\"edge {} {}{stale}{parallel}\" data-id=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
+                "<g class=\"edge {} {} state-{}{stale}{parallel}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
                 edge_kind(edge.kind),
                 confidence(edge.confidence),
+                state_class(edge.state),
                 edge.id,
+                edge.state,
                 edge.source,
                 edge.target,
                 tooltip(edge, scene),
@@ -76,6 +80,12 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
         put(&mut text, format_args!(" \u{b7} {capacity}"));
     }
     put(&mut text, format_args!(" \u{b7} {}", confidence(edge.confidence)));
+    if let Some(problem) = problem(edge.state) {
+        put(&mut text, format_args!(" \u{b7} {problem}"));
+    }
+    if let Some(since) = edge.since {
+        put(&mut text, format_args!(" since {}", minutes(since)));
+    }
     if edge.stale {
         text.push_str(" \u{b7} not seen recently");
     }

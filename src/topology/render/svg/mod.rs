@@ -1,8 +1,8 @@
 //! Graphs as SVG.
 //!
 //! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`]
-//! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes and the attributes
-//! `data-id`, `data-source` and `data-target` for scripts of a page.
+//! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes, such as `state-down`, and the
+//! attributes `data-id`, `data-state`, `data-source` and `data-target`, for scripts and styles of a page.
 
 mod edges;
 mod icons;
@@ -23,6 +23,7 @@ use super::words;
 use super::words::number;
 use super::xml::{escape, escape_isolated};
 use crate::invariant::Invariant;
+use crate::model::Timestamp;
 use crate::topology::graph::{Bounds, NodeKind, shorten, width};
 
 /// Distance between the content and the edge of the picture, in pixels.
@@ -127,11 +128,15 @@ fn subtitle(picture: &Picture<'_>) -> String {
     parts.extend(picture.subtitle.map(|subtitle| escape_isolated(&shorten(subtitle, TITLE))));
     parts.push(words::view(picture.graph.view).to_owned());
     if let Some(date) = picture.date {
-        let date = date.to_string();
-        let minutes = date.get(..16).asserted_or_default().replace('T', " ");
-        parts.push(format!("{minutes} UTC"));
+        parts.push(minutes(date));
     }
     parts.join(" \u{b7} ")
+}
+
+/// Returns a time without its seconds.
+fn minutes(time: Timestamp) -> String {
+    let time = time.to_string();
+    format!("{} UTC", time.get(..16).asserted_or_default().replace('T', " "))
 }
 
 fn draw_head(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds) {

@@ -1,15 +1,18 @@
 //! Nodes: frames of containers, and cards of all others.
 
+use std::fmt::Write;
+
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::number;
-use super::super::words::{node_kind, role, role_class};
+use super::super::words::{node_kind, problem, role, role_class, state_class};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
     DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, content_width, shorten, title_label,
     width,
 };
+use crate::topology::links::LinkState;
 
 /// Longest text in a tooltip, in characters.
 const TOOLTIP: usize = 300;
@@ -48,6 +51,7 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
             NodeKind::Service => service(out, node),
             NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Group => card(out, node),
         }
+        mark(out, node.state, node.x + node.width, node.y);
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
@@ -58,10 +62,12 @@ fn open(out: &mut File, node: &Node, class: &str) {
     put(
         out,
         format_args!(
-            "<g class=\"{class} {} {}{stale}\" data-id=\"{}\"><title>{}</title>",
+            "<g class=\"{class} {} {} state-{}{stale}\" data-id=\"{}\" data-state=\"{}\"><title>{}</title>",
             node_kind(node.kind),
             role_class(node.role),
+            state_class(node.state),
             node.id,
+            node.state,
             tooltip(node)
         ),
     );
@@ -79,6 +85,7 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),
     }
+    parts.extend(problem(node.state).map(str::to_owned));
     if node.stale {
         parts.push("Not seen recently".to_owned());
     }
@@ -105,6 +112,24 @@ fn card(out: &mut File, node: &Node) {
     } else {
         text(out, "label", x, middle + 4.5, &label);
     }
+}
+
+/// Draws the mark of a state on the upper right corner of a node: a cross in a circle if it is down, a bar in a triangle
+/// if part of its links is.
+pub(super) fn mark(out: &mut impl Write, state: LinkState, x: f64, y: f64) {
+    let (badge, sign) = match state {
+        LinkState::Down => ("m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "m-2.5-2.5l5 5m0-5l-5 5"),
+        LinkState::Disabled => ("m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "m-3 0h6"),
+        LinkState::Degraded => ("m0-7l7 12h-14z", "m0-3v4m0 2v.1"),
+        LinkState::Unknown | LinkState::Up | LinkState::Dormant | LinkState::Testing => return,
+    };
+    let (x, y) = (number(x), number(y));
+    put(
+        out,
+        format_args!(
+            "<path class=\"mark\" d=\"M{x} {y}{badge}\"/><path class=\"sign\" d=\"M{x} {y}{sign}\"/>"
+        ),
+    );
 }
 
 fn segment(out: &mut File, node: &Node) {

@@ -21,7 +21,15 @@ const COMMON_STYLE: &str = "\
 .topology .reported .line{stroke-dasharray:9 4}\
 .topology .inferred .line{stroke-dasharray:2 4}\
 .topology .conflicting .line{stroke-dasharray:9 3 2 3}\
+.topology .state-dormant .line{stroke-dasharray:18 9}\
+.topology .state-testing .line{stroke-dasharray:2 3 2 3 2 10}\
+.topology .state-degraded .line{stroke-dasharray:20 4 5 4 5 4}\
+.topology .state-down .line{stroke-dasharray:6 8}\
+.topology .state-disabled .line{stroke-dasharray:1.5 9}\
+.topology .with-states .state-unknown.confirmed .line,.topology .with-states.state-unknown .line{stroke-dasharray:26 2}\
 .topology .card,.topology .frame{stroke-width:1.25px}\
+.topology .node.state-down .card{stroke-width:2.5px}\
+.topology .sign{fill:none;stroke-width:1.75px;stroke-linecap:round}\
 .topology .stub .card,.topology .legend .unscanned{stroke-dasharray:4 3}\
 .topology .stub .label{font-style:italic}\
 .topology .stub,.topology .stale{fill-opacity:.62;stroke-opacity:.62}\
@@ -46,8 +54,18 @@ const LIGHT_STYLE: &str = "\
 .topology .line{stroke:#5a6774}\
 .topology .member .line{stroke:#84909b}\
 .topology .conflicting .line{stroke:#d55e00}\
+.topology .state-dormant .line{stroke:#0072b2}\
+.topology .state-testing .line{stroke:#8a3ea8}\
+.topology .state-degraded .line{stroke:#a86200}\
+.topology .state-down .line{stroke:#c1121f}\
+.topology .state-disabled .line{stroke:#6b7785}\
 .topology .core{stroke:#fff}\
 .topology .card{fill:#fff;stroke:#8a96a3}\
+.topology .node.state-down .card{stroke:#c1121f}\
+.topology .state-degraded .mark{fill:#a86200}\
+.topology .state-down .mark{fill:#c1121f}\
+.topology .state-disabled .mark{fill:#5a6774}\
+.topology .sign{stroke:#fff}\
 .topology .frame{fill:#f3f6f9;stroke:#aab4bf}\
 .topology .frame .frame{fill:#fff}\
 .topology .segment .card{fill:#e3e8ed}";
@@ -60,8 +78,18 @@ const DARK_STYLE: &str = "\
 .topology .line{stroke:#93a0ad}\
 .topology .member .line{stroke:#74818e}\
 .topology .conflicting .line{stroke:#ff8a3d}\
+.topology .state-dormant .line{stroke:#56b4e9}\
+.topology .state-testing .line{stroke:#d69be8}\
+.topology .state-degraded .line{stroke:#f0b429}\
+.topology .state-down .line{stroke:#ff6b6b}\
+.topology .state-disabled .line{stroke:#8793a0}\
 .topology .core{stroke:#12171d}\
 .topology .card{fill:#1d252d;stroke:#6b7885}\
+.topology .node.state-down .card{stroke:#ff6b6b}\
+.topology .state-degraded .mark{fill:#f0b429}\
+.topology .state-down .mark{fill:#ff6b6b}\
+.topology .state-disabled .mark{fill:#93a0ad}\
+.topology .sign{stroke:#12171d}\
 .topology .frame{fill:#171e25;stroke:#4d5965}\
 .topology .segment .card{fill:#2a343e}";
 

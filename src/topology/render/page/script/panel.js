@@ -30,11 +30,12 @@ class Panel {
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];
-    if (edge.stale) facts.push(['State', 'Not seen recently']);
+    if (this.network.hasStates) facts.push(['State', stateOf(edge)]);
+    if (edge.stale) facts.push(['Reports', 'Not seen recently']);
     this.show('Link', facts);
     const port = (side) => nameText(side?.name ?? 'unknown');
     this.addList(plural(edge.members.length, edge.lag ? 'member' : 'parallel link'), edge.members, (member) =>
-      create('span', {}, port(member.source_port), ' – ', port(member.target_port)));
+      create('span', {}, port(member.source_port), ' – ', port(member.target_port), problem(member.state) ? `, ${problem(member.state)}` : ''));
     this.addList('Why this line is here', edge.evidence ?? [], (evidence) => this.evidence(evidence), 'evidence');
   }
 
@@ -65,7 +66,7 @@ class Panel {
     const sides = isSource ? ['source_port', 'target_port'] : ['target_port', 'source_port'];
     const ports = sides.map((side) => portsOf(edge, side)).filter(Boolean).flatMap((names) => [' – ', nameText(names)]).slice(1);
     const stale = edge.stale ? 'not seen recently' : null;
-    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, stale].filter(Boolean).join(', ');
+    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, problem(edge.state), stale].filter(Boolean).join(', ');
     const label = create('span', {}, nameText(this.network.label(other)), create('small', {}, ...ports), create('small', {}, facts));
     return button(label, () => this.openEdge(edge));
   }

@@ -33,6 +33,7 @@ class Tables {
 
   edgeColumns() {
     const port = (edge, side) => nameText(portsOf(edge, side));
+    const state = this.network.hasStates ? [['State', (edge) => problem(edge.state) ?? STATES[edge.state] ?? '']] : [];
     return [
       ['From', (edge) => this.nodeButton(edge.source)],
       ['Port', (edge) => port(edge, 'source_port')],
@@ -40,6 +41,7 @@ class Tables {
       ['Port', (edge) => port(edge, 'target_port')],
       ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
       ['Confidence', (edge) => edge.confidence],
+      ...state,
     ];
   }
 

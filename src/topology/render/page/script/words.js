@@ -11,6 +11,18 @@ const portsOf = (edge, side) => {
   const names = edge.members.map((member) => member[side]?.name).filter(Boolean);
   return names.slice(0, MAX_PORTS).join(', ') + (names.length > MAX_PORTS ? ', …' : '');
 };
+const STATES = {
+  Unknown: 'unknown',
+  Up: 'Up',
+  Dormant: 'Dormant: an end waits for an external event',
+  Testing: 'In test mode: no packets pass',
+  Degraded: 'Partly down',
+  Down: 'Down',
+  Disabled: 'Disabled by an administrator',
+};
+// The state in a word, if a reader has to know it.
+const problem = (state) => (['Unknown', 'Up', undefined].includes(state) ? null : STATES[state]?.replace(/:.*| by .*/, '') ?? state);
+const stateOf = (edge) => (STATES[edge.state] ?? edge.state ?? 'unknown') + (edge.since ? ` since ${time(edge.since)}` : '');
 const EDGE_KINDS = {
   Physical: 'Cable between two ports',
   Adjacency: 'Neighbors, ports unknown',
