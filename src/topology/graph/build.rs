@@ -23,7 +23,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     };
     draft.hidden.stale = context.hidden_stale;
     draft.spread_staleness();
-    draft.set_states(&context.states);
+    draft.set_link_facts(&context.links);
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::link_facts::LinkFacts;
 use super::shape::{Edge, Hidden, Node, NodeKind, Warning};
 use crate::model::{LinkId, NodeId};
-use crate::topology::links::LinkState;
 
 /// Nodes and edges by id.
 #[derive(Default)]
@@ -58,9 +58,10 @@ impl GraphDraft {
         }
     }
 
-    pub(super) fn set_states(&mut self, states: &BTreeMap<NodeId, LinkState>) {
+    pub(super) fn set_link_facts(&mut self, facts: &BTreeMap<NodeId, LinkFacts>) {
         for node in self.nodes.values_mut() {
-            node.state = states.get(&node.id).copied().unwrap_or_default();
+            let LinkFacts { state, vlan } = facts.get(&node.id).copied().unwrap_or_default();
+            (node.state, node.vlan) = (state, vlan);
         }
     }
 

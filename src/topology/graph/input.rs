@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::HostSummary;
 use crate::discovery::report::Capability;
-use crate::model::{HostId, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
+use crate::model::{HostId, HostRole, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
 use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
 /// Options that select what a graph shows of a network.
@@ -17,6 +17,10 @@ pub struct GraphOptions {
     pub depth: u32,
     /// Shows only hosts with at least one of these tags, and what connects them. Empty: all hosts.
     pub tag_ids: BTreeSet<TagId>,
+    /// Shows only hosts and devices with one of these roles, and what connects them. Empty: all roles.
+    pub roles: BTreeSet<HostRole>,
+    /// Shows only links that are known to carry this VLAN, and what they connect; `None`: all links.
+    pub vlan: Option<u16>,
     /// Whether leaves beyond a number are drawn as one node.
     pub collapse: bool,
     /// Groups, or the nodes whose leaves they hold, that are drawn in full.
@@ -40,6 +44,8 @@ impl GraphOptions {
             focus: None,
             depth: Self::DEPTH,
             tag_ids: BTreeSet::new(),
+            roles: BTreeSet::new(),
+            vlan: None,
             collapse: Self::COLLAPSE,
             expand: BTreeSet::new(),
             min_confidence: Confidence::Inferred,

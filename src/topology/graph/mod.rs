@@ -10,7 +10,7 @@ mod context;
 mod draft;
 mod fold;
 mod input;
-mod node_states;
+mod link_facts;
 mod port_name;
 mod redact;
 mod role;

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::RoleReason;
 use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef};
+use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef, VlanRange};
 
 /// A network as one view shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,18 @@ pub struct Node {
     /// The state of the links: down if all are, degraded if one to a device that connects others is.
     #[serde(default)]
     pub state: LinkState,
+    /// The location that the device reports; absent when unknown, and where a share conceals anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// The manufacturer; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
+    /// The model; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlan: Option<u16>,
 }
 
 /// The kind of content of a text in a graph.
@@ -156,6 +168,10 @@ impl Node {
             collapsed: 0,
             stale: false,
             state: LinkState::Unknown,
+            location: None,
+            vendor: None,
+            model: None,
+            vlan: None,
         }
     }
 }
@@ -201,6 +217,13 @@ pub struct Edge {
     /// The time of the first report without the link, if it is down; `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; absent when
+    /// neither is, and where a share conceals anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vec<VlanRange>>,
+    /// Whether the spanning tree blocks an end; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
 }
@@ -229,6 +252,8 @@ impl Edge {
             stale: false,
             state: LinkState::Unknown,
             since: None,
+            vlans: None,
+            blocked: None,
             points: Vec::new(),
         }
     }

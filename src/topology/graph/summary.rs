@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use super::arrange::size::cut_text;
 use super::role::{self, RoleReason};
 use crate::discovery::Claim;
 use crate::model::{
@@ -40,6 +41,12 @@ pub struct HostSummary {
     pub neighbor_ports: u32,
     /// The number of Ethernet ports that are up.
     pub active_ports: u32,
+    /// The location that the device reports.
+    pub location: Option<String>,
+    /// The manufacturer.
+    pub vendor: Option<String>,
+    /// The model.
+    pub model: Option<String>,
     /// When a report showed the host last; `None` for a host that no report described.
     pub last_seen_at: Option<Timestamp>,
 }
@@ -89,6 +96,9 @@ impl HostSummary {
             virtualized_by: host.virtualization.as_ref().map(|virtualization| virtualization.service_id()),
             neighbor_ports: role::neighbor_ports(host),
             active_ports: role::active_ports(host),
+            location: shown(host.sys_location.as_deref()),
+            vendor: shown(host.manufacturer.as_deref()),
+            model: shown(host.model.as_deref()),
             last_seen_at: claims.iter().filter(|claim| claim.host_id == host.id).map(last_seen).max(),
         }
     }
@@ -133,6 +143,11 @@ pub(super) fn is_reachable(address: IpAddr) -> bool {
         IpAddr::V4(v4) => !(v4.is_loopback() || v4.is_link_local() || v4.is_unspecified()),
         IpAddr::V6(v6) => !(v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified()),
     }
+}
+
+/// Returns a text as pictures show it; `None` if it is blank.
+fn shown(text: Option<&str>) -> Option<String> {
+    text.map(str::trim).filter(|text| !text.is_empty()).map(cut_text)
 }
 
 fn names(host: &Host) -> Vec<String> {
@@ -238,8 +253,11 @@ mod tests {
         let concealed = std::mem::take(&mut summary.concealed);
         let shown = format!("{summary:?}");
         let shown: Vec<String> = marks.into_iter().filter(|mark| shown.contains(mark)).collect();
-        assert_eq!(shown, ["<host name>", "<host hostname>", "<host sys_name>", "<service name>"]);
-        for mark in shown {
+        let plain = ["<host sys_location>", "<host manufacturer>", "<host model>"];
+        let names = ["<host name>", "<host hostname>", "<host sys_name>"];
+        assert_eq!(shown, [&names[..], &plain, &["<service name>"]].concat());
+        // Where a share conceals anything, it leaves location, vendor and model out.
+        for mark in shown.into_iter().filter(|mark| !plain.contains(&mark.as_str())) {
             assert!(concealed.iter().any(|(_, text)| **text == *mark), "{mark} is not concealed");
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LinkState;
+use super::{LinkState, VlanRange};
 use super::missing::is_stale;
 use crate::discovery::report::Capability;
 use crate::model::{HostId, IfEntryId, LinkId, LldpChassisId, NodeId, Timestamp};
@@ -34,9 +34,24 @@ pub struct Link {
     /// The state. Of the two ends, the worse one counts.
     #[serde(default)]
     pub state: LinkState,
+    /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; `None` when
+    /// neither is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vec<VlanRange>>,
+    /// The VLAN of frames without a tag; `None` when unknown, or when the ends differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untagged_vlan: Option<u16>,
+    /// Whether the spanning tree blocks an end; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
 }
 
 impl Link {
+    /// Returns whether the link is known to carry a VLAN.
+    pub(in crate::topology) fn carries(&self, vlan: u16) -> bool {
+        self.vlans.iter().flatten().any(|range| range.contains(vlan))
+    }
+
     /// Returns whether no device makes a claim that supports the link any more.
     pub(in crate::topology) fn is_gone(&self) -> bool {
         is_stale(self.evidence.iter())

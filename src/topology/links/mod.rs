@@ -29,6 +29,7 @@ mod resolve;
 mod rules;
 mod state;
 mod stub;
+mod vlans;
 mod warning;
 
 pub(in crate::topology) use self::contest::MAX_REJECTED;
@@ -39,4 +40,5 @@ pub use self::link::{
 pub use self::network::Links;
 pub use self::rules::manual::{ManualEnd, ManualLink};
 pub use self::state::LinkState;
+pub use self::vlans::VlanRange;
 pub use self::warning::{CrowdedPort, LinkWarning};

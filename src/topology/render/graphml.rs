@@ -9,6 +9,7 @@ use super::words::number;
 use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::xml::escape;
 use crate::topology::graph::{Edge, Node, port_names};
+use crate::topology::links::VlanRange;
 
 /// The attributes: id, what they belong to, type.
 const KEYS: &[(&str, &str, &str)] = &[
@@ -20,6 +21,10 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("collapsed", "node", "int"),
     ("stale", "node", "boolean"),
     ("state", "node", "string"),
+    ("location", "node", "string"),
+    ("vendor", "node", "string"),
+    ("model", "node", "string"),
+    ("vlan", "node", "int"),
     ("x", "node", "double"),
     ("y", "node", "double"),
     ("width", "node", "double"),
@@ -34,6 +39,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("edge_stale", "edge", "boolean"),
     ("edge_state", "edge", "string"),
     ("since", "edge", "string"),
+    ("vlans", "edge", "string"),
+    ("blocked", "edge", "boolean"),
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
@@ -73,6 +80,13 @@ fn write_node(out: &mut File, node: &Node) {
     data(out, "collapsed", &node.collapsed.to_string());
     data(out, "stale", if node.stale { "true" } else { "false" });
     data(out, "state", state_class(node.state));
+    let texts = [("location", &node.location), ("vendor", &node.vendor), ("model", &node.model)];
+    for (key, value) in texts.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+        data(out, key, value);
+    }
+    if let Some(vlan) = node.vlan {
+        data(out, "vlan", &vlan.to_string());
+    }
     for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
         data(out, key, &number(value));
     }
@@ -99,6 +113,12 @@ fn write_edge(out: &mut File, edge: &Edge) {
     data(out, "edge_state", state_class(edge.state));
     if let Some(since) = edge.since {
         data(out, "since", &since.to_string());
+    }
+    if let Some(vlans) = &edge.vlans {
+        data(out, "vlans", &vlans.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(","));
+    }
+    if let Some(blocked) = edge.blocked {
+        data(out, "blocked", if blocked { "true" } else { "false" });
     }
     out.push_str("</edge>\n");
 }

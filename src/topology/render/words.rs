@@ -2,7 +2,7 @@
 
 use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, NodeKind};
-use crate::topology::links::{Confidence, LinkState};
+use crate::topology::links::{Confidence, LinkState, VlanRange};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -115,6 +115,26 @@ pub(super) const fn line_style(state: LinkState) -> Option<(&'static str, &'stat
     }
 }
 
+/// Number of ranges of VLANs that a text names.
+const MAX_RANGES: usize = 12;
+
+/// Returns the VLANs of an edge in words; `None` when they are unknown.
+pub(super) fn vlans(edge: &Edge) -> Option<String> {
+    let ranges = edge.vlans.as_ref()?;
+    let mut listed: Vec<String> = ranges.iter().take(MAX_RANGES).map(VlanRange::to_string).collect();
+    if ranges.len() > MAX_RANGES {
+        listed.push("\u{2026}".to_owned());
+    }
+    Some(match ranges.as_slice() {
+        [] => "no common VLAN".to_owned(),
+        [only] if only.first == only.last => format!("VLAN {only}"),
+        _ => format!("VLANs {}", listed.join(", ")),
+    })
+}
+
+/// The words for a link that the spanning tree blocks.
+pub(super) const BLOCKED: &str = "blocked by the spanning tree";
+
 /// Returns the capacity of an edge, and its state if a reader has to know it.
 pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
     let kind = (edge.members.len() > 1).then_some(if edge.lag { "LAG" } else { "parallel" });
@@ -122,8 +142,9 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
         Some(kind) => format!("{capacity} {kind}"),
         None => capacity,
     });
+    let blocked = (edge.blocked == Some(true)).then(|| BLOCKED.to_owned());
     let parts: Vec<String> =
-        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).collect();
+        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).chain(blocked).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

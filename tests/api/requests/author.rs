@@ -257,6 +257,8 @@ impl Author<'_> {
             "depth" => "0|1|2|100|101|x",
             "collapse" | "layout" | "show_stale" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
+            "role" => "switch|router,firewall|unknown|swich",
+            "vlan" => "1|20|4094|0|4095|x",
             "format" => "svg|mermaid|dot|graphml|drawio|json|png",
             "theme" => "auto|light|dark|blue",
             _ => "zqzqa|zqzqb|10.0|x|",

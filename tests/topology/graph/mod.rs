@@ -12,6 +12,7 @@ mod redaction;
 mod roles;
 pub(crate) mod scenes;
 mod staleness;
+mod states;
 pub(crate) mod support;
 mod warnings;
 mod workloads;

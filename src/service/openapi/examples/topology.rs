@@ -59,6 +59,8 @@ fn add_graph(schemas: &mut Schemas) {
         "evidence": evidence,
         "stale": false,
         "state": "Up",
+        "vlans": [{"first": 10, "last": 10}, {"first": 20, "last": 29}],
+        "blocked": false,
         "points": [[92, 48], [92, 112]],
     });
     let rejected = json!([{

@@ -104,6 +104,11 @@ impl<'a> Redactor<'a> {
         graph.edges.sort_by_key(|edge| edge.id);
     }
 
+    /// Returns whether the share conceals nothing, so that free text and VLANs are shown.
+    fn shows_everything(&self) -> bool {
+        self.is_inspected && self.kinds.is_empty()
+    }
+
     fn redact_node(&self, node: &mut Node) {
         let original = node.id;
         node.id = self.id(node.id);
@@ -116,6 +121,9 @@ impl<'a> Redactor<'a> {
         }
         if !self.is_inspected {
             node.state = LinkState::Unknown;
+        }
+        if !self.shows_everything() {
+            (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);
         }
         if self.kinds.contains(&Redaction::Addresses) {
             // A place at the top would tell which addresses are public.
@@ -148,6 +156,10 @@ impl<'a> Redactor<'a> {
             edge.stale |= edge.since.take().is_some();
             edge.state = LinkState::Unknown;
             edge.members.iter_mut().for_each(|member| member.state = LinkState::Unknown);
+            edge.blocked = None;
+        }
+        if !self.shows_everything() {
+            edge.vlans = None;
         }
         for evidence in &mut edge.evidence {
             evidence.reporter_host_id = evidence.reporter_host_id.map(|id| self.id(id));

@@ -7,9 +7,9 @@ use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
 use crate::topology::graph::arrange::size::cut_text;
 use crate::topology::graph::build::add_warnings;
-use crate::topology::graph::context::GraphContext;
+use crate::topology::graph::context::{GraphContext, has_role};
 use crate::topology::graph::draft::GraphDraft;
-use crate::topology::graph::role;
+use crate::topology::graph::role::{self, RoleReason};
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
@@ -31,7 +31,9 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     };
     let exists = |end: &End| match end {
         End::Host { host_id, .. } => context.hosts.contains_key(host_id),
-        End::Stub { id, .. } => stubs.contains_key(id),
+        End::Stub { id, .. } => {
+            stubs.get(id).is_some_and(|stub| has_role(stub_role(stub).0, &context.input.options.roles))
+        }
         End::Segment { id } => segments.contains_key(id),
     };
     let connected = connected_stub_ports(context);
@@ -40,8 +42,10 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
         if link.is_gone() && link.state.is_out() && ends_at(link, &connected) {
             continue;
         }
-        let is_left_out = link.stale && !context.input.options.show_stale;
-        if is_left_out || !is_shown(link.confidence, context.input.options.min_confidence) {
+        let options = context.input.options;
+        let is_in_vlan = options.vlan.is_none_or(|vlan| link.carries(vlan));
+        let is_left_out = (link.stale && !options.show_stale) || !is_in_vlan;
+        if is_left_out || !is_shown(link.confidence, options.min_confidence) {
             continue;
         }
         let (source, target) = (id_of(&link.source), id_of(&link.target));
@@ -103,6 +107,8 @@ fn edge(link: &Link, source: NodeId, target: NodeId) -> Edge {
     edge.stale = link.stale;
     edge.state = link.state;
     edge.since = link.down_since();
+    edge.vlans.clone_from(&link.vlans);
+    edge.blocked = link.blocked;
     edge.evidence.clone_from(&link.evidence);
     edge
 }
@@ -167,7 +173,16 @@ fn kind(link: &Link, has_port: bool) -> EdgeKind {
 
 /// Returns whether an unknown device announces that it connects others.
 pub(in crate::topology::graph) fn stub_is_infrastructure(stub: &Stub) -> bool {
-    role::of_capabilities(&stub.capabilities).is_some_and(|(role, _)| is_infrastructure(role))
+    is_infrastructure(stub_role(stub).0)
+}
+
+/// Returns the role of an unknown device, and the evidence for it.
+fn stub_role(stub: &Stub) -> (HostRole, Option<RoleReason>) {
+    if stub.is_unmanaged_switch {
+        return (HostRole::Switch, None);
+    }
+    role::of_capabilities(&stub.capabilities)
+        .map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
 }
 
 fn stub_node(stub: &Stub) -> Node {
@@ -177,12 +192,7 @@ fn stub_node(stub: &Stub) -> Node {
         node.detail =
             stub.addresses.iter().find(|address| address.parse::<std::net::IpAddr>().is_ok()).cloned();
     }
-    if stub.is_unmanaged_switch {
-        node.role = HostRole::Switch;
-    } else if let Some((role, reason)) = role::of_capabilities(&stub.capabilities) {
-        node.role = role;
-        node.role_reason = Some(reason);
-    }
+    (node.role, node.role_reason) = stub_role(stub);
     node
 }
 

@@ -9,10 +9,10 @@ use crate::model::{LinkId, NodeId};
 use crate::topology::graph::arrange::size::sort_key;
 use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, EdgeKind};
-use crate::topology::links::{Confidence, LinkMember, LinkState};
+use crate::topology::links::{Confidence, LinkMember, LinkState, VlanRange};
 
-/// The common values of parallel links: their ends, the smaller one first, speed, certainty and staleness.
-type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool);
+/// The common values of parallel links: their ends, the smaller one first, speed, certainty, staleness and VLANs.
+type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool, Option<Vec<VlanRange>>);
 
 /// Replaces parallel links by one edge with the id of one of them.
 pub(super) fn join(draft: &mut GraphDraft) {
@@ -26,7 +26,7 @@ pub(super) fn join(draft: &mut GraphDraft) {
     for edge in draft.edges.values().filter(is_single) {
         yield_turn();
         let ends = (edge.source.min(edge.target), edge.source.max(edge.target));
-        let kind = (ends.0, ends.1, edge.speed_bps, edge.confidence, edge.stale);
+        let kind = (ends.0, ends.1, edge.speed_bps, edge.confidence, edge.stale, edge.vlans.clone());
         kinds.entry(kind).or_default().push(edge.id);
     }
     for ids in kinds.into_values().filter(|ids| ids.len() > 1) {
@@ -49,6 +49,7 @@ fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
         };
         edge.members.push(LinkMember { source_port, target_port, state: other.state });
         edge.since = edge.since.max(other.since);
+        edge.blocked = edge.blocked.max(other.blocked);
         edge.parallel.push(other.id);
         edge.speed_bps = edge.speed_bps.into_iter().chain(other.speed_bps).reduce(u64::saturating_add);
         edge.evidence.extend(other.evidence);

@@ -2,6 +2,7 @@
 
 pub(super) mod candidate;
 pub(super) mod components;
+mod port_facts;
 pub(super) mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};

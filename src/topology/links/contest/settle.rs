@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
+use super::port_facts::PortFacts;
 use super::{JoinedCandidates, contest};
 use crate::fair_threads::yield_turn;
 use crate::model::{LinkId, NodeId, derived_id};
@@ -46,7 +47,7 @@ pub(in crate::topology::links) fn settle(candidates: Vec<&LinkCandidate>, device
 
 fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting, .. } = member;
-    let state = state(spot, devices);
+    let PortFacts { state, vlans, untagged_vlan, blocked } = PortFacts::of(spot, devices);
     let stale = is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out();
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.
@@ -67,6 +68,9 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
         rejected: sorted(rejected),
         stale,
         state,
+        vlans,
+        untagged_vlan,
+        blocked,
     }
 }
 
@@ -77,13 +81,18 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     let (source, target) = if is_swapped { (other, one) } else { (one, other) };
     let mut members: Vec<LinkMember> = Vec::new();
     let mut total_speed: Option<u64> = None;
-    let own_state = spots.iter().map(|spot| state(spot, devices)).max().unwrap_or_default();
     let mut states = Vec::with_capacity(links.len());
+    let mut of_members: Option<PortFacts> = None;
     for proposal in &links {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
-        let state = state(source, devices).max(state(target, devices));
+        let facts = PortFacts::of(source, devices).joined(PortFacts::of(target, devices));
+        let state = facts.state;
         states.push(state);
+        of_members = Some(match of_members {
+            Some(others) => others.joined(facts),
+            None => facts,
+        });
         if links.len() > 1 {
             let (source_port, target_port) = (port(source, devices), port(target, devices));
             members.push(LinkMember { source_port, target_port, state });
@@ -95,8 +104,10 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
-    // An aggregate may be down although its members are not.
-    let state = LinkState::of_all(states.into_iter()).max(own_state);
+    let of_members =
+        PortFacts { state: LinkState::of_all(states.into_iter()), ..of_members.unwrap_or_default() };
+    let of_ends = spots.iter().map(|spot| PortFacts::of(spot, devices)).reduce(PortFacts::joined);
+    let PortFacts { state, vlans, untagged_vlan, blocked } = of_ends.unwrap_or_default().or(of_members);
     let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
     let rejected = links.into_iter().flat_map(|JoinedCandidates { rejected, .. }| rejected).collect();
     Link {
@@ -108,6 +119,9 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
         stale: is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out(),
         state,
+        vlans,
+        untagged_vlan,
+        blocked,
         evidence: evidence(&claims),
         rejected: sorted(rejected),
     }
@@ -150,13 +164,6 @@ fn port(spot: &Spot, devices: &Devices) -> Option<PortRef> {
         (None, PortKey::Named(name)) => Some(PortRef { if_entry_id: None, name: name.to_string() }),
         (None, PortKey::Known(_)) => None,
     }
-}
-
-/// Returns the state of a port; `Unknown` for ports of unknown devices.
-fn state(spot: &Spot, devices: &Devices) -> LinkState {
-    let device = spot.device.host().and_then(|host| devices.get(host));
-    let port = device.zip(spot.port.as_ref()).and_then(|(device, port)| device.port(port));
-    port.map_or(LinkState::Unknown, |port| port.state)
 }
 
 fn speed(spot: &Spot, devices: &Devices) -> Option<u64> {

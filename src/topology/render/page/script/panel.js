@@ -9,6 +9,8 @@ class Panel {
     const parent = this.network.nodes.get(node.parent_id);
     const facts = [['Role', this.network.describe(node)]];
     if (node.detail) facts.push(['Address', nameText(node.detail)]);
+    for (const [name, value] of [['Vendor', node.vendor], ['Model', node.model], ['Location', node.location]]) if (value) facts.push([name, nameText(value)]);
+    if (node.vlan) facts.push(['VLAN', String(node.vlan)]);
     if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
@@ -31,6 +33,8 @@ class Panel {
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];
     if (this.network.hasStates) facts.push(['State', stateOf(edge)]);
+    if (edge.vlans) facts.push(['VLANs', vlansOf(edge)]);
+    if (edge.blocked) facts.push(['Spanning tree', 'Blocked']);
     if (edge.stale) facts.push(['Reports', 'Not seen recently']);
     this.show('Link', facts);
     const port = (side) => nameText(side?.name ?? 'unknown');

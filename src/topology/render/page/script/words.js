@@ -23,6 +23,7 @@ const STATES = {
 // The state in a word, if a reader has to know it.
 const problem = (state) => (['Unknown', 'Up', undefined].includes(state) ? null : STATES[state]?.replace(/:.*| by .*/, '') ?? state);
 const stateOf = (edge) => (STATES[edge.state] ?? edge.state ?? 'unknown') + (edge.since ? ` since ${time(edge.since)}` : '');
+const vlansOf = (edge) => edge.vlans.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(', ') || 'none in common';
 const EDGE_KINDS = {
   Physical: 'Cable between two ports',
   Adjacency: 'Neighbors, ports unknown',

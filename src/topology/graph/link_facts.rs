@@ -1,4 +1,4 @@
-//! The states of nodes, which follow from all links of the network, whatever a view shows of them.
+//! What the links of a node say of it: all links of the network, whatever a view shows of them.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,17 @@ use super::GraphInput;
 use super::views::l2::{is_infrastructure, stub_is_infrastructure};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, NodeId};
-use crate::topology::links::{End, LinkState};
+use crate::topology::links::{End, Link, LinkState};
 
-/// What the links of a node say together.
+/// What the links of a node say of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LinkFacts {
+    pub(super) state: LinkState,
+    /// The VLAN of frames without a tag, if the node is an end device.
+    pub(super) vlan: Option<u16>,
+}
+
+/// The links of a node.
 #[derive(Default)]
 struct Tally {
     all: usize,
@@ -18,10 +26,17 @@ struct Tally {
     worst_working: LinkState,
     /// Whether a link to a device that connects others is down, or members of it are.
     has_lost: bool,
+    /// The VLANs of frames without a tag at devices that connect others; the inner `None` stands for several.
+    vlan: Option<Option<u16>>,
 }
 
 impl Tally {
-    fn add(&mut self, state: LinkState, other_is_infrastructure: bool) {
+    fn add(&mut self, link: &Link, other_is_infrastructure: bool) {
+        let state = link.state;
+        if let Some(vlan) = link.untagged_vlan.filter(|_| other_is_infrastructure) {
+            let known = self.vlan.get_or_insert(Some(vlan));
+            *known = known.filter(|known| *known == vlan);
+        }
         self.all = self.all.saturating_add(1);
         self.out = self.out.saturating_add(usize::from(state.is_out()));
         self.disabled = self.disabled.saturating_add(usize::from(state == LinkState::Disabled));
@@ -45,15 +60,15 @@ impl Tally {
     }
 }
 
-/// Returns the states of the nodes with links. `roles` has the roles that the network gives to hosts.
-pub(super) fn node_states(
+/// Returns what the links of each node with links say. `roles` has the roles that the network gives to hosts.
+pub(super) fn link_facts(
     input: &GraphInput<'_>,
     roles: &BTreeMap<HostId, HostRole>,
-) -> BTreeMap<NodeId, LinkState> {
+) -> BTreeMap<NodeId, LinkFacts> {
     let switches: BTreeMap<NodeId, bool> = input
         .stubs
         .iter()
-        .map(|stub| (stub.id, stub.is_unmanaged_switch || stub_is_infrastructure(stub)))
+        .map(|stub| (stub.id, stub_is_infrastructure(stub)))
         .collect();
     let is_infrastructure_end = |end: &End| match end {
         End::Host { host_id, .. } => roles.get(host_id).is_some_and(|role| is_infrastructure(*role)),
@@ -66,9 +81,15 @@ pub(super) fn node_states(
         for (own, other) in [(&link.source, &link.target), (&link.target, &link.source)] {
             if !matches!(own, End::Segment { .. }) {
                 let tally = tallies.entry(own.node_id()).or_default();
-                tally.add(link.state, is_infrastructure_end(other));
+                tally.add(link, is_infrastructure_end(other));
             }
         }
     }
-    tallies.into_iter().map(|(id, tally)| (id, tally.state())).collect()
+    let facts = |(id, tally): (NodeId, Tally)| {
+        let is_switch = switches.get(&id).copied().unwrap_or_else(|| {
+            roles.get(&HostId::from(id.uuid())).is_some_and(|role| is_infrastructure(*role))
+        });
+        (id, LinkFacts { state: tally.state(), vlan: tally.vlan.flatten().filter(|_| !is_switch) })
+    };
+    tallies.into_iter().map(facts).collect()
 }
