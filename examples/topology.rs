@@ -37,7 +37,7 @@ use toposcope::topology::Topologies;
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
-use toposcope::topology::render::{Format, Picture};
+use toposcope::topology::render::{Format, Picture, notes};
 use toposcope::{Inventory, MemoryStore};
 
 use failure::Failure;
@@ -115,6 +115,7 @@ pub(crate) async fn run(
     let svg_path = write(&args.output, "network.svg", &svg)?;
     let html_path = write(&args.output, "network.html", &html)?;
     print(output, &format!("{} and {}: {}\n", svg_path.display(), html_path.display(), summary(&graph)))?;
+    print(output, &notes(&graph).iter().map(|note| format!("  {note}.\n")).collect::<String>())?;
     print(output, &proposals(&topologies.blind_spots(&caller, network.id).await?))
 }
 

@@ -5,6 +5,7 @@ use super::arrange::size::cut_text;
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::fold::fold;
+use super::unplaced::unplaced;
 use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
 use super::views::l2::is_infrastructure;
 use super::views::{l2, l3, workloads};
@@ -22,6 +23,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         TopologyView::Workloads => workloads::draft(&context),
     };
     draft.hidden.stale = context.hidden_stale;
+    let unplaced = unplaced(&context, &draft);
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
     if let Some(id) = input.options.focus {
@@ -41,6 +43,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         edges,
         hidden,
         warnings,
+        unplaced,
     }
 }
 

@@ -16,6 +16,7 @@ mod redact;
 mod role;
 mod shape;
 mod summary;
+mod unplaced;
 mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
@@ -30,5 +31,5 @@ pub use self::input::{GraphInput, GraphOptions};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
-pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};
+pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, UnplacedHost, Warning};
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

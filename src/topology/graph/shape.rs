@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::RoleReason;
-use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
+use crate::model::{HostId, HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::layout::AddressScope;
 use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef, VlanRange};
 
@@ -33,6 +33,27 @@ pub struct Graph {
     pub hidden: Hidden,
     /// Warnings for readers of the graph.
     pub warnings: Vec<Warning>,
+    /// The hosts that the view has no place for, by subnet and name; at most 1,000. A warning counts them. Absent in a share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unplaced: Vec<UnplacedHost>,
+}
+
+/// A host that a view has no place for, such as one without a known link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct UnplacedHost {
+    /// The host's id.
+    pub host_id: HostId,
+    /// The name to show.
+    pub label: String,
+    /// The address; absent if the label shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The role.
+    pub role: HostRole,
+    /// The name of a subnet that the host is in; `None` when unknown.
+    pub subnet: Option<String>,
 }
 
 /// A rectangle, in pixels; `x` and `y` are its upper left corner.
@@ -106,6 +127,9 @@ pub struct Node {
     /// The model; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether the node is a subnet that follows from the addresses and masks of hosts, and that nobody has entered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
     /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
@@ -171,6 +195,7 @@ impl Node {
             location: None,
             vendor: None,
             model: None,
+            implied: false,
             vlan: None,
         }
     }
@@ -297,6 +322,8 @@ pub struct Warning {
     /// | Code | Parameters |
     /// |---|---|
     /// | `hosts_without_links`, `hosts_without_subnet`, `hosts_without_workloads`, `empty_subnets` | `count` |
+    /// | `hosts_without_address` | `count` |
+    /// | `no_links` | `count` of the hosts that `view` shows; absent in a share |
     /// | `focus_not_found` | `id` |
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |
     /// | `ambiguous_neighbor` | `names` that `host_id` gives it, and `if_entry_id` of the port if known |

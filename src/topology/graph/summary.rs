@@ -1,9 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::arrange::size::cut_text;
 use super::role::{self, RoleReason};
-use crate::discovery::Claim;
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::{
     Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
     SubnetId, TagId, Timestamp, for_each_part_type,
@@ -61,6 +61,8 @@ pub struct InterfaceSummary {
     pub ip_address: IpAddr,
     /// The subnet that contains the address; `None` when unknown.
     pub subnet_id: Option<SubnetId>,
+    /// The length of the subnet's prefix, as the device reports it; `None` when unknown.
+    pub prefix_length: Option<u8>,
 }
 
 /// The summary of a service that the views show.
@@ -91,7 +93,7 @@ impl HostSummary {
             role_reason,
             role_by_ports,
             tags: host.tags.clone(),
-            interfaces: interfaces(host),
+            interfaces: interfaces(host, claims),
             services: services(host),
             virtualized_by: host.virtualization.as_ref().map(|virtualization| virtualization.service_id()),
             neighbor_ports: role::neighbor_ports(host),
@@ -171,7 +173,13 @@ fn concealed(host: &Host) -> Vec<(Redaction, Box<str>)> {
     texts.into_iter().map(|(kind, text)| (kind, text.into())).collect()
 }
 
-fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
+fn interfaces(host: &Host, claims: &[Claim]) -> Vec<InterfaceSummary> {
+    let rows = claims.iter().filter(|claim| claim.host_id == host.id).flat_map(|claim| match &claim.rows {
+        ClaimRows::Addresses(rows) => rows.as_slice(),
+        _ => &[],
+    });
+    let prefixes: BTreeMap<IpAddr, u8> =
+        rows.filter_map(|row| Some((row.ip_address, row.prefix_length?))).collect();
     let mut sorted: Vec<_> = host.interfaces.iter().collect();
     sorted.sort_by_key(|interface| (interface.position, interface.id));
     sorted
@@ -180,6 +188,7 @@ fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
             id: interface.id,
             ip_address: interface.ip_address,
             subnet_id: interface.subnet_id,
+            prefix_length: prefixes.get(&interface.ip_address).copied(),
         })
         .collect()
 }

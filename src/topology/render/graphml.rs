@@ -25,6 +25,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("vendor", "node", "string"),
     ("model", "node", "string"),
     ("vlan", "node", "int"),
+    ("implied", "node", "boolean"),
     ("x", "node", "double"),
     ("y", "node", "double"),
     ("width", "node", "double"),
@@ -83,6 +84,9 @@ fn write_node(out: &mut File, node: &Node) {
     let texts = [("location", &node.location), ("vendor", &node.vendor), ("model", &node.model)];
     for (key, value) in texts.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
         data(out, key, value);
+    }
+    if node.implied {
+        data(out, "implied", "true");
     }
     if let Some(vlan) = node.vlan {
         data(out, "vlan", &vlan.to_string());

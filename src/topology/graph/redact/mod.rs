@@ -86,6 +86,7 @@ impl<'a> Redactor<'a> {
             warning.params.retain(|name, _| name == "count");
         }
         graph.warnings.dedup();
+        graph.unplaced.clear();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
             yield_turn();

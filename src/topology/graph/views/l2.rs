@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parallel;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
+use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId, TopologyView};
 use crate::topology::graph::arrange::size::cut_text;
 use crate::topology::graph::build::add_warnings;
 use crate::topology::graph::context::{GraphContext, has_role};
 use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::role::{self, RoleReason};
-use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind, Warning};
 use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
 /// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
@@ -64,8 +64,21 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     drop_lonely(&mut draft);
     let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(&NodeId::from(**id))).count();
     draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
+    if draft.edges.is_empty() {
+        offer_subnets(context, &mut draft);
+    }
     add_warnings(context, &mut draft);
     draft
+}
+
+/// Adds a warning that the view of subnets would show more, if it does.
+fn offer_subnets(context: &GraphContext<'_>, draft: &mut GraphDraft) {
+    let with_address = context.hosts.values().filter(|host| host.summary.address().is_some()).count();
+    if with_address > 0 {
+        let params = [("count", with_address.to_string()), ("view", TopologyView::L3.as_str().to_owned())];
+        let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        draft.warnings.push(Warning { code: "no_links".to_owned(), params });
+    }
 }
 
 /// Returns whether a role consists in connecting other devices.

@@ -103,6 +103,9 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
     if has(NodeKind::Subnet) {
         entries.push(boxed("frame", 5, "Subnet"));
     }
+    if scene.graph.nodes.iter().any(|node| node.implied) {
+        entries.push(boxed("frame unscanned", 5, "Subnet implied by addresses and masks"));
+    }
     if has(NodeKind::Service) {
         entries.push(boxed("card", 2, "Container"));
     }

@@ -9,6 +9,7 @@ mod icons;
 mod labels;
 mod legend;
 mod nodes;
+mod notes;
 mod speeds;
 mod style;
 
@@ -44,11 +45,12 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let wanted = f64::from(width(&title, TITLE_SIZE)).max(MIN_WIDTH).max(content.width);
     let head = head_height(picture);
     let legend = legend::Legend::of(&scene, wanted);
+    let notes = notes::lines(picture.graph, wanted);
     let frame = Bounds {
         x: content.x - MARGIN,
         y: content.y - head,
         width: wanted + 2.0 * MARGIN,
-        height: head + content.height + legend.height() + 2.0 * MARGIN,
+        height: head + content.height + legend.height() + notes::height(&notes) + 2.0 * MARGIN,
     };
     open(out, picture, &title, &frame, &scene);
     draw_head(out, picture, &title, &frame);
@@ -60,6 +62,7 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     labels::write(out, &placed);
     out.push_str("</g>\n");
     legend.write(out, content.x, content.y + content.height + MARGIN);
+    notes::write(out, &notes, content.x, content.y + content.height + MARGIN + legend.height());
     out.push_str("</svg>\n");
 }
 
@@ -110,7 +113,13 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
             parts.push(format!("{} {what}", counted((number, "device", "devices"))));
         }
     }
-    format!("{}: {}.", words::view(picture.graph.view), parts.join(", "))
+    let mut text = format!("{}: {}.", words::view(picture.graph.view), parts.join(", "));
+    for note in notes::shown(picture.graph) {
+        text.push(' ');
+        text.push_str(&note);
+        text.push('.');
+    }
+    text
 }
 
 fn counted((number, one, many): (usize, &str, &str)) -> String {

@@ -58,7 +58,11 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
 }
 
 fn open(out: &mut File, node: &Node, class: &str) {
-    let stale = if node.stale { " stale" } else { "" };
+    let stale = match (node.stale, node.implied) {
+        (true, _) => " stale",
+        (false, true) => " implied",
+        (false, false) => "",
+    };
     put(
         out,
         format_args!(
@@ -81,6 +85,7 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Host => parts.push(role(node.role).to_owned()),
         NodeKind::Stub => parts.push("Not scanned".to_owned()),
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
+        NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
         NodeKind::Subnet => parts.push("Subnet".to_owned()),
         NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),

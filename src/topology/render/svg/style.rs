@@ -12,7 +12,7 @@ use crate::topology::render::Theme;
 const COMMON_STYLE: &str = "\
 .topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
-.topology .subtitle,.topology .detail,.topology .legend text,.topology .segment text{font-size:11px}\
+.topology .subtitle,.topology .detail,.topology .legend text,.topology .note,.topology .segment text{font-size:11px}\
 .topology .port,.topology .speed{font-size:11px;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}\
 .topology .speed{font-weight:600;text-anchor:middle}\
 .topology .heading{font-weight:600}\
@@ -30,7 +30,7 @@ const COMMON_STYLE: &str = "\
 .topology .card,.topology .frame{stroke-width:1.25px}\
 .topology .node.state-down .card{stroke-width:2.5px}\
 .topology .sign{fill:none;stroke-width:1.75px;stroke-linecap:round}\
-.topology .stub .card,.topology .legend .unscanned{stroke-dasharray:4 3}\
+.topology .stub .card,.topology .implied .frame,.topology .legend .unscanned{stroke-dasharray:4 3}\
 .topology .stub .label{font-style:italic}\
 .topology .stub,.topology .stale{fill-opacity:.62;stroke-opacity:.62}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}\

@@ -26,6 +26,7 @@ class Network {
     if (kind && kind !== role) parts.push(kind);
     if (node.collapsed > 0) parts.push(`${plural(node.collapsed, 'device')} drawn as one`);
     if (problem(node.state)) parts.push(problem(node.state).toLowerCase());
+    if (node.implied) parts.push('implied by addresses and masks');
     if (node.stale) parts.push('not seen recently');
     return parts.join(', ');
   }

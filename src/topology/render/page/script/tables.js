@@ -20,6 +20,8 @@ class Tables {
     const { nodes, edges } = this.network.graph;
     this.addTable('Nodes', this.nodeColumns(nodes), nodes);
     this.addTable('Links', this.edgeColumns(), edges);
+    const { unplaced = [] } = this.network.graph;
+    if (unplaced.length) this.addTable('Hosts that are not drawn', this.unplacedColumns(), unplaced);
   }
 
   // The columns with their cells. Those that would be empty are left out.
@@ -42,6 +44,15 @@ class Tables {
       ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
       ['Confidence', (edge) => edge.confidence],
       ...state,
+    ];
+  }
+
+  unplacedColumns() {
+    return [
+      ['Name', (host) => nameText(host.label)],
+      ['Role', (host) => words(host.role)],
+      ['Address', (host) => nameText(host.detail ?? '')],
+      ['Subnet', (host) => nameText(host.subnet ?? '')],
     ];
   }
 
