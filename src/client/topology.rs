@@ -213,8 +213,18 @@ fn layout_path(network: NetworkId, view: TopologyView) -> String {
 
 fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, String> {
     // Every field is named, so that a new one cannot be forgotten here.
-    let GraphOptions { view, focus, depth, tag_ids, roles, vlan, collapse, expand, min_confidence, show_stale } =
-        options;
+    let GraphOptions {
+        view,
+        focus,
+        depth,
+        tag_ids,
+        roles,
+        vlan,
+        collapse,
+        expand,
+        min_confidence,
+        show_stale,
+    } = options;
     let mut query = Serializer::new(String::new());
     query.append_pair("network_id", &network.to_string()).append_pair("view", view.as_str());
     if let Some(focus) = focus {

@@ -5,8 +5,8 @@ use super::arrange::size::cut_text;
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::fold::fold;
-use super::unplaced::unplaced;
 use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
+use super::unplaced::unplaced;
 use super::views::l2::is_infrastructure;
 use super::views::{l2, l3, workloads};
 use super::{GraphInput, GraphOptions};
@@ -186,6 +186,9 @@ fn described(
         }
         LinkWarning::TruncatedTable { host_id, kind } => {
             ("truncated_table", vec![shown(host_id)?, ("table", kind.as_str().to_owned())])
+        }
+        LinkWarning::PortIndexMismatch { host_id, neighbor_id } => {
+            ("port_index_mismatch", vec![shown(host_id)?, ("neighbor_id", neighbor_id.to_string())])
         }
         LinkWarning::TooManyBridges { host_id, if_entry_id, count } => {
             let port = if_entry_id.map(|id| ("if_entry_id", id.to_string()));

@@ -7,6 +7,7 @@ use super::link_facts::{LinkFacts, link_facts};
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
+use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, NodeId, ServiceId, TagId, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
@@ -45,7 +46,9 @@ impl<'a> GraphContext<'a> {
         for &summary in &input.hosts {
             yield_turn();
             let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
-            let (role, role_reason) = role_of(summary, capabilities, hypervisors.contains(&summary.id));
+            let description = input.descriptions.get(&summary.id).map(String::as_str);
+            let has_guests = hypervisors.contains(&summary.id);
+            let (role, role_reason) = role_of(summary, (capabilities, description), has_guests);
             roles.insert(summary.id, role);
             let is_in_vlan = in_vlan.as_ref().is_none_or(|nodes| nodes.contains(&summary.id.into()));
             if !has_tag(&summary.tags, &options.tag_ids) || !has_role(role, &options.roles) || !is_in_vlan {
@@ -106,7 +109,7 @@ fn nodes_in_vlan(input: &GraphInput<'_>, vlan: u16) -> BTreeSet<NodeId> {
 
 fn role_of(
     summary: &HostSummary,
-    capabilities: &[crate::discovery::report::Capability],
+    (capabilities, description): (&[Capability], Option<&str>),
     has_guests: bool,
 ) -> (HostRole, Option<RoleReason>) {
     let reason = summary.role_reason.as_ref();
@@ -116,6 +119,10 @@ fn role_of(
     }
     match role::combine(summary, capabilities) {
         Some((role, reason)) => (role, Some(reason)),
+        None if matches!(summary.role, HostRole::Unknown | HostRole::Guest) && !is_manual => {
+            let described = role::of_neighbor(&[], description);
+            described.map_or((summary.role, reason.cloned()), |(role, reason)| (role, Some(reason)))
+        }
         None => (summary.role, reason.cloned()),
     }
 }

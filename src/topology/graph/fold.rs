@@ -84,15 +84,22 @@ fn select(draft: &GraphDraft, mut leaves: Vec<NodeId>, shown: usize) -> Vec<Node
 /// Returns the place of a role among leaves. The more others depend on a device, the earlier it comes.
 const fn place(role: HostRole) -> u8 {
     match role {
-        HostRole::Router | HostRole::Firewall | HostRole::Switch | HostRole::AccessPoint => 0,
+        HostRole::Internet
+        | HostRole::Router
+        | HostRole::Firewall
+        | HostRole::Switch
+        | HostRole::WirelessController
+        | HostRole::AccessPoint => 0,
         HostRole::Hypervisor => 1,
         HostRole::Storage => 2,
-        HostRole::Server => 3,
-        HostRole::Camera => 4,
-        HostRole::Printer => 5,
-        HostRole::Phone => 6,
-        HostRole::Workstation => 7,
-        HostRole::Unknown => 8,
+        HostRole::Server | HostRole::IndustrialController => 3,
+        HostRole::Guest | HostRole::Ups => 4,
+        HostRole::Camera => 5,
+        HostRole::Printer => 6,
+        HostRole::Phone => 7,
+        HostRole::Media | HostRole::Iot => 8,
+        HostRole::Workstation => 9,
+        HostRole::Unknown => 10,
     }
 }
 

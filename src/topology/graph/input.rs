@@ -76,6 +76,8 @@ pub struct GraphInput<'a> {
     pub crowded_ports: Vec<CrowdedPort>,
     /// The capabilities that neighbors announce of hosts, by host.
     pub capabilities: BTreeMap<HostId, Vec<Capability>>,
+    /// The descriptions that neighbors give of hosts, by host.
+    pub descriptions: BTreeMap<HostId, String>,
     /// The options that select what to show.
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
@@ -100,6 +102,7 @@ impl<'a> GraphInput<'a> {
             warnings: Vec::new(),
             crowded_ports: Vec::new(),
             capabilities: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
             options,
             revision: "",
             observed_at: None,

@@ -65,11 +65,8 @@ pub(super) fn link_facts(
     input: &GraphInput<'_>,
     roles: &BTreeMap<HostId, HostRole>,
 ) -> BTreeMap<NodeId, LinkFacts> {
-    let switches: BTreeMap<NodeId, bool> = input
-        .stubs
-        .iter()
-        .map(|stub| (stub.id, stub_is_infrastructure(stub)))
-        .collect();
+    let switches: BTreeMap<NodeId, bool> =
+        input.stubs.iter().map(|stub| (stub.id, stub_is_infrastructure(stub))).collect();
     let is_infrastructure_end = |end: &End| match end {
         End::Host { host_id, .. } => roles.get(host_id).is_some_and(|role| is_infrastructure(*role)),
         End::Stub { id, .. } => switches.get(id).is_some_and(|is_switch| *is_switch),

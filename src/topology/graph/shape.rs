@@ -328,6 +328,7 @@ pub struct Warning {
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |
     /// | `ambiguous_neighbor` | `names` that `host_id` gives it, and `if_entry_id` of the port if known |
     /// | `truncated_table` | `host_id`, and `table`, which may lack rows |
+    /// | `port_index_mismatch` | `host_id` and `neighbor_id`, whose ports are drawn as the other end names them |
     /// | `guests_not_nested` | `count` of the guests nested deeper than the limit; an edge leads to each hypervisor |
     /// | `folded_to_fit` | `count` of the nodes by which leaves were folded: a graph has at most 50,000 |
     /// | `nodes_left_out`, `edges_left_out` | `count` of those beyond 50,000 nodes and 100,000 edges |

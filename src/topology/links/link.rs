@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, VlanRange};
 use super::missing::is_stale;
+use super::{LinkState, VlanRange};
 use crate::discovery::report::Capability;
 use crate::model::{HostId, IfEntryId, LinkId, LldpChassisId, NodeId, Timestamp};
 use crate::text_enum::text_enum;
@@ -31,6 +31,9 @@ pub struct Link {
     /// Whether the latest reports do not show the link any more, and no port at its ends is down, which would explain it.
     #[serde(default)]
     pub stale: bool,
+    /// Whether the ends contradict each other in the numbers of their ports, and each port is the one that the other end names.
+    #[serde(default)]
+    pub port_mismatch: bool,
     /// The state. Of the two ends, the worse one counts.
     #[serde(default)]
     pub state: LinkState,
@@ -260,6 +263,9 @@ pub struct Stub {
     pub chassis_id: Option<LldpChassisId>,
     /// The capabilities that the device announces.
     pub capabilities: Vec<Capability>,
+    /// The beginning of the description or the model that the device announces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The addresses that the device announces, as strings.
     pub addresses: Vec<String>,
     /// Whether the device is a switch that announces nothing, and is inferred from forwarding tables.

@@ -14,7 +14,7 @@ use super::key::PortKey;
 use super::missing::explains;
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Named, NamedHost, trimmed};
-use crate::model::{HostId, NodeId};
+use crate::model::{HostId, LldpPortId, LldpPortIdSubtype, NodeId};
 
 /// A sighting whose neighbor has been looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,10 +147,21 @@ fn stub_port(sighting: &Sighting) -> Option<PortKey> {
     let text = match &sighting.remote {
         RemotePort::Unknown | RemotePort::Bridge { .. } => None,
         RemotePort::Lldp { id, description, .. } => {
-            let id = id.as_ref().and_then(|id| trimmed(&id.value));
-            id.or_else(|| description.as_deref().and_then(trimmed))
+            let description = description.as_deref().and_then(trimmed);
+            match id.as_ref().and_then(|id| Some((id, trimmed(&id.value)?))) {
+                // A number that the device alone understands tells less than the description.
+                Some((id, number)) if is_local_number(id) => description.or(Some(number)),
+                Some((_, id)) => Some(id),
+                None => description,
+            }
         }
         RemotePort::Cdp(id) => trimmed(id),
     };
     text.map(|text| PortKey::Named(text.into()))
+}
+
+/// Returns whether a port is known by a number that its device has assigned.
+fn is_local_number(id: &LldpPortId) -> bool {
+    id.subtype == LldpPortIdSubtype::LocallyAssigned
+        && id.value.trim().bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn vlans_of_a_port_are_joined_to_ranges() {
-        let vlans = Vlans { untagged: Some(3), tagged: vec![1, 2, 7, 9, 10], other_untagged: vec![2, 65_535] };
+        let vlans =
+            Vlans { untagged: Some(3), tagged: vec![1, 2, 7, 9, 10], other_untagged: vec![2, 65_535] };
         assert_eq!(text(&ranges(&vlans)), "1-3,7,9-10,65535");
         assert_eq!(text(&of(&[])), "");
     }

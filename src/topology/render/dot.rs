@@ -147,6 +147,7 @@ const fn shape(node: &Node) -> &'static str {
         (NodeKind::Segment, _) => "oval",
         (NodeKind::Group, _) => "folder",
         (NodeKind::Service, _) => "component",
+        (_, HostRole::Internet) => "doublecircle",
         (_, HostRole::Router) => "circle",
         (_, HostRole::Firewall) => "octagon",
         (_, HostRole::AccessPoint) => "pentagon",

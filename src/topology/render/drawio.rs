@@ -93,6 +93,7 @@ const fn shape(node: &Node) -> &'static str {
     match (node.kind, node.role) {
         (NodeKind::Segment, _) => "rounded=1;arcSize=50;fillColor=#E3E8ED;",
         (NodeKind::Service, _) => "rounded=0;",
+        (_, HostRole::Internet) => "shape=cloud;fillColor=#D6E8F5;",
         (_, HostRole::Router) => "shape=ellipse;fillColor=#0072B2;fontColor=#FFFFFF;",
         (_, HostRole::Switch) => "rounded=1;fillColor=#009E73;fontColor=#FFFFFF;",
         (_, HostRole::Firewall) => "rounded=0;fillColor=#D55E00;fontColor=#FFFFFF;",

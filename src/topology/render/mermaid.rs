@@ -46,11 +46,7 @@ fn write_states(
     for (state, places) in lines {
         let Some((dashes, color)) = line_style(*state) else { continue };
         let places: Vec<String> = places.iter().map(usize::to_string).collect();
-        let _ = writeln!(
-            out,
-            "    linkStyle {} stroke:{color},stroke-dasharray:{dashes}",
-            places.join(",")
-        );
+        let _ = writeln!(out, "    linkStyle {} stroke:{color},stroke-dasharray:{dashes}", places.join(","));
     }
     let mut nodes: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();
     for node in &scene.graph.nodes {
@@ -132,7 +128,7 @@ fn label(node: &Node) -> String {
 
 const fn outline(node: &Node) -> (&'static str, &'static str) {
     match (node.kind, node.role) {
-        (NodeKind::Segment, _) => ("([", "])"),
+        (NodeKind::Segment, _) | (_, HostRole::Internet) => ("([", "])"),
         (NodeKind::Group, _) => ("[[", "]]"),
         (_, HostRole::Router) => ("((", "))"),
         (_, HostRole::Firewall) => ("{{", "}}"),

@@ -62,7 +62,8 @@ fn note(code: &str, warnings: &[&Warning], labels: &BTreeMap<NodeId, &str>) -> S
         "no_links" => "No link is known".to_owned(),
         "focus_not_found" => "The node around which to draw is not in this view".to_owned(),
         "duplicate_chassis_id" => {
-            many(of_hosts, "chassis id", "chassis ids") + " that several hosts have: links to these may be missing"
+            many(of_hosts, "chassis id", "chassis ids")
+                + " that several hosts have: links to these may be missing"
         }
         "ambiguous_neighbor" => {
             many(of_hosts, "neighbor", "neighbors") + " that several hosts may be" + &named(warnings, labels)
@@ -70,11 +71,20 @@ fn note(code: &str, warnings: &[&Warning], labels: &BTreeMap<NodeId, &str>) -> S
         "truncated_table" => {
             many(of_hosts, "table", "tables") + " that may lack rows" + &named(warnings, labels)
         }
+        "port_index_mismatch" => {
+            many(of_hosts, "link", "links")
+                + " whose ends number their ports differently"
+                + &named(warnings, labels)
+        }
         "too_many_bridges" => {
-            many(of_hosts, "port", "ports") + " with more bridges than are compared" + &named(warnings, labels)
+            many(of_hosts, "port", "ports")
+                + " with more bridges than are compared"
+                + &named(warnings, labels)
         }
         "guests_not_nested" => many(count, "guest", "guests") + " beside the hypervisor, and not within it",
-        "folded_to_fit" => many(count, "device", "devices") + " in groups, because the graph would be too large",
+        "folded_to_fit" => {
+            many(count, "device", "devices") + " in groups, because the graph would be too large"
+        }
         "nodes_left_out" => many(count, "node", "nodes") + " beyond the largest graph, left out",
         "edges_left_out" => many(count, "link", "links") + " beyond the largest graph, left out",
         "more_warnings" => many(count, "further warning", "further warnings"),

@@ -16,6 +16,8 @@ pub(super) const fn view(view: TopologyView) -> &'static str {
 pub(super) const fn role_class(role: HostRole) -> &'static str {
     match role {
         HostRole::AccessPoint => "access-point",
+        HostRole::WirelessController => "wireless-controller",
+        HostRole::IndustrialController => "industrial-controller",
         _ => role.as_str(),
     }
 }
@@ -33,6 +35,13 @@ pub(super) const fn role(role: HostRole) -> &'static str {
         HostRole::Storage => "Storage",
         HostRole::Hypervisor => "Hypervisor",
         HostRole::Workstation => "Workstation",
+        HostRole::Internet => "Internet",
+        HostRole::Guest => "Virtual machine",
+        HostRole::WirelessController => "Wireless controller",
+        HostRole::Ups => "Power supply",
+        HostRole::IndustrialController => "Industrial controller",
+        HostRole::Media => "Media device",
+        HostRole::Iot => "Small device",
         HostRole::Unknown => "Unknown role",
     }
 }

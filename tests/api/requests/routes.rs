@@ -206,8 +206,9 @@ const DISCOVERY_ROWS: &[Row] = &[
 const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
-const GRAPH: Needs =
-    Needs::Parameters("network_id view focus depth tag_ids role vlan collapse expand min_confidence show_stale layout");
+const GRAPH: Needs = Needs::Parameters(
+    "network_id view focus depth tag_ids role vlan collapse expand min_confidence show_stale layout",
+);
 
 #[cfg(feature = "topology")]
 const EXPORT: Needs = Needs::Parameters(

@@ -129,7 +129,12 @@ fn invalid_parameter_is_refused_with_its_name() {
             ("export", "role=switch,x", format, json!({"field": "role"})),
             ("graph", "vlan=x", format, json!({"field": "vlan"})),
             ("export", "vlan=0", "validation_out_of_range", json!({"field": "vlan", "min": 1, "max": 4_094})),
-            ("graph", "vlan=4095", "validation_out_of_range", json!({"field": "vlan", "min": 1, "max": 4_094})),
+            (
+                "graph",
+                "vlan=4095",
+                "validation_out_of_range",
+                json!({"field": "vlan", "min": 1, "max": 4_094}),
+            ),
             ("graph", "format=svg", "validation_unknown_parameter", json!({"field": "format"})),
             ("export", "format=png", format, json!({"field": "format"})),
             ("export", "theme=blue", format, json!({"field": "theme"})),

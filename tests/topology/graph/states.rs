@@ -55,10 +55,7 @@ fn node_is_down_if_all_its_links_are_and_degraded_if_one_to_a_switch_is() {
     let lone = network.host("lone", "switch", &[]);
     let graph = network.graph(TopologyView::L2);
     let state = |host: HostId| graph.nodes.iter().find(|node| node.id == host.into()).unwrap().state;
-    assert_eq!(
-        [core, left, right, off, on, lone].map(state),
-        [Degraded, Degraded, Up, Down, Up, Unknown]
-    );
+    assert_eq!([core, left, right, off, on, lone].map(state), [Degraded, Degraded, Up, Down, Up, Unknown]);
 }
 
 #[test]
@@ -178,7 +175,8 @@ fn files_tell_an_aggregate_from_parallel_links() {
     let mut network = Fixture::default();
     let [one, other, third] = ["a", "b", "c"].map(|name| network.host(name, "switch", &[]));
     network.link((one, "Po1"), (other, "Po1"), "Confirmed");
-    let members = json!([{"source_port": null, "target_port": null}, {"source_port": null, "target_port": null}]);
+    let members =
+        json!([{"source_port": null, "target_port": null}, {"source_port": null, "target_port": null}]);
     network.links[0].members = serde_json::from_value(members).unwrap();
     for number in 1..=2 {
         network.link((other, &format!("Eth{number}")), (third, &format!("Eth{number}")), "Confirmed");
@@ -194,7 +192,11 @@ fn files_tell_an_aggregate_from_parallel_links() {
     ];
     for (format, aggregate, parallel) in marks {
         let file = file(&graph, format);
-        assert_eq!((file.matches(aggregate).count(), file.matches(parallel).count()), (1, 1), "{format}: {file}");
+        assert_eq!(
+            (file.matches(aggregate).count(), file.matches(parallel).count()),
+            (1, 1),
+            "{format}: {file}"
+        );
     }
 }
 
@@ -218,7 +220,13 @@ fn share_without_inspection_shows_no_states_and_no_vlans() {
     };
     let [whole, concealed, closed] =
         [redacted(&[], true), redacted(&[Redaction::Macs], true), redacted(&[], false)];
-    let of_place = ["\"location\":\"Basement\"", "\"vendor\":\"Acme\"", "\"model\":\"Switch 9000\"", "\"vlans\":", "\"vlan\":7"];
+    let of_place = [
+        "\"location\":\"Basement\"",
+        "\"vendor\":\"Acme\"",
+        "\"model\":\"Switch 9000\"",
+        "\"vlans\":",
+        "\"vlan\":7",
+    ];
     let of_state = ["\"state\":\"Down\"", "\"blocked\":true"];
     for text in of_place.iter().chain(&of_state) {
         assert!(whole.contains(text), "{text}");
@@ -233,7 +241,12 @@ fn vlan_filter_keeps_the_links_that_carry_it_and_what_they_connect() {
     let mut network = Fixture::default();
     let [core, left, right] = ["core", "left", "right"].map(|name| network.host(name, "switch", &[]));
     let pc = network.host("pc", "Windows", &[]);
-    for (one, other, vlans) in [(core, left, Some((1, 4_094))), (core, right, Some((1, 9))), (left, pc, Some((20, 20))), (right, pc, None)] {
+    for (one, other, vlans) in [
+        (core, left, Some((1, 4_094))),
+        (core, right, Some((1, 9))),
+        (left, pc, Some((20, 20))),
+        (right, pc, None),
+    ] {
         network.link((one, "x"), (other, "y"), "Confirmed");
         network.links.last_mut().unwrap().vlans = vlans.map(|(first, last)| vec![VlanRange { first, last }]);
     }

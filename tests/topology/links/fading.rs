@@ -8,8 +8,8 @@ use toposcope::discovery::report::{
 };
 use toposcope::inventory::{DiscoverOptions, Inventory};
 use toposcope::model::{
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, NodeId, OperStatus, Permission,
-    Timestamp, TopologyView, UserId,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, NodeId, OperStatus,
+    Permission, Timestamp, TopologyView, UserId,
 };
 use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;

@@ -33,7 +33,7 @@ fn pair() -> [Node; 2] {
 
 #[test]
 fn worse_end_of_a_link_counts() {
-    use LinkState::{Disabled, Down, Dormant, Unknown, Up};
+    use LinkState::{Disabled, Dormant, Down, Unknown, Up};
     let [one, other] = pair();
     assert_eq!(only(&[one.clone(), other.clone()]).state, Unknown);
     let one = with_state(one, 1, AdminStatus::Up, OperStatus::Up);
@@ -74,7 +74,8 @@ fn aggregate_is_degraded_while_some_members_are_down() {
 #[test]
 fn link_carries_the_vlans_of_both_ends() {
     let text = |link: Link| {
-        let ranges = link.vlans.map(|ranges| ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+        let ranges =
+            link.vlans.map(|ranges| ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
         (ranges, link.untagged_vlan)
     };
     let [one, other] = pair();

@@ -123,6 +123,7 @@ fn rank(view: TopologyView, node: &Node) -> Option<u8> {
         (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet) | (TopologyView::Workloads, _) => None,
         (_, NodeKind::Group) => Some(5),
         _ => match node.role {
+            HostRole::Internet => Some(0),
             HostRole::Router => Some(1),
             HostRole::Firewall => Some(2),
             HostRole::Switch => Some(3),

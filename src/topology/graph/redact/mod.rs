@@ -235,6 +235,7 @@ fn prefix(node: &Node) -> &'static str {
         (NodeKind::Segment, _) => "segment",
         (NodeKind::Service, _) => "container",
         (_, HostRole::AccessPoint) => "ap",
+        (_, HostRole::WirelessController | HostRole::IndustrialController) => "controller",
         (_, HostRole::Unknown) => "device",
         (_, role) => role.as_str(),
     }

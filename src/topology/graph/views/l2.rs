@@ -83,7 +83,10 @@ fn offer_subnets(context: &GraphContext<'_>, draft: &mut GraphDraft) {
 
 /// Returns whether a role consists in connecting other devices.
 pub(in crate::topology::graph) const fn is_infrastructure(role: HostRole) -> bool {
-    matches!(role, HostRole::Router | HostRole::Switch | HostRole::AccessPoint | HostRole::Firewall)
+    matches!(
+        role,
+        HostRole::Router | HostRole::Switch | HostRole::AccessPoint | HostRole::Firewall | HostRole::Internet
+    )
 }
 
 fn is_shown(confidence: Confidence, least: Confidence) -> bool {
@@ -194,7 +197,7 @@ fn stub_role(stub: &Stub) -> (HostRole, Option<RoleReason>) {
     if stub.is_unmanaged_switch {
         return (HostRole::Switch, None);
     }
-    role::of_capabilities(&stub.capabilities)
+    role::of_neighbor(&stub.capabilities, stub.description.as_deref())
         .map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
 }
 

@@ -249,9 +249,8 @@ fn warn(
     homes: &BTreeMap<HostId, BTreeSet<SubnetId>>,
     members: &BTreeMap<SubnetId, Vec<Membership>>,
 ) {
-    let has_address = |host: &HostSummary| {
-        host.interfaces.iter().any(|interface| is_reachable(interface.ip_address))
-    };
+    let has_address =
+        |host: &HostSummary| host.interfaces.iter().any(|interface| is_reachable(interface.ip_address));
     let homeless = context.hosts.iter().filter(|(id, _)| !homes.contains_key(id));
     let (with, without): (Vec<_>, Vec<_>) = homeless.partition(|(_, facts)| has_address(facts.summary));
     draft.warn_count("hosts_without_subnet", with.len());

@@ -13,7 +13,8 @@ use crate::topology::links::key::PortKey;
 use crate::topology::links::lag::{AggregateLinks, bundles};
 use crate::topology::links::missing::is_stale;
 use crate::topology::links::{
-    Confidence, End, Evidence, Link, LinkMember, LinkState, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
+    Confidence, End, Evidence, Link, LinkMember, LinkState, Method, PortRef, RejectedClaim, Rule, Segment,
+    Stub,
 };
 
 /// The result of candidates that compete with each other.
@@ -67,6 +68,7 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
         evidence: evidence(&claims),
         rejected: sorted(rejected),
         stale,
+        port_mismatch: false,
         state,
         vlans,
         untagged_vlan,
@@ -103,6 +105,7 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     members.sort_by(|one, other| key(one).cmp(&key(other)));
     let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
+    let port_mismatch = links.iter().any(|proposal| proposal.is_mismatch);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
     let of_members =
         PortFacts { state: LinkState::of_all(states.into_iter()), ..of_members.unwrap_or_default() };
@@ -117,6 +120,7 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         speed_bps: total_speed,
         members,
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
+        port_mismatch,
         stale: is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out(),
         state,
         vlans,

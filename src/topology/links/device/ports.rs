@@ -8,9 +8,9 @@ use super::tables::Tables;
 use crate::discovery::reconcile::{SwitchPorts, abbreviated, trimmed};
 use crate::discovery::report::StpState;
 use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
+use crate::topology::links::key::PortKey;
 use crate::topology::links::vlans::ranges;
 use crate::topology::links::{LinkState, VlanRange};
-use crate::topology::links::key::PortKey;
 
 /// `ifType` of aggregates: `ieee8023adLag`.
 const AGGREGATE_TYPE: i64 = 161;

@@ -1,6 +1,7 @@
 //! Rules about neighbors that devices name: LLDP, CDP, stored neighbors and the spanning tree. Claims of two devices about
 //! each other that mean the same link are paired.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
@@ -17,6 +18,8 @@ pub(in crate::topology::links) struct MutualClaims {
     our_key: DeviceKey,
     their_key: DeviceKey,
     dialogs: StatementPairs,
+    /// Ports of the two devices where they see others.
+    taken: BTreeSet<(DeviceKey, PortKey)>,
 }
 
 /// The claims by protocol.
@@ -57,7 +60,11 @@ impl MutualClaims {
                 dialog.theirs.push(statement);
             }
         }
-        Self { our_key, their_key, dialogs }
+        let taken = [(our_key, ours, their_key), (their_key, theirs, our_key)]
+            .into_iter()
+            .flat_map(|(own, seen, other)| taken_ports(own, seen, other))
+            .collect();
+        Self { our_key, their_key, dialogs, taken }
     }
 
     /// Returns the candidates of all rules. Each claim is used once, by the strongest.
@@ -78,11 +85,16 @@ impl MutualClaims {
     fn mutual(&mut self, method: Method, rule: Rule) -> Vec<LinkCandidate> {
         let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
         let (our_key, their_key) = (self.our_key, self.their_key);
-        let agreements = dialog.take_agreements().into_iter().map(|agreement| {
+        let mut agreements = dialog.take_agreements();
+        let is_free = |key: DeviceKey, port: &PortKey| !self.taken.contains(&(key, port.clone()));
+        agreements
+            .extend(dialog.take_mismatch(|port| is_free(our_key, port), |port| is_free(their_key, port)));
+        let agreements = agreements.into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
             LinkCandidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
                 .with_aggregate(our_key, agreement.our_aggregate)
                 .with_aggregate(their_key, agreement.their_aggregate)
+                .with_mismatch(agreement.is_mismatch)
         });
         agreements.collect()
     }
@@ -212,6 +224,8 @@ pub(super) struct Agreement {
     pub(super) their_port: Option<PortKey>,
     pub(super) their_aggregate: Option<NonZeroU32>,
     pub(super) claims: Vec<Claimed>,
+    /// Whether the devices number their ports differently.
+    pub(super) is_mismatch: bool,
 }
 
 impl StatementPair {
@@ -253,6 +267,7 @@ impl StatementPair {
                 their_port: better(theirs.port, ours.remote),
                 their_aggregate: ours.remote_aggregate,
                 claims: vec![ours.claimed, theirs.claimed],
+                is_mismatch: false,
             });
         }
     }
@@ -275,8 +290,57 @@ impl StatementPair {
             their_port: None,
             their_aggregate: None,
             claims,
+            is_mismatch: false,
         })
     }
+
+    /// Removes the only claims of both devices if they contradict each other in the numbers of ports on which there is nothing
+    /// else, and returns the link that they mean.
+    ///
+    /// Some devices count the ports of their neighbors' table differently from those of their own. Each end is right about the
+    /// other one, which announces its port itself.
+    pub(super) fn take_mismatch(
+        &mut self,
+        is_free_here: impl Fn(&PortKey) -> bool,
+        is_free_there: impl Fn(&PortKey) -> bool,
+    ) -> Option<Agreement> {
+        let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return None };
+        let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
+        let here = known_ports(&ours.port, &theirs.remote)?;
+        let there = known_ports(&theirs.port, &ours.remote)?;
+        let are_free = here.into_iter().all(is_free_here) && there.into_iter().all(is_free_there);
+        if agreement(ours, theirs).is_some() || !are_free || !is_current(ours) || !is_current(theirs) {
+            return None;
+        }
+        let (ours, theirs) = (self.ours.pop()?, self.theirs.pop()?);
+        Some(Agreement {
+            our_port: theirs.remote,
+            our_aggregate: theirs.remote_aggregate,
+            their_port: ours.remote,
+            their_aggregate: ours.remote_aggregate,
+            claims: vec![ours.claimed, theirs.claimed],
+            is_mismatch: true,
+        })
+    }
+}
+
+/// Returns both ports if they are ports of a host.
+fn known_ports<'p>(one: &'p Option<PortKey>, other: &'p Option<PortKey>) -> Option<[&'p PortKey; 2]> {
+    match (one, other) {
+        (Some(one @ PortKey::Known(_)), Some(other @ PortKey::Known(_))) => Some([one, other]),
+        _ => None,
+    }
+}
+
+/// Returns the ports where a device sees others than one of them.
+fn taken_ports<'s>(
+    own: DeviceKey,
+    seen: Option<(&Device, &'s [ResolvedSighting])>,
+    other: DeviceKey,
+) -> impl Iterator<Item = (DeviceKey, PortKey)> + 's {
+    let seen = seen.map_or(&[][..], |(_, seen)| seen);
+    let others = seen.iter().filter(move |seen| seen.device != other && seen.method != Method::Stp);
+    others.filter_map(move |seen| Some((own, seen.port.clone()?)))
 }
 
 /// Returns how many ports two claims agree on; `None` if they contradict each other.

@@ -90,8 +90,11 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),
     }
-    let made = [&node.vendor, &node.model].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
-    parts.extend(Some(made).filter(|made| !made.is_empty()).map(|made| escape_isolated(&shorten(&made, TOOLTIP))));
+    let made =
+        [&node.vendor, &node.model].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    parts.extend(
+        Some(made).filter(|made| !made.is_empty()).map(|made| escape_isolated(&shorten(&made, TOOLTIP))),
+    );
     parts.extend(node.location.as_deref().map(|location| escape_isolated(&shorten(location, TOOLTIP))));
     parts.extend(node.vlan.map(|vlan| format!("VLAN {vlan}")));
     parts.extend(problem(node.state).map(str::to_owned));

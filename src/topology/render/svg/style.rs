@@ -34,16 +34,17 @@ const COMMON_STYLE: &str = "\
 .topology .stub .label{font-style:italic}\
 .topology .stub,.topology .stale{fill-opacity:.62;stroke-opacity:.62}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}\
-.topology .router .badge{fill:#0072b2}\
+.topology .router .badge,.topology .internet .badge{fill:#0072b2}\
 .topology .switch .badge{fill:#009e73}\
 .topology .firewall .badge{fill:#d55e00}\
-.topology .access-point .badge{fill:#56b4e9}\
-.topology .server .badge{fill:#cc79a7}\
+.topology .access-point .badge,.topology .wireless-controller .badge{fill:#56b4e9}\
+.topology .server .badge,.topology .guest .badge{fill:#cc79a7}\
 .topology .hypervisor .badge{fill:#e69f00}\
 .topology .storage .badge{fill:#f0e442}\
 .topology .printer .badge,.topology .phone .badge,.topology .camera .badge,.topology .workstation .badge,\
+.topology .ups .badge,.topology .industrial-controller .badge,.topology .media .badge,.topology .iot .badge,\
 .topology .unknown .badge{fill:#6b7785}\
-.topology .access-point .pictogram,.topology .server .pictogram,.topology .hypervisor .pictogram,\
+.topology .access-point .pictogram,.topology .wireless-controller .pictogram,.topology .guest .pictogram,.topology .server .pictogram,.topology .hypervisor .pictogram,\
 .topology .storage .pictogram{stroke:#16202b}";
 
 const LIGHT_STYLE: &str = "\
