@@ -220,6 +220,7 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
         tag_ids,
         roles,
         vlan,
+        group_by,
         collapse,
         expand,
         min_confidence,
@@ -239,6 +240,9 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
     }
     if let Some(vlan) = vlan {
         query.append_pair("vlan", &vlan.to_string());
+    }
+    if let Some(by) = group_by {
+        query.append_pair("group_by", by.as_str());
     }
     query.append_pair("collapse", if *collapse { "true" } else { "false" });
     for node in expand {

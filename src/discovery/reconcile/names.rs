@@ -189,7 +189,7 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
         | [0x00, 0x05, 0x73, 0xA0, 0x00..=0x0F, _]
         | [0x00, 0x07, 0xB4, _, _, _]
         | [0x00, 0x50, 0x56, 0xC0, 0x00, 0x01..=0x13] => true,
-        // Nobody assigns addresses of this vendor. Laboratories number their devices so.
+        // No vendor assigns such addresses. Laboratories number their devices so.
         [0x00, 0x00, 0x00, _, _, _] => true,
         // The tunnels of all Windows hosts have one of these.
         [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, _] => true,

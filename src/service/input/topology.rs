@@ -41,6 +41,7 @@ pub(in crate::service) fn read_topology_query(
     options.vlan = vlan.and_then(|vlan| u16::try_from(vlan).ok());
     let roles = values.list::<String>("role", MAX_TERMS)?.unwrap_or_default();
     options.roles = roles.iter().map(|role| role_of(role)).collect::<Result<_, _>>()?;
+    options.group_by = values.value("group_by")?;
     options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     if let Some(text) = values.text("min_confidence")? {

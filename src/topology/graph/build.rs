@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::areas::group;
 use super::arrange::size;
 use super::arrange::size::cut_text;
 use super::context::GraphContext;
@@ -26,6 +27,9 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     let unplaced = unplaced(&context, &draft);
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
+    if let Some(by) = input.options.group_by.filter(|_| input.options.view == TopologyView::L2) {
+        group(&mut draft, &context, by);
+    }
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
     }
@@ -139,7 +143,7 @@ pub(super) fn limit(draft: &mut GraphDraft, options: &GraphOptions) {
 /// Returns the place of a node among those that are kept first: containers and what connects others.
 const fn place(node: &Node) -> u8 {
     match node.kind {
-        NodeKind::Subnet | NodeKind::Segment => 0,
+        NodeKind::Subnet | NodeKind::Area | NodeKind::Segment => 0,
         _ if is_infrastructure(node.role) => 1,
         NodeKind::Group => 2,
         NodeKind::Host => 3,

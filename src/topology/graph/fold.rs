@@ -26,13 +26,19 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
     let mut leaves: BTreeMap<(NodeId, bool), Vec<NodeId>> = BTreeMap::new();
     for node in draft.nodes.values() {
         let is_empty = !contents.contains_key(&node.id);
-        if !is_empty || options.focus == Some(node.id) || !may_be_folded(node) {
+        let area = node.parent_id.filter(|parent| is_area(draft, *parent));
+        let in_container = node.parent_id.is_some() && area.is_none();
+        if !is_empty || options.focus == Some(node.id) || !may_be_folded(node, in_container) {
             continue;
         }
         let mut around = neighbors.get(&node.id).into_iter().flatten();
-        match (node.parent_id, around.next(), around.next()) {
+        match (node.parent_id.filter(|_| in_container), around.next(), around.next()) {
             (Some(parent), None, _) => leaves.entry((parent, true)).or_default().push(node.id),
-            (None, Some(device), None) => leaves.entry((*device, false)).or_default().push(node.id),
+            (None, Some(device), None)
+                if draft.nodes.get(device).is_some_and(|device| device.parent_id == area) =>
+            {
+                leaves.entry((*device, false)).or_default().push(node.id);
+            }
             _ => {}
         }
     }
@@ -53,17 +59,19 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
     }
 }
 
+fn is_area(draft: &GraphDraft, id: NodeId) -> bool {
+    draft.nodes.get(&id).is_some_and(|node| node.kind == NodeKind::Area)
+}
+
 /// Returns whether a node may be folded into a group. Devices that connect others, access points excepted, are drawn
 /// one by one. In subnets, they are members like all others.
-const fn may_be_folded(node: &Node) -> bool {
+const fn may_be_folded(node: &Node, in_container: bool) -> bool {
     match node.kind {
         NodeKind::Host | NodeKind::Stub => {
-            node.parent_id.is_some()
-                || !is_infrastructure(node.role)
-                || matches!(node.role, HostRole::AccessPoint)
+            in_container || !is_infrastructure(node.role) || matches!(node.role, HostRole::AccessPoint)
         }
         NodeKind::Subnet | NodeKind::Service => true,
-        NodeKind::Segment | NodeKind::Group => false,
+        NodeKind::Segment | NodeKind::Group | NodeKind::Area => false,
     }
 }
 
@@ -116,7 +124,8 @@ fn replace(
     let edges: Vec<Edge> = ids.iter().filter_map(|id| draft.edges.remove(id)).collect();
     let nodes: Vec<Node> = folded.iter().filter_map(|id| draft.nodes.remove(id)).collect();
     let mut node = Node::new(group, NodeKind::Group, format!("+{}", nodes.len()), TextKind::Fixed);
-    node.parent_id = is_container.then_some(anchor);
+    let area = draft.nodes.get(&anchor).and_then(|anchor| anchor.parent_id);
+    node.parent_id = if is_container { Some(anchor) } else { area };
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     node.stale = nodes.iter().all(|node| node.stale);
     node.state = LinkState::of_all(nodes.iter().map(|node| node.state));

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::HostSummary;
 use crate::discovery::report::Capability;
 use crate::model::{HostId, HostRole, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
+use crate::text_enum::{listed, text_enum};
 use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
 /// Options that select what a graph shows of a network.
@@ -21,6 +22,8 @@ pub struct GraphOptions {
     pub roles: BTreeSet<HostRole>,
     /// Shows only links that are known to carry this VLAN, and what they connect; `None`: all links.
     pub vlan: Option<u16>,
+    /// What containers of the view `l2` stand for; `None`: it has none.
+    pub group_by: Option<GroupBy>,
     /// Whether leaves beyond a number are drawn as one node.
     pub collapse: bool,
     /// Groups, or the nodes whose leaves they hold, that are drawn in full.
@@ -46,12 +49,32 @@ impl GraphOptions {
             tag_ids: BTreeSet::new(),
             roles: BTreeSet::new(),
             vlan: None,
+            group_by: None,
             collapse: Self::COLLAPSE,
             expand: BTreeSet::new(),
             min_confidence: Confidence::Inferred,
             show_stale: Self::SHOW_STALE,
         }
     }
+}
+
+text_enum! {
+    /// What the devices in a container of a graph have in common.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum GroupBy {
+        /// The location that they report.
+        Location = "location",
+        /// The subnet of their first address in a subnet.
+        Subnet = "subnet",
+        /// A tag; of several, the first by name.
+        Tag = "tag",
+    }
+
+    /// The error for text that names no such property.
+    #[error("not one of {}", listed(GroupBy::TEXTS))]
+    pub struct GroupByError;
 }
 
 /// A network, and what to show of it. The order of the lists does not matter.
@@ -78,6 +101,8 @@ pub struct GraphInput<'a> {
     pub capabilities: BTreeMap<HostId, Vec<Capability>>,
     /// The descriptions that neighbors give of hosts, by host.
     pub descriptions: BTreeMap<HostId, String>,
+    /// The names of tags. Only containers for tags need them.
+    pub tag_names: BTreeMap<TagId, String>,
     /// The options that select what to show.
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
@@ -103,6 +128,7 @@ impl<'a> GraphInput<'a> {
             crowded_ports: Vec::new(),
             capabilities: BTreeMap::new(),
             descriptions: BTreeMap::new(),
+            tag_names: BTreeMap::new(),
             options,
             revision: "",
             observed_at: None,

@@ -127,7 +127,7 @@ pub struct Node {
     /// The model; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether the node is a subnet that follows from the addresses and masks of hosts, and that nobody has entered.
+    /// Whether the node is a subnet that follows from the addresses and masks of hosts, and that is not stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
     /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
@@ -164,6 +164,8 @@ pub enum NodeKind {
     Segment,
     /// A subnet.
     Subnet,
+    /// The devices at a location, in a subnet or with a tag.
+    Area,
     /// Several leaves of one device, drawn as one.
     Group,
     /// A service that runs in a container.

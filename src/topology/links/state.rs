@@ -45,7 +45,7 @@ impl LinkState {
         }
     }
 
-    /// Returns whether nothing passes until somebody changes something.
+    /// Returns whether an end is out of service.
     pub(in crate::topology) const fn is_out(self) -> bool {
         matches!(self, Self::Down | Self::Disabled)
     }

@@ -52,6 +52,7 @@ pub(super) const fn node_kind(kind: NodeKind) -> &'static str {
         NodeKind::Stub => "stub",
         NodeKind::Segment => "segment",
         NodeKind::Subnet => "subnet",
+        NodeKind::Area => "area",
         NodeKind::Group => "group",
         NodeKind::Service => "service",
     }

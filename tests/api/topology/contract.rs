@@ -91,7 +91,7 @@ fn parameters_that_an_endpoint_does_not_have_are_unknown() {
         }
         let empty = of_office(
             GRAPH,
-            "view=&focus=&depth=&tag_ids=&role=&vlan=&collapse=&expand=&min_confidence=&layout=",
+            "view=&focus=&depth=&tag_ids=&role=&vlan=&group_by=&collapse=&expand=&min_confidence=&layout=",
         );
         let graph = campus.graph("").await;
         rows.push(Row::gives("empty values", with_key(get(&empty), &viewer), graph));

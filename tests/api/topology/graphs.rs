@@ -127,6 +127,7 @@ fn invalid_parameter_is_refused_with_its_name() {
             ),
             ("graph", "role=swich", format, json!({"field": "role"})),
             ("export", "role=switch,x", format, json!({"field": "role"})),
+            ("graph", "group_by=site", format, json!({"field": "group_by"})),
             ("graph", "vlan=x", format, json!({"field": "vlan"})),
             ("export", "vlan=0", "validation_out_of_range", json!({"field": "vlan", "min": 1, "max": 4_094})),
             (

@@ -7,6 +7,7 @@ mod lab_roles;
 mod layer2;
 mod layer3;
 mod limits;
+pub(crate) mod nothing_vanishes;
 mod parallel;
 mod redaction;
 mod roles;

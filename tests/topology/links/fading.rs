@@ -252,7 +252,7 @@ async fn host_entered_by_a_user_keeps_its_link() {
     assert_eq!(network.edges().await, ["~sw1 Gi0/1 -- sw2"]);
 }
 
-/// Returns a switch that sees nobody, with its first port down.
+/// Returns a switch without neighbors, with its first port down.
 fn with_first_port_down(number: u8) -> Device {
     let mut device = switch(number, &lldp(&[]));
     device.tables.if_entries.as_mut().unwrap().rows[0].oper_status = Some(OperStatus::Down);
@@ -284,7 +284,7 @@ async fn link_that_is_down_at_the_far_end_stays() {
         network.report(day, with_first_port_down(2)).await;
         assert_eq!(network.edges().await, ["sw1 Gi0/3 -- sw2 Gi0/1"], "day {day}");
     }
-    // Its port is up again, and names nobody.
+    // Its port is no longer down, and names no neighbor.
     network.switch(8, 2, lldp(&[])).await;
     assert_eq!(network.edges().await, [""; 0]);
 }

@@ -13,7 +13,7 @@ use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
-use crate::topology::graph::GraphOptions;
+use crate::topology::graph::{GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};
 use crate::wire::ErrorCode;
@@ -52,6 +52,11 @@ const GRAPH: &[Parameter] = &[
         "vlan",
         Kind::Number { min: MIN_VLAN as i64, max: MAX_VLAN as i64, default: None },
         "Only links that are known to carry this VLAN, and what they connect.",
+    ),
+    Parameter::nullable(
+        "group_by",
+        Kind::Choice(GroupBy::TEXTS),
+        "What containers of the view `l2` stand for. Positions that users have given to nodes do not apply then.",
     ),
     Parameter::optional(
         "collapse",

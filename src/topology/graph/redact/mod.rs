@@ -232,6 +232,7 @@ fn is_port_name(text: &str) -> bool {
 fn prefix(node: &Node) -> &'static str {
     match (node.kind, node.role) {
         (NodeKind::Subnet, _) => "subnet",
+        (NodeKind::Area, _) => "area",
         (NodeKind::Segment, _) => "segment",
         (NodeKind::Service, _) => "container",
         (_, HostRole::AccessPoint) => "ap",

@@ -104,7 +104,7 @@ fn drop_lonely(draft: &mut GraphDraft) {
                 draft.nodes.get(other).is_some_and(|node| node.kind != NodeKind::Segment || degree(other) > 1)
             })
         }),
-        NodeKind::Host | NodeKind::Subnet | NodeKind::Group | NodeKind::Service => true,
+        NodeKind::Host | NodeKind::Subnet | NodeKind::Area | NodeKind::Group | NodeKind::Service => true,
     };
     let kept = draft.nodes.values().filter(is_kept).map(|node| node.id).collect();
     draft.retain(&kept);

@@ -67,8 +67,8 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     draft
 }
 
-/// Least length of the prefix of an implied subnet, by IPv4 and IPv6. Shorter ones are masks that nobody has set.
-const LEAST_IMPLIED: (u8, u8) = (8, 32);
+/// Least length of the prefix of an implied subnet, by IPv4 and IPv6. Shorter ones are masks that were never set.
+const MIN_IMPLIED: (u8, u8) = (8, 32);
 
 /// Returns the subnets that follow from addresses and masks, where no stored subnet contains the address.
 fn implied_subnets(context: &GraphContext<'_>) -> BTreeMap<Cidr, Subnet> {
@@ -82,7 +82,7 @@ fn implied_subnets(context: &GraphContext<'_>) -> BTreeMap<Cidr, Subnet> {
         let is_covered = interface.subnet_id.is_some_and(|subnet| ids.contains(&subnet))
             || !is_reachable(address)
             || prefixes.find(address).is_some();
-        let least = if address.is_ipv4() { LEAST_IMPLIED.0 } else { LEAST_IMPLIED.1 };
+        let least = if address.is_ipv4() { MIN_IMPLIED.0 } else { MIN_IMPLIED.1 };
         let length = interface.prefix_length.filter(|length| !is_covered && *length >= least);
         if let Some(cidr) = length.and_then(|length| Cidr::containing(address, length).ok()) {
             implied.entry(cidr).or_insert_with(|| implied_subnet(context, cidr));

@@ -97,6 +97,7 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
         (NodeKind::Host, "host", "hosts"),
         (NodeKind::Stub, "unscanned device", "unscanned devices"),
         (NodeKind::Subnet, "subnet", "subnets"),
+        (NodeKind::Area, "area", "areas"),
         (NodeKind::Service, "container", "containers"),
         (NodeKind::Segment, "shared segment", "shared segments"),
     ];

@@ -24,12 +24,13 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
         open(out, node, "container");
         rect(out, "frame", node, 0.0, 8);
         let mut x = node.x + 2.0 * PADDING;
-        if node.kind != NodeKind::Subnet {
+        let is_frame = matches!(node.kind, NodeKind::Subnet | NodeKind::Area);
+        if !is_frame {
             icons::draw(out, node.role, node.x + PADDING, node.y + PADDING);
             x = node.x + PADDING + ICON + PADDING;
         }
         let label = title_label(&node.label);
-        let baseline = if node.kind == NodeKind::Subnet { 21.0 } else { 25.0 };
+        let baseline = if is_frame { 21.0 } else { 25.0 };
         text(out, "label heading", x, node.y + baseline, &label);
         if let Some(detail) = &node.detail {
             // Bold text is a little wider.
@@ -49,7 +50,9 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
         match node.kind {
             NodeKind::Segment => segment(out, node),
             NodeKind::Service => service(out, node),
-            NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Group => card(out, node),
+            NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Area | NodeKind::Group => {
+                card(out, node)
+            }
         }
         mark(out, node.state, node.x + node.width, node.y);
         out.push_str("</g>\n");
@@ -87,6 +90,7 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
         NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
         NodeKind::Subnet => parts.push("Subnet".to_owned()),
+        NodeKind::Area => parts.push("Devices with this in common".to_owned()),
         NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),
     }

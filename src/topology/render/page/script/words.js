@@ -37,6 +37,7 @@ const NODE_KINDS = {
   Segment: 'shared segment',
   Service: 'container',
   Subnet: 'subnet',
+  Area: 'area',
   Group: 'folded devices',
 };
 const RULES = {
