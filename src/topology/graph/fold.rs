@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::GraphOptions;
 use super::arrange::size::sort_key;
 use super::draft::GraphDraft;
-use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use super::shape::{Edge, EdgeKind, Node, NodeKind, RoleCount, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
 use crate::topology::links::{Confidence, LinkState};
@@ -127,6 +127,7 @@ fn replace(
     let area = draft.nodes.get(&anchor).and_then(|anchor| anchor.parent_id);
     node.parent_id = if is_container { Some(anchor) } else { area };
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    node.folded = role_counts(&nodes);
     node.stale = nodes.iter().all(|node| node.stale);
     node.state = LinkState::of_all(nodes.iter().map(|node| node.state));
     node.role = common(nodes.iter().map(|node| node.role)).unwrap_or_default();
@@ -141,6 +142,19 @@ fn replace(
         edge.state = LinkState::of_all(edges.iter().map(|edge| edge.state));
         draft.connect(edge);
     }
+}
+
+/// Returns the number of devices of each role, the most frequent first.
+fn role_counts(nodes: &[Node]) -> Vec<RoleCount> {
+    let mut counts: BTreeMap<HostRole, u32> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub)) {
+        let count = counts.entry(node.role).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut counts: Vec<RoleCount> =
+        counts.into_iter().map(|(role, count)| RoleCount { role, count }).collect();
+    counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    counts
 }
 
 /// Returns the value that all have, if they have one.

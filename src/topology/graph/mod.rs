@@ -32,5 +32,7 @@ pub use self::input::{GraphInput, GraphOptions, GroupBy, GroupByError};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
-pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, UnplacedHost, Warning};
+pub use self::shape::{
+    Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
+};
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

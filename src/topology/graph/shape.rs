@@ -113,6 +113,9 @@ pub struct Node {
     pub pinned: bool,
     /// The number of leaves that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
+    /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folded: Vec<RoleCount>,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
     /// The state of the links: down if all are, degraded if one to a device that connects others is.
@@ -133,6 +136,16 @@ pub struct Node {
     /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
+}
+
+/// The number of devices with a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct RoleCount {
+    /// The role.
+    pub role: HostRole,
+    /// The number of devices.
+    pub count: u32,
 }
 
 /// The kind of content of a text in a graph.
@@ -192,6 +205,7 @@ impl Node {
             height: 0.0,
             pinned: false,
             collapsed: 0,
+            folded: Vec::new(),
             stale: false,
             state: LinkState::Unknown,
             location: None,

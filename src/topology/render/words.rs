@@ -1,7 +1,7 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{Edge, EdgeKind, NodeKind};
+use crate::topology::graph::{Edge, EdgeKind, NodeKind, RoleCount};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
@@ -44,6 +44,24 @@ pub(super) const fn role(role: HostRole) -> &'static str {
         HostRole::Iot => "Small device",
         HostRole::Unknown => "Unknown role",
     }
+}
+
+/// Returns the number of devices of a role in words, such as `4 printers`.
+pub(super) fn role_count(of: RoleCount) -> String {
+    let one = match of.role {
+        HostRole::Unknown => "device of unknown role".to_owned(),
+        HostRole::Internet => "network outside".to_owned(),
+        role => self::role(role).to_lowercase(),
+    };
+    let several = match of.role {
+        HostRole::Switch => "switches".to_owned(),
+        HostRole::Unknown => "devices of unknown role".to_owned(),
+        HostRole::Internet => "networks outside".to_owned(),
+        HostRole::Storage => "storage devices".to_owned(),
+        HostRole::Ups => "power supplies".to_owned(),
+        _ => format!("{one}s"),
+    };
+    format!("{} {}", of.count, if of.count == 1 { one } else { several })
 }
 
 pub(super) const fn node_kind(kind: NodeKind) -> &'static str {

@@ -122,6 +122,7 @@ impl<'a> Redactor<'a> {
         }
         if !self.is_inspected {
             node.state = LinkState::Unknown;
+            node.folded.clear();
         }
         if !self.shows_everything() {
             (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);

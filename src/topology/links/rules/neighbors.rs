@@ -1,7 +1,6 @@
 //! Rules about neighbors that devices name: LLDP, CDP, stored neighbors and the spanning tree. Claims of two devices about
 //! each other that mean the same link are paired.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
@@ -18,8 +17,6 @@ pub(in crate::topology::links) struct MutualClaims {
     our_key: DeviceKey,
     their_key: DeviceKey,
     dialogs: StatementPairs,
-    /// Ports of the two devices where they see others.
-    taken: BTreeSet<(DeviceKey, PortKey)>,
 }
 
 /// The claims by protocol.
@@ -60,11 +57,15 @@ impl MutualClaims {
                 dialog.theirs.push(statement);
             }
         }
-        let taken = [(our_key, ours, their_key), (their_key, theirs, our_key)]
-            .into_iter()
-            .flat_map(|(own, seen, other)| taken_ports(own, seen, other))
-            .collect();
-        Self { our_key, their_key, dialogs, taken }
+        let devices = ours.zip(theirs).map(|((our_device, _), (their_device, _))| [our_device, their_device]);
+        if let Some(devices) = devices {
+            for method in [Method::Lldp, Method::Cdp] {
+                if let Some(dialog) = dialogs.get_mut(method) {
+                    dialog.are_alone = dialog.is_mismatch(method, devices);
+                }
+            }
+        }
+        Self { our_key, their_key, dialogs }
     }
 
     /// Returns the candidates of all rules. Each claim is used once, by the strongest.
@@ -86,9 +87,7 @@ impl MutualClaims {
         let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
         let (our_key, their_key) = (self.our_key, self.their_key);
         let mut agreements = dialog.take_agreements();
-        let is_free = |key: DeviceKey, port: &PortKey| !self.taken.contains(&(key, port.clone()));
-        agreements
-            .extend(dialog.take_mismatch(|port| is_free(our_key, port), |port| is_free(their_key, port)));
+        agreements.extend(dialog.take_mismatch());
         let agreements = agreements.into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
             LinkCandidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
@@ -101,7 +100,7 @@ impl MutualClaims {
 
     fn one_sided(&mut self, method: Method, rule: Rule) -> Vec<LinkCandidate> {
         let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
-        let StatementPair { ours, theirs } = std::mem::take(dialog);
+        let StatementPair { ours, theirs, .. } = std::mem::take(dialog);
         let candidate = |reporter: DeviceKey, other: DeviceKey, statement: NeighborStatement| {
             let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
             LinkCandidate::new(ends.0, ends.1, rule, vec![statement.claimed])
@@ -214,6 +213,8 @@ pub(super) struct NeighborStatement {
 pub(super) struct StatementPair {
     pub(super) ours: Vec<NeighborStatement>,
     pub(super) theirs: Vec<NeighborStatement>,
+    /// Whether the only claims of both contradict each other in the numbers of ports on which there is nothing else.
+    are_alone: bool,
 }
 
 /// The ports of a link that both devices claim, and the numbers of their aggregates; `None` where they are unknown.
@@ -294,22 +295,27 @@ impl StatementPair {
         })
     }
 
+    /// Returns whether each device makes one claim, the claims contradict each other in the numbers of ports, and there is
+    /// nothing else on these ports.
+    fn is_mismatch(&self, method: Method, [here, there]: [&Device; 2]) -> bool {
+        let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return false };
+        let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
+        let ports = known_ports(&ours.port, &theirs.remote).zip(known_ports(&theirs.port, &ours.remote));
+        let are_alone =
+            |(of_here, of_there)| are_alone(here, method, of_here) && are_alone(there, method, of_there);
+        agreement(ours, theirs).is_none()
+            && is_current(ours)
+            && is_current(theirs)
+            && ports.is_some_and(are_alone)
+    }
+
     /// Removes the only claims of both devices if they contradict each other in the numbers of ports on which there is nothing
     /// else, and returns the link that they mean.
     ///
     /// Some devices count the ports of their neighbors' table differently from those of their own. Each end is right about the
     /// other one, which announces its port itself.
-    pub(super) fn take_mismatch(
-        &mut self,
-        is_free_here: impl Fn(&PortKey) -> bool,
-        is_free_there: impl Fn(&PortKey) -> bool,
-    ) -> Option<Agreement> {
-        let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return None };
-        let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
-        let here = known_ports(&ours.port, &theirs.remote)?;
-        let there = known_ports(&theirs.port, &ours.remote)?;
-        let are_free = here.into_iter().all(is_free_here) && there.into_iter().all(is_free_there);
-        if agreement(ours, theirs).is_some() || !are_free || !is_current(ours) || !is_current(theirs) {
+    pub(super) fn take_mismatch(&mut self) -> Option<Agreement> {
+        if !self.are_alone || self.ours.len() != 1 || self.theirs.len() != 1 {
             return None;
         }
         let (ours, theirs) = (self.ours.pop()?, self.theirs.pop()?);
@@ -332,15 +338,11 @@ fn known_ports<'p>(one: &'p Option<PortKey>, other: &'p Option<PortKey>) -> Opti
     }
 }
 
-/// Returns the ports where a device sees others than one of them.
-fn taken_ports<'s>(
-    own: DeviceKey,
-    seen: Option<(&Device, &'s [ResolvedSighting])>,
-    other: DeviceKey,
-) -> impl Iterator<Item = (DeviceKey, PortKey)> + 's {
-    let seen = seen.map_or(&[][..], |(_, seen)| seen);
-    let others = seen.iter().filter(move |seen| seen.device != other && seen.method != Method::Stp);
-    others.filter_map(move |seen| Some((own, seen.port.clone()?)))
+/// Returns whether two ports of a device, of which one may be the other, have a single neighbor by a protocol.
+fn are_alone(device: &Device, method: Method, ports: [&PortKey; 2]) -> bool {
+    let [own, named] = ports;
+    let count = |port: &PortKey| device.neighbor_count(port, method);
+    if own == named { count(own) == 1 } else { count(own) == 1 && count(named) == 0 }
 }
 
 /// Returns how many ports two claims agree on; `None` if they contradict each other.

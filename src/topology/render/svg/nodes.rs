@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::number;
-use super::super::words::{node_kind, problem, role, role_class, state_class};
+use super::super::words::{node_kind, problem, role, role_class, role_count, state_class};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
@@ -91,7 +91,11 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
         NodeKind::Subnet => parts.push("Subnet".to_owned()),
         NodeKind::Area => parts.push("Devices with this in common".to_owned()),
-        NodeKind::Group => parts.push("Folded devices".to_owned()),
+        NodeKind::Group if node.folded.is_empty() => parts.push("Folded devices".to_owned()),
+        NodeKind::Group => {
+            let counts: Vec<String> = node.folded.iter().copied().map(role_count).collect();
+            parts.push(counts.join(", "));
+        }
         NodeKind::Service => parts.push("Container".to_owned()),
     }
     let made =

@@ -8,6 +8,7 @@ class Panel {
   showNode(node) {
     const parent = this.network.nodes.get(node.parent_id);
     const facts = [['Role', this.network.describe(node)]];
+    if (node.folded?.length) facts.push(['Devices', node.folded.map(({ role, count }) => `${count} × ${words(role)}`).join(', ')]);
     if (node.detail) facts.push(['Address', nameText(node.detail)]);
     for (const [name, value] of [['Vendor', node.vendor], ['Model', node.model], ['Location', node.location]]) if (value) facts.push([name, nameText(value)]);
     if (node.vlan) facts.push(['VLAN', String(node.vlan)]);
