@@ -183,10 +183,10 @@ fn files_tell_an_aggregate_from_parallel_links() {
     }
     let graph = laid_out(&network);
     let marks = [
-        (Format::Dot, " LAG", " parallel"),
+        (Format::Dot, " LAG\"", "\u{d7}1G parallel\""),
         (Format::Dot, "class=\"state-unknown lag\"", "class=\"state-unknown parallel\""),
         (Format::Dot, ":invis:", "penwidth=3"),
-        (Format::Mermaid, " LAG", " parallel"),
+        (Format::Mermaid, " LAG", "\u{d7}1G parallel"),
         (Format::DrawIo, "shape=link;", "2\u{d7}1G parallel"),
         (Format::GraphMl, "<data key=\"lag\">true</data>", "<data key=\"lag\">false</data>"),
     ];

@@ -84,7 +84,7 @@ fn unknown_neighbor_is_a_stub_with_what_it_announces() {
     let mut row = lldp(1, 9, 7);
     row.mgmt_addrs = vec!["192.0.2.9".to_owned()];
     let links = links(&[node(1, 4).with(ClaimRows::Lldp(vec![row]))]);
-    assert_eq!(super::support::describe(&links), ["(sw9) Gi0/7 -- sw1 Gi0/1: Reported OneSidedLldp"]);
+    assert_eq!(describe(&links), ["(sw9) Gi0/7 -- sw1 Gi0/1: Reported OneSidedLldp"]);
     let stub = links.stubs().next().unwrap();
     assert_eq!(stub.addresses, ["192.0.2.9"]);
     assert_eq!(stub.chassis_id.as_ref().unwrap().value, "00:00:5E:00:53:09");
@@ -108,7 +108,7 @@ fn stub_becomes_the_host_when_it_is_known() {
     let mut links = links(&nodes);
     assert_eq!(links.stubs().count(), 1);
     links.set(node(9, 4).device());
-    assert_eq!(super::support::describe(&links), ["sw1 Gi0/1 -- sw9 Gi0/3: Reported OneSidedLldp"]);
+    assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw9 Gi0/3: Reported OneSidedLldp"]);
     assert_eq!(links.stubs().count(), 0);
 }
 
@@ -135,7 +135,7 @@ fn ports_that_all_see_each_other_share_one_segment() {
     ];
     let links = links(&nodes);
     assert_eq!(links.segments().count(), 1);
-    assert_eq!(links.links().count(), 3, "{:?}", super::support::describe(&links));
+    assert_eq!(links.links().count(), 3, "{:?}", describe(&links));
 }
 
 #[test]

@@ -76,16 +76,23 @@ fn add_graph(schemas: &mut Schemas) {
             "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false, "state": "Up",
         })
     };
+    let group = json!({
+        "id": uuid(46), "kind": "Group", "entity_id": null, "parent_id": null, "label": "+12", "role": "unknown",
+        "x": 200, "y": 112, "width": 80, "height": 48, "pinned": false, "collapsed": 12,
+        "folded": [{"role": "workstation", "count": 11}, {"role": "printer", "count": 1}],
+        "stale": false, "state": "Up",
+    });
     let graph = json!({
         "network_id": NETWORK,
         "view": "l2",
         "revision": "9f86d081884c7d659a2feaa0c55ad015",
         "observed_at": "2026-08-01T12:00:00Z",
         "bounds": {"x": 0, "y": 0, "width": 184, "height": 160},
-        "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112)],
+        "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112), group],
         "edges": [edge],
         "hidden": {"leaves": 0, "stale": 0},
         "warnings": [{"code": "truncated_table", "params": {"host_id": SWITCH, "table": "lldp"}}],
+        "unplaced": [{"host_id": uuid(47), "label": "printer-1", "detail": "192.0.2.9", "role": "printer", "subnet": "Office"}],
     });
     let spot = json!({
         "reason": "one_sided_links", "node_id": SERVER, "host_id": SERVER, "label": "server-7",

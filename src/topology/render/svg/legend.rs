@@ -138,7 +138,7 @@ fn states(scene: &Scene<'_>) -> Vec<Entry> {
     let is_known = of_lines.iter().any(|state| *state != LinkState::Unknown);
     let lines = of_lines.into_iter().filter(|_| is_known).map(|used| {
         let symbol = format!(
-            "<g class=\"confirmed state-{} with-states\"><path class=\"line\" stroke-width=\"2\" d=\"M0 12H28\"/></g>",
+            "<g class=\"confirmed state-{} with-states\"><path class=\"line\" stroke-width=\"2\" d=\"M0 12H26\"/></g>",
             state_class(used)
         );
         Entry { symbol, text: state(used).to_owned() }
