@@ -72,9 +72,9 @@ const MIN_IMPLIED: (u8, u8) = (8, 32);
 
 /// Returns the subnets that follow from addresses and masks, where no stored subnet contains the address.
 fn implied_subnets(context: &GraphContext<'_>) -> BTreeMap<Cidr, Subnet> {
-    let stored: Vec<&Subnet> = context.input.subnets.iter().copied().collect();
+    let stored = &context.input.subnets;
     let ids: BTreeSet<SubnetId> = stored.iter().map(|subnet| subnet.id).collect();
-    let prefixes = Prefixes::of(&stored);
+    let prefixes = Prefixes::of(stored);
     let mut implied = BTreeMap::new();
     for interface in context.hosts.values().flat_map(|facts| &facts.summary.interfaces) {
         yield_turn();

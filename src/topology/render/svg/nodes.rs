@@ -51,7 +51,7 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
             NodeKind::Segment => segment(out, node),
             NodeKind::Service => service(out, node),
             NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Area | NodeKind::Group => {
-                card(out, node)
+                card(out, node);
             }
         }
         mark(out, node.state, node.x + node.width, node.y);
