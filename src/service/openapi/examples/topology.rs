@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::{NETWORK, id, now, uuid};
 use crate::model::{
-    HostId, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView,
+    HostId, HostRole, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink,
+    TopologyView,
 };
 use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyFile};
 use crate::service::openapi::parameters::set;
 use crate::service::openapi::schemas::Schemas;
 use crate::topology::EdgeDetails;
-use crate::topology::graph::{BlindSpot, Graph};
+use crate::topology::graph::{BlindSpot, Graph, RoleCount};
 use crate::topology::render::Format;
 
 const SWITCH: HostId = HostId::new(uuid(40));
@@ -103,6 +104,7 @@ fn add_graph(schemas: &mut Schemas) {
     add_json::<Graph>(schemas, graph.clone());
     add_json::<EdgeDetails>(schemas, details);
     add_json::<BlindSpot>(schemas, spot);
+    schemas.add(&RoleCount { role: HostRole::Printer, count: 4 });
     let media_type = Format::Svg.media_type().to_owned();
     schemas.add(&TopologyFile {
         file_name: "office-l2.svg".to_owned(),
