@@ -34,10 +34,10 @@ use toposcope::model::{
     Network, Permission, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView, UserId,
 };
 use toposcope::topology::Topologies;
-use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
+use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions, GroupBy};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
-use toposcope::topology::render::{Format, Picture};
+use toposcope::topology::render::{Format, Picture, notes};
 use toposcope::{Inventory, MemoryStore};
 
 use failure::Failure;
@@ -51,6 +51,7 @@ Usage: cargo run --example topology -- [FLAG]… SOURCE
   --reporter NAME  the device that files of a folder come from which do not name it [the name of each file]
   --demo N         draw N generated hosts instead of a SOURCE
   --view VIEW      l2 (switches and their neighbors), l3 (subnets) or workloads (virtual machines, containers) [l2]
+  --group-by WHAT  draw containers in the view l2: location, subnet or tag [none]
   --network NAME   the name or id of the network to draw [the one with the most edges]
   --output FOLDER  the folder in which network.svg and network.html are written; existing ones are replaced [.]
   --all            draw every host; without it, hosts beyond eight of a switch are drawn as one group
@@ -88,6 +89,7 @@ pub(crate) async fn run(
     let topologies = Topologies::new(inventory);
     let mut options = GraphOptions::new(args.view);
     options.collapse = !args.is_unfolded;
+    options.group_by = args.group_by;
     let network = match &args.network {
         Some(wanted) => find(networks, wanted)?,
         None => {
@@ -115,6 +117,7 @@ pub(crate) async fn run(
     let svg_path = write(&args.output, "network.svg", &svg)?;
     let html_path = write(&args.output, "network.html", &html)?;
     print(output, &format!("{} and {}: {}\n", svg_path.display(), html_path.display(), summary(&graph)))?;
+    print(output, &notes(&graph).iter().map(|note| format!("  {note}.\n")).collect::<String>())?;
     print(output, &proposals(&topologies.blind_spots(&caller, network.id).await?))
 }
 
@@ -122,6 +125,7 @@ pub(crate) async fn run(
 struct Args {
     source: Source,
     view: TopologyView,
+    group_by: Option<GroupBy>,
     network: Option<String>,
     output: PathBuf,
     is_unfolded: bool,
@@ -139,7 +143,7 @@ impl Args {
     fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
         let (mut source, mut view, mut network, mut output) =
             (None, TopologyView::L2, None, PathBuf::from("."));
-        let (mut is_unfolded, mut reporter) = (false, None);
+        let (mut is_unfolded, mut reporter, mut group_by) = (false, None, None);
         while let Some(argument) = arguments.next() {
             let mut value = |needs: &str| {
                 let value = arguments.next().and_then(|value| value.into_string().ok());
@@ -153,6 +157,16 @@ impl Args {
                 }
                 Some("--view") => {
                     view = view_of(&value("--view requires l2, l3 or workloads")?)?;
+                    continue;
+                }
+                Some("--group-by") => {
+                    let by = value("--group-by requires location, subnet or tag")?;
+                    let known = by.parse().map_err(|_| {
+                        Failure::usage(format_args!(
+                            "--group-by requires location, subnet or tag, not {by:?}"
+                        ))
+                    });
+                    group_by = Some(known?);
                     continue;
                 }
                 Some("--network") => {
@@ -183,7 +197,7 @@ impl Args {
             }
         }
         let source = source.ok_or_else(|| Failure::usage("A SOURCE or --demo is required"))?;
-        Ok(Some(Self { source, view, network, output, is_unfolded, reporter }))
+        Ok(Some(Self { source, view, group_by, network, output, is_unfolded, reporter }))
     }
 }
 

@@ -213,7 +213,19 @@ fn layout_path(network: NetworkId, view: TopologyView) -> String {
 
 fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, String> {
     // Every field is named, so that a new one cannot be forgotten here.
-    let GraphOptions { view, focus, depth, tag_ids, collapse, expand, min_confidence, show_stale } = options;
+    let GraphOptions {
+        view,
+        focus,
+        depth,
+        tag_ids,
+        roles,
+        vlan,
+        group_by,
+        collapse,
+        expand,
+        min_confidence,
+        show_stale,
+    } = options;
     let mut query = Serializer::new(String::new());
     query.append_pair("network_id", &network.to_string()).append_pair("view", view.as_str());
     if let Some(focus) = focus {
@@ -222,6 +234,15 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
     query.append_pair("depth", &depth.to_string());
     for tag in tag_ids {
         query.append_pair("tag_ids", &tag.to_string());
+    }
+    for role in roles {
+        query.append_pair("role", role.as_str());
+    }
+    if let Some(vlan) = vlan {
+        query.append_pair("vlan", &vlan.to_string());
+    }
+    if let Some(by) = group_by {
+        query.append_pair("group_by", by.as_str());
     }
     query.append_pair("collapse", if *collapse { "true" } else { "false" });
     for node in expand {

@@ -8,13 +8,13 @@ use crate::discovery::Claim;
 use crate::fair_threads::yield_turn;
 use crate::inventory::discovery::{claim_of, host_of_claim};
 use crate::inventory::hosts::decode as decode_host;
-use crate::inventory::schema::{CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, on_network};
+use crate::inventory::schema::{CLAIM, HOST, SUBNET, TAG, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, on_network};
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, HostId, NetworkId, OrganizationId, Subnet, TopologyLink};
-use crate::store::{Name, Record, Version};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, Subnet, Tag, TagId, TopologyLink};
+use crate::store::{Name, Query, Record, Version};
 
 /// The kinds of records that a topology depends on.
-const KINDS: [Name; 5] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
+const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, TAG];
 
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
@@ -76,6 +76,16 @@ impl Inventory {
             *number = revision.number();
         }
         Ok(Some(TopologyRevision(numbers)))
+    }
+
+    /// Returns the names of the organization's tags.
+    pub(crate) async fn tag_names(
+        &self,
+        organization: OrganizationId,
+    ) -> Result<BTreeMap<TagId, String>, Error> {
+        let all = Query { organization: Some(organization.uuid()), ..Query::new(TAG) };
+        let tags: Vec<Tag> = self.read_all(&all).await?;
+        Ok(tags.into_iter().map(|tag| (tag.id, tag.name)).collect())
     }
 
     /// Reads what has changed in a network whose access was checked.

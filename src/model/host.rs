@@ -209,6 +209,20 @@ text_enum! {
         Hypervisor = "hypervisor",
         /// A personal computer.
         Workstation = "workstation",
+        /// Stands for networks outside, such as the Internet or that of a provider.
+        Internet = "internet",
+        /// A virtual machine of which nothing else is known.
+        Guest = "guest",
+        /// Controls access points.
+        WirelessController = "wireless_controller",
+        /// Supplies or distributes power.
+        Ups = "ups",
+        /// Controls machines, such as a PLC.
+        IndustrialController = "industrial_controller",
+        /// Plays video or sound, such as a television.
+        Media = "media",
+        /// A sensor, an actuator or another small device.
+        Iot = "iot",
         /// Nothing reveals the role.
         #[default]
         Unknown = "unknown",

@@ -26,6 +26,7 @@ const PLACEHOLDERS: &[&str] = &[
     "not applicable",
     "not available",
     "not present",
+    "not received",
     "not set",
     "not specified",
     "null",
@@ -55,6 +56,7 @@ const DEFAULT_NAMES: &[&str] = &[
     "no name",
     "noname",
     "none",
+    "not received",
     "not set",
     "null",
     "undefined",
@@ -93,6 +95,11 @@ pub(super) fn device_name(text: &str) -> Option<String> {
     let name = trimmed(text)?.trim_end_matches('.').to_lowercase();
     let is_address = name.parse::<IpAddr>().is_ok() || separated_mac(&name).is_some();
     (!name.is_empty() && !is_address && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
+}
+
+/// Returns whether a text stands for a value that was not received.
+pub(crate) fn is_placeholder(text: &str) -> bool {
+    trimmed(text).is_some_and(|text| text.eq_ignore_ascii_case("not received"))
 }
 
 /// Returns whether a name is made of an IPv4 address, such as `dhcp-192-0-2-7` or `7.2.0.192.example.net`.
@@ -182,6 +189,8 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
         | [0x00, 0x05, 0x73, 0xA0, 0x00..=0x0F, _]
         | [0x00, 0x07, 0xB4, _, _, _]
         | [0x00, 0x50, 0x56, 0xC0, 0x00, 0x01..=0x13] => true,
+        // No vendor assigns such addresses. Laboratories number their devices so.
+        [0x00, 0x00, 0x00, _, _, _] => true,
         // The tunnels of all Windows hosts have one of these.
         [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, _] => true,
         _ => address.is_group(),

@@ -193,6 +193,7 @@ fn by_cdp(row: &CdpRow) -> Device {
         cdp_device_id: Some(row.device_id.clone()),
         model: row.platform.clone(),
         sys_descr: row.version.clone(),
+        capabilities: row.capabilities.clone(),
         ..at_addresses(address.map(AddressRow::new).into_iter().collect())
     }
 }

@@ -47,7 +47,7 @@ pub(super) use self::parameters::{read_claims_query, read_stream_query};
 #[cfg(feature = "discovery")]
 pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]
-pub(super) use self::topology::{MAX_DEPTH, TopologyQuery, read_topology_query};
+pub(super) use self::topology::{MAX_DEPTH, MAX_VLAN, MIN_VLAN, TopologyQuery, read_topology_query};
 
 use crate::invariant::Invariant;
 

@@ -282,14 +282,22 @@ impl<'q> QueryValues<'q> {
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.
     pub(super) fn number(&self, field: &str, max: u32) -> Result<Option<u32>, ApiError> {
+        self.number_within(field, 0, max)
+    }
+
+    /// Parses a whole number from `min` to `max`. Only digits are accepted.
+    pub(super) fn number_within(&self, field: &str, min: u32, max: u32) -> Result<Option<u32>, ApiError> {
         let Some(text) = self.once(field)? else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(invalid_format(field));
         }
         // Digits that overflow the type are out of range as well.
         match text.parse() {
-            Ok(number) if number <= max => Ok(Some(number)),
-            _ => Err(Error::invalid(field, Problem::OutOfRange { min: 0, max: i64::from(max) }).into()),
+            Ok(number) if (min..=max).contains(&number) => Ok(Some(number)),
+            _ => {
+                let (min, max) = (i64::from(min), i64::from(max));
+                Err(Error::invalid(field, Problem::OutOfRange { min, max }).into())
+            }
         }
     }
 

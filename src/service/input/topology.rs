@@ -1,8 +1,8 @@
 //! The query of a topology.
 
-use super::parameters::{KnownParameters, MAX_IDS, QueryValues, invalid_format};
+use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
-use crate::model::NetworkId;
+use crate::model::{HostRole, NetworkId};
 use crate::service::response::error::ApiError;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
@@ -10,6 +10,10 @@ use crate::topology::render::{Format, Theme};
 
 /// Maximum distance of nodes from the focus of a topology.
 pub(in crate::service) const MAX_DEPTH: u32 = 100;
+
+/// The smallest and the greatest number of a VLAN.
+pub(in crate::service) const MIN_VLAN: u16 = 1;
+pub(in crate::service) const MAX_VLAN: u16 = 4_094;
 
 /// The query of a request for a topology.
 #[derive(Clone, Debug)]
@@ -33,6 +37,11 @@ pub(in crate::service) fn read_topology_query(
     options.focus = values.value("focus")?;
     options.depth = values.number("depth", MAX_DEPTH)?.unwrap_or(options.depth);
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
+    let vlan = values.number_within("vlan", MIN_VLAN.into(), MAX_VLAN.into())?;
+    options.vlan = vlan.and_then(|vlan| u16::try_from(vlan).ok());
+    let roles = values.list::<String>("role", MAX_TERMS)?.unwrap_or_default();
+    options.roles = roles.iter().map(|role| role_of(role)).collect::<Result<_, _>>()?;
+    options.group_by = values.value("group_by")?;
     options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     if let Some(text) = values.text("min_confidence")? {
@@ -47,4 +56,9 @@ pub(in crate::service) fn read_topology_query(
         format: values.value("format")?.unwrap_or_default(),
         theme: values.value("theme")?.unwrap_or_default(),
     })
+}
+
+fn role_of(text: &str) -> Result<HostRole, ApiError> {
+    let role = HostRole::ALL.iter().find(|role| role.as_str() == text);
+    role.copied().ok_or_else(|| invalid_format("role"))
 }

@@ -1,11 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::areas::group;
 use super::arrange::size;
 use super::arrange::size::cut_text;
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::fold::fold;
 use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
+use super::unplaced::unplaced;
 use super::views::l2::is_infrastructure;
 use super::views::{l2, l3, workloads};
 use super::{GraphInput, GraphOptions};
@@ -22,7 +24,12 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         TopologyView::Workloads => workloads::draft(&context),
     };
     draft.hidden.stale = context.hidden_stale;
+    let unplaced = unplaced(&context, &draft);
     draft.spread_staleness();
+    draft.set_link_facts(&context.links);
+    if let Some(by) = input.options.group_by.filter(|_| input.options.view == TopologyView::L2) {
+        group(&mut draft, &context, by);
+    }
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
     }
@@ -40,6 +47,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         edges,
         hidden,
         warnings,
+        unplaced,
     }
 }
 
@@ -135,7 +143,7 @@ pub(super) fn limit(draft: &mut GraphDraft, options: &GraphOptions) {
 /// Returns the place of a node among those that are kept first: containers and what connects others.
 const fn place(node: &Node) -> u8 {
     match node.kind {
-        NodeKind::Subnet | NodeKind::Segment => 0,
+        NodeKind::Subnet | NodeKind::Area | NodeKind::Segment => 0,
         _ if is_infrastructure(node.role) => 1,
         NodeKind::Group => 2,
         NodeKind::Host => 3,
@@ -182,6 +190,9 @@ fn described(
         }
         LinkWarning::TruncatedTable { host_id, kind } => {
             ("truncated_table", vec![shown(host_id)?, ("table", kind.as_str().to_owned())])
+        }
+        LinkWarning::PortIndexMismatch { host_id, neighbor_id } => {
+            ("port_index_mismatch", vec![shown(host_id)?, ("neighbor_id", neighbor_id.to_string())])
         }
         LinkWarning::TooManyBridges { host_id, if_entry_id, count } => {
             let port = if_entry_id.map(|id| ("if_entry_id", id.to_string()));

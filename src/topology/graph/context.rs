@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrange::size::cut_text;
+use super::link_facts::{LinkFacts, link_facts};
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
+use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, ServiceId, TagId, Timestamp};
+use crate::model::{HostId, HostRole, NodeId, ServiceId, TagId, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
 
 /// The hosts that a graph may show, and the services on them.
@@ -16,6 +18,8 @@ pub(super) struct GraphContext<'a> {
     pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
     pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
+    /// What the links of each node say of it.
+    pub(super) links: BTreeMap<NodeId, LinkFacts>,
     /// The number of hosts left out because they are stale.
     pub(super) hidden_stale: usize,
 }
@@ -35,11 +39,19 @@ impl<'a> GraphContext<'a> {
         let sightings = sightings(&input.links);
         let absences = absences(&input.links);
         let options = input.options;
+        let in_vlan = options.vlan.map(|vlan| nodes_in_vlan(input, vlan));
         let mut hidden_stale = 0_usize;
         let mut hosts = BTreeMap::new();
+        let mut roles = BTreeMap::new();
         for &summary in &input.hosts {
             yield_turn();
-            if !has_tag(&summary.tags, &options.tag_ids) {
+            let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
+            let description = input.descriptions.get(&summary.id).map(String::as_str);
+            let has_guests = hypervisors.contains(&summary.id);
+            let (role, role_reason) = role_of(summary, (capabilities, description), has_guests);
+            roles.insert(summary.id, role);
+            let is_in_vlan = in_vlan.as_ref().is_none_or(|nodes| nodes.contains(&summary.id.into()));
+            if !has_tag(&summary.tags, &options.tag_ids) || !has_role(role, &options.roles) || !is_in_vlan {
                 continue;
             }
             let is_away = absences.get(&summary.id).is_some_and(|gone_at| is_away(summary, *gone_at));
@@ -49,11 +61,10 @@ impl<'a> GraphContext<'a> {
                 hidden_stale = hidden_stale.saturating_add(1);
                 continue;
             }
-            let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
-            let (role, role_reason) = role_of(summary, capabilities, hypervisors.contains(&summary.id));
             hosts.insert(summary.id, HostFacts { summary, role, role_reason, stale });
         }
-        Self { input, hosts, service_hosts, hidden_stale }
+        let links = link_facts(input, &roles);
+        Self { input, hosts, service_hosts, links, hidden_stale }
     }
 }
 
@@ -73,6 +84,9 @@ impl HostFacts<'_> {
         node.role = self.role;
         node.role_reason.clone_from(&self.role_reason);
         node.stale = self.stale;
+        node.location.clone_from(&self.summary.location);
+        node.vendor.clone_from(&self.summary.vendor);
+        node.model.clone_from(&self.summary.model);
         node
     }
 }
@@ -82,9 +96,20 @@ pub(super) fn has_tag(tags: &[TagId], asked: &BTreeSet<TagId>) -> bool {
     asked.is_empty() || tags.iter().any(|tag| asked.contains(tag))
 }
 
+/// Returns whether a role is asked for. Without roles asked for, all are.
+pub(super) fn has_role(role: HostRole, asked: &BTreeSet<HostRole>) -> bool {
+    asked.is_empty() || asked.contains(&role)
+}
+
+/// Returns the nodes with a link that carries a VLAN.
+fn nodes_in_vlan(input: &GraphInput<'_>, vlan: u16) -> BTreeSet<NodeId> {
+    let links = input.links.iter().filter(|link| link.carries(vlan));
+    links.flat_map(|link| [link.source.node_id(), link.target.node_id()]).collect()
+}
+
 fn role_of(
     summary: &HostSummary,
-    capabilities: &[crate::discovery::report::Capability],
+    (capabilities, description): (&[Capability], Option<&str>),
     has_guests: bool,
 ) -> (HostRole, Option<RoleReason>) {
     let reason = summary.role_reason.as_ref();
@@ -94,6 +119,10 @@ fn role_of(
     }
     match role::combine(summary, capabilities) {
         Some((role, reason)) => (role, Some(reason)),
+        None if matches!(summary.role, HostRole::Unknown | HostRole::Guest) && !is_manual => {
+            let described = role::of_neighbor(&[], description);
+            described.map_or((summary.role, reason.cloned()), |(role, reason)| (role, Some(reason)))
+        }
         None => (summary.role, reason.cloned()),
     }
 }

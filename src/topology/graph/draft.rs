@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::link_facts::LinkFacts;
 use super::shape::{Edge, Hidden, Node, NodeKind, Warning};
 use crate::model::{LinkId, NodeId};
 
@@ -54,6 +55,13 @@ impl GraphDraft {
         for edge in self.edges.values_mut() {
             let mut ends = [edge.source, edge.target].into_iter();
             edge.stale |= ends.any(|end| self.nodes.get(&end).is_some_and(|node| node.stale));
+        }
+    }
+
+    pub(super) fn set_link_facts(&mut self, facts: &BTreeMap<NodeId, LinkFacts>) {
+        for node in self.nodes.values_mut() {
+            let LinkFacts { state, vlan } = facts.get(&node.id).copied().unwrap_or_default();
+            (node.state, node.vlan) = (state, vlan);
         }
     }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::GraphOptions;
 use super::arrange::size::sort_key;
 use super::draft::GraphDraft;
-use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use super::shape::{Edge, EdgeKind, Node, NodeKind, RoleCount, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 /// Number of leaves of a device that are drawn one by one.
 const LEAVES: usize = 8;
@@ -26,13 +26,19 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
     let mut leaves: BTreeMap<(NodeId, bool), Vec<NodeId>> = BTreeMap::new();
     for node in draft.nodes.values() {
         let is_empty = !contents.contains_key(&node.id);
-        if !is_empty || options.focus == Some(node.id) || !may_be_folded(node) {
+        let area = node.parent_id.filter(|parent| is_area(draft, *parent));
+        let in_container = node.parent_id.is_some() && area.is_none();
+        if !is_empty || options.focus == Some(node.id) || !may_be_folded(node, in_container) {
             continue;
         }
         let mut around = neighbors.get(&node.id).into_iter().flatten();
-        match (node.parent_id, around.next(), around.next()) {
+        match (node.parent_id.filter(|_| in_container), around.next(), around.next()) {
             (Some(parent), None, _) => leaves.entry((parent, true)).or_default().push(node.id),
-            (None, Some(device), None) => leaves.entry((*device, false)).or_default().push(node.id),
+            (None, Some(device), None)
+                if draft.nodes.get(device).is_some_and(|device| device.parent_id == area) =>
+            {
+                leaves.entry((*device, false)).or_default().push(node.id);
+            }
             _ => {}
         }
     }
@@ -53,17 +59,19 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
     }
 }
 
+fn is_area(draft: &GraphDraft, id: NodeId) -> bool {
+    draft.nodes.get(&id).is_some_and(|node| node.kind == NodeKind::Area)
+}
+
 /// Returns whether a node may be folded into a group. Devices that connect others, access points excepted, are drawn
 /// one by one. In subnets, they are members like all others.
-const fn may_be_folded(node: &Node) -> bool {
+const fn may_be_folded(node: &Node, in_container: bool) -> bool {
     match node.kind {
         NodeKind::Host | NodeKind::Stub => {
-            node.parent_id.is_some()
-                || !is_infrastructure(node.role)
-                || matches!(node.role, HostRole::AccessPoint)
+            in_container || !is_infrastructure(node.role) || matches!(node.role, HostRole::AccessPoint)
         }
         NodeKind::Subnet | NodeKind::Service => true,
-        NodeKind::Segment | NodeKind::Group => false,
+        NodeKind::Segment | NodeKind::Group | NodeKind::Area => false,
     }
 }
 
@@ -84,15 +92,22 @@ fn select(draft: &GraphDraft, mut leaves: Vec<NodeId>, shown: usize) -> Vec<Node
 /// Returns the place of a role among leaves. The more others depend on a device, the earlier it comes.
 const fn place(role: HostRole) -> u8 {
     match role {
-        HostRole::Router | HostRole::Firewall | HostRole::Switch | HostRole::AccessPoint => 0,
+        HostRole::Internet
+        | HostRole::Router
+        | HostRole::Firewall
+        | HostRole::Switch
+        | HostRole::WirelessController
+        | HostRole::AccessPoint => 0,
         HostRole::Hypervisor => 1,
         HostRole::Storage => 2,
-        HostRole::Server => 3,
-        HostRole::Camera => 4,
-        HostRole::Printer => 5,
-        HostRole::Phone => 6,
-        HostRole::Workstation => 7,
-        HostRole::Unknown => 8,
+        HostRole::Server | HostRole::IndustrialController => 3,
+        HostRole::Guest | HostRole::Ups => 4,
+        HostRole::Camera => 5,
+        HostRole::Printer => 6,
+        HostRole::Phone => 7,
+        HostRole::Media | HostRole::Iot => 8,
+        HostRole::Workstation => 9,
+        HostRole::Unknown => 10,
     }
 }
 
@@ -109,9 +124,12 @@ fn replace(
     let edges: Vec<Edge> = ids.iter().filter_map(|id| draft.edges.remove(id)).collect();
     let nodes: Vec<Node> = folded.iter().filter_map(|id| draft.nodes.remove(id)).collect();
     let mut node = Node::new(group, NodeKind::Group, format!("+{}", nodes.len()), TextKind::Fixed);
-    node.parent_id = is_container.then_some(anchor);
+    let area = draft.nodes.get(&anchor).and_then(|anchor| anchor.parent_id);
+    node.parent_id = if is_container { Some(anchor) } else { area };
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    node.folded = role_counts(&nodes);
     node.stale = nodes.iter().all(|node| node.stale);
+    node.state = LinkState::of_all(nodes.iter().map(|node| node.state));
     node.role = common(nodes.iter().map(|node| node.role)).unwrap_or_default();
     draft.hidden.leaves = draft.hidden.leaves.saturating_add(nodes.len());
     draft.add(node);
@@ -121,8 +139,22 @@ fn replace(
         let mut edge = Edge::new(id, kind, anchor, group);
         edge.confidence = edges.iter().map(|edge| edge.confidence).min().unwrap_or(Confidence::Inferred);
         edge.stale = edges.iter().all(|edge| edge.stale);
+        edge.state = LinkState::of_all(edges.iter().map(|edge| edge.state));
         draft.connect(edge);
     }
+}
+
+/// Returns the number of devices of each role, the most frequent first.
+fn role_counts(nodes: &[Node]) -> Vec<RoleCount> {
+    let mut counts: BTreeMap<HostRole, u32> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub)) {
+        let count = counts.entry(node.role).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut counts: Vec<RoleCount> =
+        counts.into_iter().map(|(role, count)| RoleCount { role, count }).collect();
+    counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    counts
 }
 
 /// Returns the value that all have, if they have one.

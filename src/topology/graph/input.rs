@@ -2,7 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::HostSummary;
 use crate::discovery::report::Capability;
-use crate::model::{HostId, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
+use crate::model::{HostId, HostRole, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
+use crate::text_enum::{listed, text_enum};
 use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
 /// Options that select what a graph shows of a network.
@@ -17,6 +18,12 @@ pub struct GraphOptions {
     pub depth: u32,
     /// Shows only hosts with at least one of these tags, and what connects them. Empty: all hosts.
     pub tag_ids: BTreeSet<TagId>,
+    /// Shows only hosts and devices with one of these roles, and what connects them. Empty: all roles.
+    pub roles: BTreeSet<HostRole>,
+    /// Shows only links that are known to carry this VLAN, and what they connect; `None`: all links.
+    pub vlan: Option<u16>,
+    /// What containers of the view `l2` stand for; `None`: it has none.
+    pub group_by: Option<GroupBy>,
     /// Whether leaves beyond a number are drawn as one node.
     pub collapse: bool,
     /// Groups, or the nodes whose leaves they hold, that are drawn in full.
@@ -40,12 +47,34 @@ impl GraphOptions {
             focus: None,
             depth: Self::DEPTH,
             tag_ids: BTreeSet::new(),
+            roles: BTreeSet::new(),
+            vlan: None,
+            group_by: None,
             collapse: Self::COLLAPSE,
             expand: BTreeSet::new(),
             min_confidence: Confidence::Inferred,
             show_stale: Self::SHOW_STALE,
         }
     }
+}
+
+text_enum! {
+    /// What the devices in a container of a graph have in common.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum GroupBy {
+        /// The location that they report.
+        Location = "location",
+        /// The subnet of their first address in a subnet.
+        Subnet = "subnet",
+        /// A tag; of several, the first by name.
+        Tag = "tag",
+    }
+
+    /// The error for text that names no such property.
+    #[error("not one of {}", listed(GroupBy::TEXTS))]
+    pub struct GroupByError;
 }
 
 /// A network, and what to show of it. The order of the lists does not matter.
@@ -70,6 +99,10 @@ pub struct GraphInput<'a> {
     pub crowded_ports: Vec<CrowdedPort>,
     /// The capabilities that neighbors announce of hosts, by host.
     pub capabilities: BTreeMap<HostId, Vec<Capability>>,
+    /// The descriptions that neighbors give of hosts, by host.
+    pub descriptions: BTreeMap<HostId, String>,
+    /// The names of tags. Only containers for tags need them.
+    pub tag_names: BTreeMap<TagId, String>,
     /// The options that select what to show.
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
@@ -94,6 +127,8 @@ impl<'a> GraphInput<'a> {
             warnings: Vec::new(),
             crowded_ports: Vec::new(),
             capabilities: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
+            tag_names: BTreeMap::new(),
             options,
             revision: "",
             observed_at: None,

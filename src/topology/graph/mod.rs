@@ -3,6 +3,7 @@
 //! [`HostSummary::of`] summarizes hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
 //! [`blind_spots()`] ranks what to scan next.
 
+mod areas;
 mod arrange;
 mod blind_spots;
 mod build;
@@ -10,11 +11,13 @@ mod context;
 mod draft;
 mod fold;
 mod input;
+mod link_facts;
 mod port_name;
 mod redact;
 mod role;
 mod shape;
 mod summary;
+mod unplaced;
 mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
@@ -25,9 +28,11 @@ pub(in crate::topology) use self::arrange::size::{shorten, width};
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
-pub use self::input::{GraphInput, GraphOptions};
+pub use self::input::{GraphInput, GraphOptions, GroupBy, GroupByError};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
-pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};
+pub use self::shape::{
+    Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
+};
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::RoleReason;
-use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
+use crate::model::{HostId, HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
+use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef, VlanRange};
 
 /// A network as one view shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,27 @@ pub struct Graph {
     pub hidden: Hidden,
     /// Warnings for readers of the graph.
     pub warnings: Vec<Warning>,
+    /// The hosts that the view has no place for, by subnet and name; at most 1,000. A warning counts them. Absent in a share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unplaced: Vec<UnplacedHost>,
+}
+
+/// A host that a view has no place for, such as one without a known link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct UnplacedHost {
+    /// The host's id.
+    pub host_id: HostId,
+    /// The name to show.
+    pub label: String,
+    /// The address; absent if the label shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The role.
+    pub role: HostRole,
+    /// The name of a subnet that the host is in; `None` when unknown.
+    pub subnet: Option<String>,
 }
 
 /// A rectangle, in pixels; `x` and `y` are its upper left corner.
@@ -92,8 +113,39 @@ pub struct Node {
     pub pinned: bool,
     /// The number of leaves that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
+    /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folded: Vec<RoleCount>,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
+    /// The state of the links: down if all are, degraded if one to a device that connects others is.
+    #[serde(default)]
+    pub state: LinkState,
+    /// The location that the device reports; absent when unknown, and where a share conceals anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// The manufacturer; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
+    /// The model; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether the node is a subnet that follows from the addresses and masks of hosts, and that is not stored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
+    /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlan: Option<u16>,
+}
+
+/// The number of devices with a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct RoleCount {
+    /// The role.
+    pub role: HostRole,
+    /// The number of devices.
+    pub count: u32,
 }
 
 /// The kind of content of a text in a graph.
@@ -125,6 +177,8 @@ pub enum NodeKind {
     Segment,
     /// A subnet.
     Subnet,
+    /// The devices at a location, in a subnet or with a tag.
+    Area,
     /// Several leaves of one device, drawn as one.
     Group,
     /// A service that runs in a container.
@@ -151,7 +205,14 @@ impl Node {
             height: 0.0,
             pinned: false,
             collapsed: 0,
+            folded: Vec::new(),
             stale: false,
+            state: LinkState::Unknown,
+            location: None,
+            vendor: None,
+            model: None,
+            implied: false,
+            vlan: None,
         }
     }
 }
@@ -187,9 +248,23 @@ pub struct Edge {
     pub confidence: Confidence,
     /// The claims that support the edge, the strongest first.
     pub evidence: Vec<Evidence>,
-    /// Whether the latest reports do not show the connection any more, or a node at its ends is stale.
+    /// Whether the latest reports do not show the connection any more, or a node at its ends is stale. A link that is down
+    /// stays, and is not stale for this reason.
     #[serde(default)]
     pub stale: bool,
+    /// The state. Of the two ends, the worse one counts.
+    #[serde(default)]
+    pub state: LinkState,
+    /// The time of the first report without the link, if it is down; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; absent when
+    /// neither is, and where a share conceals anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vec<VlanRange>>,
+    /// Whether the spanning tree blocks an end; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
 }
@@ -216,6 +291,10 @@ impl Edge {
             confidence: Confidence::Confirmed,
             evidence: Vec::new(),
             stale: false,
+            state: LinkState::Unknown,
+            since: None,
+            vlans: None,
+            blocked: None,
             points: Vec::new(),
         }
     }
@@ -259,10 +338,13 @@ pub struct Warning {
     /// | Code | Parameters |
     /// |---|---|
     /// | `hosts_without_links`, `hosts_without_subnet`, `hosts_without_workloads`, `empty_subnets` | `count` |
+    /// | `hosts_without_address` | `count` |
+    /// | `no_links` | `count` of the hosts that `view` shows; absent in a share |
     /// | `focus_not_found` | `id` |
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |
     /// | `ambiguous_neighbor` | `names` that `host_id` gives it, and `if_entry_id` of the port if known |
     /// | `truncated_table` | `host_id`, and `table`, which may lack rows |
+    /// | `port_index_mismatch` | `host_id` and `neighbor_id`, whose ports are drawn as the other end names them |
     /// | `guests_not_nested` | `count` of the guests nested deeper than the limit; an edge leads to each hypervisor |
     /// | `folded_to_fit` | `count` of the nodes by which leaves were folded: a graph has at most 50,000 |
     /// | `nodes_left_out`, `edges_left_out` | `count` of those beyond 50,000 nodes and 100,000 edges |

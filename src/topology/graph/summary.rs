@@ -1,8 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use super::arrange::size::cut_text;
 use super::role::{self, RoleReason};
-use crate::discovery::Claim;
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::{
     Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
     SubnetId, TagId, Timestamp, for_each_part_type,
@@ -40,6 +41,12 @@ pub struct HostSummary {
     pub neighbor_ports: u32,
     /// The number of Ethernet ports that are up.
     pub active_ports: u32,
+    /// The location that the device reports.
+    pub location: Option<String>,
+    /// The manufacturer.
+    pub vendor: Option<String>,
+    /// The model.
+    pub model: Option<String>,
     /// When a report showed the host last; `None` for a host that no report described.
     pub last_seen_at: Option<Timestamp>,
 }
@@ -54,6 +61,8 @@ pub struct InterfaceSummary {
     pub ip_address: IpAddr,
     /// The subnet that contains the address; `None` when unknown.
     pub subnet_id: Option<SubnetId>,
+    /// The length of the subnet's prefix, as the device reports it; `None` when unknown.
+    pub prefix_length: Option<u8>,
 }
 
 /// The summary of a service that the views show.
@@ -84,11 +93,14 @@ impl HostSummary {
             role_reason,
             role_by_ports,
             tags: host.tags.clone(),
-            interfaces: interfaces(host),
+            interfaces: interfaces(host, claims),
             services: services(host),
             virtualized_by: host.virtualization.as_ref().map(|virtualization| virtualization.service_id()),
             neighbor_ports: role::neighbor_ports(host),
             active_ports: role::active_ports(host),
+            location: shown(host.sys_location.as_deref()),
+            vendor: shown(host.manufacturer.as_deref()),
+            model: shown(host.model.as_deref()),
             last_seen_at: claims.iter().filter(|claim| claim.host_id == host.id).map(last_seen).max(),
         }
     }
@@ -135,6 +147,11 @@ pub(super) fn is_reachable(address: IpAddr) -> bool {
     }
 }
 
+/// Returns a text as pictures show it; `None` if it is blank.
+fn shown(text: Option<&str>) -> Option<String> {
+    text.map(str::trim).filter(|text| !text.is_empty()).map(cut_text)
+}
+
 fn names(host: &Host) -> Vec<String> {
     let guest = match &host.virtualization {
         Some(crate::model::HostVirtualization::Proxmox(guest)) => guest.vm_name.as_deref(),
@@ -156,7 +173,13 @@ fn concealed(host: &Host) -> Vec<(Redaction, Box<str>)> {
     texts.into_iter().map(|(kind, text)| (kind, text.into())).collect()
 }
 
-fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
+fn interfaces(host: &Host, claims: &[Claim]) -> Vec<InterfaceSummary> {
+    let rows = claims.iter().filter(|claim| claim.host_id == host.id).flat_map(|claim| match &claim.rows {
+        ClaimRows::Addresses(rows) => rows.as_slice(),
+        _ => &[],
+    });
+    let prefixes: BTreeMap<IpAddr, u8> =
+        rows.filter_map(|row| Some((row.ip_address, row.prefix_length?))).collect();
     let mut sorted: Vec<_> = host.interfaces.iter().collect();
     sorted.sort_by_key(|interface| (interface.position, interface.id));
     sorted
@@ -165,6 +188,7 @@ fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
             id: interface.id,
             ip_address: interface.ip_address,
             subnet_id: interface.subnet_id,
+            prefix_length: prefixes.get(&interface.ip_address).copied(),
         })
         .collect()
 }
@@ -238,8 +262,11 @@ mod tests {
         let concealed = std::mem::take(&mut summary.concealed);
         let shown = format!("{summary:?}");
         let shown: Vec<String> = marks.into_iter().filter(|mark| shown.contains(mark)).collect();
-        assert_eq!(shown, ["<host name>", "<host hostname>", "<host sys_name>", "<service name>"]);
-        for mark in shown {
+        let plain = ["<host sys_location>", "<host manufacturer>", "<host model>"];
+        let names = ["<host name>", "<host hostname>", "<host sys_name>"];
+        assert_eq!(shown, [&names[..], &plain, &["<service name>"]].concat());
+        // Where a share conceals anything, it leaves location, vendor and model out.
+        for mark in shown.into_iter().filter(|mark| !plain.contains(&mark.as_str())) {
             assert!(concealed.iter().any(|(_, text)| **text == *mark), "{mark} is not concealed");
         }
     }

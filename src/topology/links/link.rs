@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::missing::is_stale;
+use super::{LinkState, VlanRange};
 use crate::discovery::report::Capability;
 use crate::model::{HostId, IfEntryId, LinkId, LldpChassisId, NodeId, Timestamp};
 use crate::text_enum::text_enum;
@@ -26,9 +28,43 @@ pub struct Link {
     pub evidence: Vec<Evidence>,
     /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
-    /// Whether the latest reports do not show the link any more.
+    /// Whether the latest reports do not show the link any more, and no port at its ends is down, which would explain it.
     #[serde(default)]
     pub stale: bool,
+    /// Whether the ends contradict each other in the numbers of their ports, and each port is the one that the other end names.
+    #[serde(default)]
+    pub port_mismatch: bool,
+    /// The state. Of the two ends, the worse one counts.
+    #[serde(default)]
+    pub state: LinkState,
+    /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; `None` when
+    /// neither is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vec<VlanRange>>,
+    /// The VLAN of frames without a tag; `None` when unknown, or when the ends differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untagged_vlan: Option<u16>,
+    /// Whether the spanning tree blocks an end; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
+}
+
+impl Link {
+    /// Returns whether the link is known to carry a VLAN.
+    pub(in crate::topology) fn carries(&self, vlan: u16) -> bool {
+        self.vlans.iter().flatten().any(|range| range.contains(vlan))
+    }
+
+    /// Returns whether no device makes a claim that supports the link any more.
+    pub(in crate::topology) fn is_gone(&self) -> bool {
+        is_stale(self.evidence.iter())
+    }
+
+    /// Returns the time of the first report without a claim that supports the link, if there is one and the link is down.
+    pub(in crate::topology) fn down_since(&self) -> Option<Timestamp> {
+        let missing = self.evidence.iter().filter_map(|evidence| evidence.missing_since);
+        missing.min().filter(|_| self.state.is_out())
+    }
 }
 
 /// An end of a link.
@@ -56,6 +92,16 @@ pub enum End {
     },
 }
 
+impl End {
+    /// Returns the id of the node that stands for the device or the segment.
+    pub(in crate::topology) const fn node_id(&self) -> NodeId {
+        match self {
+            Self::Host { host_id, .. } => NodeId::new(host_id.uuid()),
+            Self::Stub { id, .. } | Self::Segment { id } => *id,
+        }
+    }
+}
+
 /// A port at the end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -74,6 +120,9 @@ pub struct LinkMember {
     pub source_port: Option<PortRef>,
     /// The port at the link's target; `None` when unknown.
     pub target_port: Option<PortRef>,
+    /// The state of the physical link.
+    #[serde(default)]
+    pub state: LinkState,
 }
 
 text_enum! {
@@ -214,6 +263,9 @@ pub struct Stub {
     pub chassis_id: Option<LldpChassisId>,
     /// The capabilities that the device announces.
     pub capabilities: Vec<Capability>,
+    /// The beginning of the description or the model that the device announces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The addresses that the device announces, as strings.
     pub addresses: Vec<String>,
     /// Whether the device is a switch that announces nothing, and is inferred from forwarding tables.

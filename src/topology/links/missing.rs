@@ -1,6 +1,7 @@
 //! Claims that their devices no longer make.
 
 use super::device::Device;
+use super::key::PortKey;
 use super::link::midway;
 use super::{Evidence, Method};
 use crate::discovery::MissingRows;
@@ -24,12 +25,19 @@ impl Missing {
     /// Returns whether the claim still counts.
     ///
     /// It counts for a few scans, and longer for a host that no report has shown since: such a host is switched off, or
-    /// cannot be reached. `host` is `None` if the claim names another device.
+    /// cannot be reached. `host` is `None` if the claim names another device. Where a port is down, which explains why the
+    /// claim is missing, it counts anyway: [`explains`].
     pub(super) fn counts(&self, host: Option<&Device>) -> bool {
         let gone_at = midway(self.last_seen, self.since);
         let is_away = |host: &Device| host.seen_at.is_none_or(|seen| seen < gone_at);
         self.scans < STALE_AFTER || host.is_some_and(is_away)
     }
+}
+
+/// Returns whether a port of a device, or of the host that it names, explains why the device does not name it any more:
+/// it is down.
+pub(super) fn explains(device: &Device, own: Option<&PortKey>, named: Option<(&Device, &PortKey)>) -> bool {
+    device.is_out(own) || named.is_some_and(|(host, port)| host.is_out(Some(port)))
 }
 
 /// Returns whether only claims that are missing by now support a link.

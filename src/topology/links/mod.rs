@@ -10,8 +10,8 @@
 //! 3. Candidates between the same ports are one link. For each port the strongest rule wins, and the [`Link`] keeps the
 //!    claims that it overrides. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
 //! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
-//! 5. Claims that complete tables lack by now still make links, which are [`stale`](Link::stale). They lose against all
-//!    others.
+//! 5. Claims that complete tables lack by now still make links, which are [`stale`](Link::stale) or down. They lose against
+//!    all others.
 
 mod address_book;
 mod bridges;
@@ -27,7 +27,9 @@ mod multimap;
 mod network;
 mod resolve;
 mod rules;
+mod state;
 mod stub;
+mod vlans;
 mod warning;
 
 pub(in crate::topology) use self::contest::MAX_REJECTED;
@@ -37,4 +39,6 @@ pub use self::link::{
 };
 pub use self::network::Links;
 pub use self::rules::manual::{ManualEnd, ManualLink};
+pub use self::state::LinkState;
+pub use self::vlans::VlanRange;
 pub use self::warning::{CrowdedPort, LinkWarning};

@@ -14,7 +14,7 @@ use super::rules::fdb::{FdbView, mutual_fdb, shared_fdb};
 use super::rules::manual::{ManualLink, manual};
 use super::rules::neighbors::{MutualClaims, is_superseded};
 use super::stub::stub;
-use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
+use super::{CrowdedPort, End, Link, LinkWarning, Segment, Stub, warning};
 use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, LinkId, NodeId};
@@ -165,10 +165,38 @@ impl Links {
         announced.into_iter().map(|(host, all)| (host, all.into_iter().collect())).collect()
     }
 
+    /// Returns the descriptions that neighbors give, by host. Of several, the first in the order of text counts.
+    #[must_use]
+    pub fn descriptions(&self) -> BTreeMap<HostId, String> {
+        let mut described: BTreeMap<HostId, &str> = BTreeMap::new();
+        for (reporter, seen) in &self.seen {
+            let Some(device) = self.devices.get(*reporter) else { continue };
+            for seen in seen {
+                let sighting = device.sightings.get(seen.sighting);
+                let description = sighting.and_then(|sighting| sighting.about.description.as_deref());
+                if let (DeviceKey::Host(host), Some(description)) = (&seen.device, description) {
+                    let known = described.entry(*host).or_insert(description);
+                    *known = description.min(*known);
+                }
+            }
+        }
+        described.into_iter().map(|(host, text)| (host, text.to_owned())).collect()
+    }
+
     /// Returns what makes links uncertain, in a fixed order.
     #[must_use]
     pub fn warnings(&self) -> Vec<LinkWarning> {
-        warning::warnings(&self.devices, &self.seen, &self.bridges)
+        let mut warnings = warning::warnings(&self.devices, &self.seen, &self.bridges);
+        let mismatches = self.links().filter(|link| link.port_mismatch);
+        warnings.extend(mismatches.filter_map(|link| match (&link.source, &link.target) {
+            (End::Host { host_id, .. }, End::Host { host_id: neighbor_id, .. }) => {
+                Some(LinkWarning::PortIndexMismatch { host_id: *host_id, neighbor_id: *neighbor_id })
+            }
+            _ => None,
+        }));
+        warnings.sort_unstable();
+        warnings.dedup();
+        warnings
     }
 
     /// Returns the crowded ports, by host. Several devices were learned behind such a port, but no switch is known.

@@ -11,9 +11,10 @@ use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
 use super::key::IdentityKey;
 use super::key::PortKey;
+use super::missing::explains;
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Named, NamedHost, trimmed};
-use crate::model::{HostId, NodeId};
+use crate::model::{HostId, LldpPortId, LldpPortIdSubtype, NodeId};
 
 /// A sighting whose neighbor has been looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,11 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<ResolvedSightin
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
         let counts = |host: Option<HostId>| {
+            let Some(missing) = &sighting.missing else { return true };
             let host = host.and_then(|host| devices.get(host));
-            sighting.missing.as_ref().is_none_or(|missing| missing.counts(host))
+            let remote = host.and_then(|host| Some((host, remote_port(host, sighting)?)));
+            let named = remote.as_ref().map(|(host, port)| (*host, port));
+            missing.counts(host) || explains(device, sighting.port.as_ref(), named)
         };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),
@@ -143,10 +147,21 @@ fn stub_port(sighting: &Sighting) -> Option<PortKey> {
     let text = match &sighting.remote {
         RemotePort::Unknown | RemotePort::Bridge { .. } => None,
         RemotePort::Lldp { id, description, .. } => {
-            let id = id.as_ref().and_then(|id| trimmed(&id.value));
-            id.or_else(|| description.as_deref().and_then(trimmed))
+            let description = description.as_deref().and_then(trimmed);
+            match id.as_ref().and_then(|id| Some((id, trimmed(&id.value)?))) {
+                // A number that the device alone understands tells less than the description.
+                Some((id, number)) if is_local_number(id) => description.or(Some(number)),
+                Some((_, id)) => Some(id),
+                None => description,
+            }
         }
         RemotePort::Cdp(id) => trimmed(id),
     };
     text.map(|text| PortKey::Named(text.into()))
+}
+
+/// Returns whether a port is known by a number that its device has assigned.
+fn is_local_number(id: &LldpPortId) -> bool {
+    id.subtype == LldpPortIdSubtype::LocallyAssigned
+        && id.value.trim().bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -38,6 +38,7 @@ pub(super) fn unmanaged_switch(host: &Device, port: &PortKey) -> Stub {
         label: String::new(),
         chassis_id: None,
         capabilities: Vec::new(),
+        description: None,
         addresses: Vec::new(),
         is_unmanaged_switch: true,
     }
@@ -70,6 +71,7 @@ pub(super) fn stub(id: NodeId, abouts: &[&About]) -> Stub {
         label: label.map(|(_, label)| label.to_owned()).unwrap_or_default(),
         chassis_id: chassis_id.cloned(),
         capabilities,
+        description: abouts.iter().filter_map(|about| about.description.as_deref()).min().map(str::to_owned),
         addresses: addresses.into_iter().cloned().collect(),
         is_unmanaged_switch: false,
     }

@@ -40,6 +40,14 @@ pub enum LinkWarning {
         /// The table.
         kind: TableKind,
     },
+    /// Two hosts name each other on ports with other numbers than the other end names. Each port is shown as the other
+    /// end names it.
+    PortIndexMismatch {
+        /// One host.
+        host_id: HostId,
+        /// The other host.
+        neighbor_id: HostId,
+    },
     /// More bridges are behind a port than are compared with each other. The port is shown on a segment.
     TooManyBridges {
         /// The host.

@@ -3,6 +3,7 @@
 mod cache;
 mod state;
 
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::{fmt, io};
 
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 use self::cache::{Cache, StateSize, StateSlot};
 use self::state::NetworkState;
 use super::EdgeDetails;
-use super::graph::{BlindSpot, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
+use super::graph::{BlindSpot, Graph, GraphOptions, GroupBy, Positions, blind_spots, build, lay_out};
 use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::invariant::Invariant;
@@ -152,9 +153,20 @@ impl Topologies {
         is_placed: bool,
         finish: impl FnOnce(Graph) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let positions = if is_placed { Some(self.positions(network, options.view).await?) } else { None };
+        let positions = match (is_placed, options.group_by) {
+            (false, _) => None,
+            (true, None) => Some(self.positions(network, options.view).await?),
+            // Users have placed nodes where there are no containers.
+            (true, Some(_)) => Some(Positions::default()),
+        };
+        let tag_names = match options.group_by {
+            Some(GroupBy::Tag) => self.inventory.tag_names(organization).await?,
+            _ => BTreeMap::new(),
+        };
         let draw = move |state: &NetworkState| {
-            let mut graph = build(&state.input(network, &options));
+            let mut input = state.input(network, &options);
+            input.tag_names = tag_names;
+            let mut graph = build(&input);
             graph.revision = revision_of(&graph);
             if let Some(positions) = &positions {
                 lay_out(&mut graph, positions);
@@ -264,7 +276,7 @@ impl Topologies {
             }
             let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
             let redactor =
-                if share.options.show_inspect_panel { redactor } else { redactor.without_evidence() };
+                if share.options.show_inspect_panel { redactor } else { redactor.without_inspection() };
             redactor.redact(&mut graph);
             let pins = layout.positions.iter();
             let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();

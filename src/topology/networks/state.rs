@@ -91,6 +91,7 @@ impl NetworkState {
         input.warnings = self.links.warnings();
         input.crowded_ports = self.links.crowded_ports().collect();
         input.capabilities = self.links.capabilities();
+        input.descriptions = self.links.descriptions();
         // Relative to the latest report, so that the graph depends on the records alone.
         let latest = self.hosts.values().filter_map(|host| host.last_seen_at).max();
         input.observed_at = latest;

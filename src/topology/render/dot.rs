@@ -6,12 +6,12 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::{capacity, role};
+use super::words::{capacity_and_state, line_style, role, state, state_class};
 use super::words::{number, sane};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
 use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
 const MAX_INDENT: usize = 16;
@@ -61,12 +61,14 @@ fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<NodeId>, 
         } else {
             let _ = writeln!(
                 out,
-                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}{}];",
+                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}, class=\"state-{}\"{}{}];",
                 node.id,
                 label(node),
                 shape(node),
                 style(node),
-                quoted(role(node.role)),
+                quoted(&tooltip(node)),
+                state_class(node.state),
+                line_style(node.state).map_or_else(String::new, |(_, color)| format!(", color=\"{color}\"")),
                 position(node),
             );
         }
@@ -92,24 +94,45 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, edge: &Edge) {
     for (name, ports) in ["taillabel", "headlabel"].into_iter().zip(port_names(edge)) {
         attributes.extend(ports.map(|ports| format!("{name}={}", quoted(&ports))));
     }
-    attributes.extend(capacity(edge).map(|capacity| format!("label={}", quoted(&capacity))));
+    attributes.extend(capacity_and_state(edge).map(|capacity| format!("label={}", quoted(&capacity))));
     for (name, end) in [("ltail", edge.source), ("lhead", edge.target)] {
         let container = scene.node(end).filter(|node| scene.is_container(node));
         attributes.extend(container.map(|node| format!("{name}=\"cluster_{}\"", node.id)));
     }
-    let style = match edge.confidence {
-        Confidence::Confirmed => "solid",
-        Confidence::Reported | Confidence::Conflicting => "dashed",
-        Confidence::Inferred => "dotted",
+    let style = match (edge.state, edge.confidence) {
+        // Each state has a color of its own; dots stand for what is disabled, and dashes for all other problems.
+        (LinkState::Disabled, _) => "dotted",
+        (state, _) if line_style(state).is_some() => "dashed",
+        (_, Confidence::Confirmed) => "solid",
+        (_, Confidence::Reported | Confidence::Conflicting) => "dashed",
+        (_, Confidence::Inferred) => "dotted",
     };
     attributes.push(format!("style={style}"));
-    if edge.stale {
-        attributes.push("color=gray60".to_owned());
+    let own = line_style(edge.state).map_or("black", |(_, color)| color);
+    let color = if edge.stale { "gray60" } else { own };
+    if edge.members.len() > 1 && edge.lag {
+        // Two strands, unlike parallel links.
+        attributes.push(format!("color=\"{color}:invis:{color}\""));
+    } else if color != "black" {
+        attributes.push(if edge.stale { format!("color={color}") } else { format!("color=\"{color}\"") });
     }
     if edge.members.len() > 1 {
-        attributes.push(format!("penwidth={}", number(3.0)));
+        attributes.push(format!("penwidth={}", number(if edge.lag { 1.5 } else { 3.0 })));
     }
+    let kind = match edge.members.len() {
+        0 | 1 => "",
+        _ if edge.lag => " lag",
+        _ => " parallel",
+    };
+    attributes.push(format!("class=\"state-{}{kind}\"", state_class(edge.state)));
     let _ = writeln!(out, "    \"{}\" -- \"{}\" [{}];", edge.source, edge.target, attributes.join(", "));
+}
+
+fn tooltip(node: &Node) -> String {
+    match node.state {
+        LinkState::Unknown | LinkState::Up => role(node.role).to_owned(),
+        problem => format!("{}, {}", role(node.role), state(problem)),
+    }
 }
 
 fn label(node: &Node) -> String {
@@ -124,6 +147,7 @@ const fn shape(node: &Node) -> &'static str {
         (NodeKind::Segment, _) => "oval",
         (NodeKind::Group, _) => "folder",
         (NodeKind::Service, _) => "component",
+        (_, HostRole::Internet) => "doublecircle",
         (_, HostRole::Router) => "circle",
         (_, HostRole::Firewall) => "octagon",
         (_, HostRole::AccessPoint) => "pentagon",

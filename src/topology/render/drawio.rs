@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::capacity;
+use super::words::{capacity_and_state, line_style, problem};
 use super::words::{line_width, number, sane};
 use super::xml::{escape, escape_isolated};
 use crate::model::HostRole;
@@ -56,7 +56,10 @@ fn write_node(out: &mut File, scene: &Scene<'_>, node: &Node, parent: Option<&No
 }
 
 fn value(node: &Node) -> String {
-    let label = escape_isolated(&shorten(&node.label, MAX_TEXT));
+    let mut label = escape_isolated(&shorten(&node.label, MAX_TEXT));
+    if let Some(problem) = problem(node.state) {
+        let _ = write!(label, " ({problem})");
+    }
     match &node.detail {
         // A character reference, because a line break in an attribute is read as a space.
         Some(detail) => format!("{label}&#10;{}", escape_isolated(&shorten(detail, MAX_TEXT))),
@@ -74,6 +77,9 @@ fn style(scene: &Scene<'_>, node: &Node) -> String {
     } else {
         style.push_str(shape(node));
     }
+    if let Some((_, color)) = line_style(node.state) {
+        let _ = write!(style, "strokeColor={color};strokeWidth=3;");
+    }
     if node.kind == NodeKind::Stub {
         style.push_str("dashed=1;fontStyle=2;");
     }
@@ -87,6 +93,7 @@ const fn shape(node: &Node) -> &'static str {
     match (node.kind, node.role) {
         (NodeKind::Segment, _) => "rounded=1;arcSize=50;fillColor=#E3E8ED;",
         (NodeKind::Service, _) => "rounded=0;",
+        (_, HostRole::Internet) => "shape=cloud;fillColor=#D6E8F5;",
         (_, HostRole::Router) => "shape=ellipse;fillColor=#0072B2;fontColor=#FFFFFF;",
         (_, HostRole::Switch) => "rounded=1;fillColor=#009E73;fontColor=#FFFFFF;",
         (_, HostRole::Firewall) => "rounded=0;fillColor=#D55E00;fontColor=#FFFFFF;",
@@ -99,19 +106,22 @@ const fn shape(node: &Node) -> &'static str {
 }
 
 fn write_edge(out: &mut File, edge: &Edge) {
-    let dashes = match edge.confidence {
-        Confidence::Confirmed => "",
-        Confidence::Reported => "dashed=1;dashPattern=9 4;",
-        Confidence::Inferred => "dashed=1;dashPattern=2 4;",
-        Confidence::Conflicting => "dashed=1;dashPattern=9 3 2 3;strokeColor=#D55E00;",
+    let dashes = match (line_style(edge.state), edge.confidence) {
+        (Some((dashes, color)), _) => format!("dashed=1;dashPattern={dashes};strokeColor={color};"),
+        (None, Confidence::Confirmed) => String::new(),
+        (None, Confidence::Reported) => "dashed=1;dashPattern=9 4;".to_owned(),
+        (None, Confidence::Inferred) => "dashed=1;dashPattern=2 4;".to_owned(),
+        (None, Confidence::Conflicting) => "dashed=1;dashPattern=9 3 2 3;strokeColor=#D55E00;".to_owned(),
     };
+    // Two strands stand for an aggregation group, and one thick line for parallel links.
+    let strands = if edge.members.len() > 1 && edge.lag { "shape=link;width=4;" } else { "" };
     let opacity = if edge.stale { "opacity=60;" } else { "" };
     let _ = write!(
         out,
-        "<mxCell id=\"{0}\" value=\"{1}\" style=\"html=0;endArrow=none;rounded=0;fontSize=10;strokeWidth={2};{dashes}{opacity}\" \
+        "<mxCell id=\"{0}\" value=\"{1}\" style=\"html=0;endArrow=none;rounded=0;fontSize=10;strokeWidth={2};{strands}{dashes}{opacity}\" \
          edge=\"1\" parent=\"1\" source=\"{3}\" target=\"{4}\"><mxGeometry relative=\"1\" as=\"geometry\">",
         edge.id,
-        escape(&capacity(edge).unwrap_or_default()),
+        escape(&capacity_and_state(edge).unwrap_or_default()),
         number(f64::from(line_width(edge.speed_bps)) / 4.0),
         edge.source,
         edge.target,

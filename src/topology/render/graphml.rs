@@ -6,9 +6,10 @@ use super::Picture;
 use super::file::File;
 use super::scene::Scene;
 use super::words::number;
-use super::words::{confidence, edge_kind, node_kind, role_class};
+use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::xml::escape;
 use crate::topology::graph::{Edge, Node, port_names};
+use crate::topology::links::VlanRange;
 
 /// The attributes: id, what they belong to, type.
 const KEYS: &[(&str, &str, &str)] = &[
@@ -19,6 +20,12 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("parent", "node", "string"),
     ("collapsed", "node", "int"),
     ("stale", "node", "boolean"),
+    ("state", "node", "string"),
+    ("location", "node", "string"),
+    ("vendor", "node", "string"),
+    ("model", "node", "string"),
+    ("vlan", "node", "int"),
+    ("implied", "node", "boolean"),
     ("x", "node", "double"),
     ("y", "node", "double"),
     ("width", "node", "double"),
@@ -28,8 +35,13 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("target_port", "edge", "string"),
     ("speed_bps", "edge", "long"),
     ("members", "edge", "int"),
+    ("lag", "edge", "boolean"),
     ("confidence", "edge", "string"),
     ("edge_stale", "edge", "boolean"),
+    ("edge_state", "edge", "string"),
+    ("since", "edge", "string"),
+    ("vlans", "edge", "string"),
+    ("blocked", "edge", "boolean"),
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
@@ -68,6 +80,17 @@ fn write_node(out: &mut File, node: &Node) {
     }
     data(out, "collapsed", &node.collapsed.to_string());
     data(out, "stale", if node.stale { "true" } else { "false" });
+    data(out, "state", state_class(node.state));
+    let texts = [("location", &node.location), ("vendor", &node.vendor), ("model", &node.model)];
+    for (key, value) in texts.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+        data(out, key, value);
+    }
+    if node.implied {
+        data(out, "implied", "true");
+    }
+    if let Some(vlan) = node.vlan {
+        data(out, "vlan", &vlan.to_string());
+    }
     for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
         data(out, key, &number(value));
     }
@@ -88,8 +111,19 @@ fn write_edge(out: &mut File, edge: &Edge) {
         data(out, "speed_bps", &i64::try_from(speed).unwrap_or(i64::MAX).to_string());
     }
     data(out, "members", &edge.members.len().to_string());
+    data(out, "lag", if edge.lag { "true" } else { "false" });
     data(out, "confidence", confidence(edge.confidence));
     data(out, "edge_stale", if edge.stale { "true" } else { "false" });
+    data(out, "edge_state", state_class(edge.state));
+    if let Some(since) = edge.since {
+        data(out, "since", &since.to_string());
+    }
+    if let Some(vlans) = &edge.vlans {
+        data(out, "vlans", &vlans.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(","));
+    }
+    if let Some(blocked) = edge.blocked {
+        data(out, "blocked", if blocked { "true" } else { "false" });
+    }
     out.push_str("</edge>\n");
 }
 

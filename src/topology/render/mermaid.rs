@@ -6,11 +6,11 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::capacity;
+use super::words::{capacity_and_state, line_style, problem, state_class};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
 use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
 const MAX_INDENT: usize = 16;
@@ -24,10 +24,41 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let names = names(&scene);
     let _ = writeln!(out, "flowchart TB\n%% {}", comment(picture.title));
     nodes(out, &scene, &names, &scene.contents());
+    let mut written = 0_usize;
+    let mut by_state: BTreeMap<LinkState, Vec<usize>> = BTreeMap::new();
     for edge in scene.edges() {
         if let (Some(source), Some(target)) = (names.get(&edge.source), names.get(&edge.target)) {
             let _ = writeln!(out, "    {source} {} {target}", arrow(edge));
+            by_state.entry(edge.state).or_default().push(written);
+            written = written.saturating_add(1);
         }
+    }
+    write_states(out, &scene, &names, &by_state);
+}
+
+/// Writes the styles of lines, which Mermaid counts, and of nodes, by their states.
+fn write_states(
+    out: &mut File,
+    scene: &Scene<'_>,
+    names: &BTreeMap<NodeId, String>,
+    lines: &BTreeMap<LinkState, Vec<usize>>,
+) {
+    for (state, places) in lines {
+        let Some((dashes, color)) = line_style(*state) else { continue };
+        let places: Vec<String> = places.iter().map(usize::to_string).collect();
+        let _ = writeln!(out, "    linkStyle {} stroke:{color},stroke-dasharray:{dashes}", places.join(","));
+    }
+    let mut nodes: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();
+    for node in &scene.graph.nodes {
+        if let Some(name) = names.get(&node.id) {
+            nodes.entry(node.state).or_default().push(name);
+        }
+    }
+    for (state, names) in nodes {
+        let Some((_, color)) = line_style(state) else { continue };
+        let class = state_class(state);
+        let _ = writeln!(out, "    classDef {class} stroke:{color},stroke-width:3px");
+        let _ = writeln!(out, "    class {} {class}", names.join(","));
     }
 }
 
@@ -85,7 +116,10 @@ fn names(scene: &Scene<'_>) -> BTreeMap<NodeId, String> {
 }
 
 fn label(node: &Node) -> String {
-    let label = text(&node.label);
+    let mut label = text(&node.label);
+    if let Some(problem) = problem(node.state) {
+        let _ = write!(label, "<br/>{problem}");
+    }
     match &node.detail {
         Some(detail) => format!("{label}<br/>{}", text(detail)),
         None => label,
@@ -94,7 +128,7 @@ fn label(node: &Node) -> String {
 
 const fn outline(node: &Node) -> (&'static str, &'static str) {
     match (node.kind, node.role) {
-        (NodeKind::Segment, _) => ("([", "])"),
+        (NodeKind::Segment, _) | (_, HostRole::Internet) => ("([", "])"),
         (NodeKind::Group, _) => ("[[", "]]"),
         (_, HostRole::Router) => ("((", "))"),
         (_, HostRole::Firewall) => ("{{", "}}"),
@@ -107,11 +141,11 @@ const fn outline(node: &Node) -> (&'static str, &'static str) {
 fn arrow(edge: &Edge) -> String {
     let line = match edge.confidence {
         Confidence::Reported | Confidence::Inferred => "-.-",
-        _ if edge.members.len() > 1 => "===",
+        _ if edge.members.len() > 1 && edge.lag => "===",
         _ => "---",
     };
     let [source, target] = port_names(edge);
-    let parts: Vec<String> = [source, capacity(edge), target].into_iter().flatten().collect();
+    let parts: Vec<String> = [source, capacity_and_state(edge), target].into_iter().flatten().collect();
     let parts: Vec<String> = parts.iter().map(|part| text(part)).collect();
     if parts.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", parts.join(" \u{2013} ")) }
 }

@@ -1,8 +1,8 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{Edge, EdgeKind, NodeKind};
-use crate::topology::links::Confidence;
+use crate::topology::graph::{Edge, EdgeKind, NodeKind, RoleCount};
+use crate::topology::links::{Confidence, LinkState, VlanRange};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -16,6 +16,8 @@ pub(super) const fn view(view: TopologyView) -> &'static str {
 pub(super) const fn role_class(role: HostRole) -> &'static str {
     match role {
         HostRole::AccessPoint => "access-point",
+        HostRole::WirelessController => "wireless-controller",
+        HostRole::IndustrialController => "industrial-controller",
         _ => role.as_str(),
     }
 }
@@ -33,8 +35,33 @@ pub(super) const fn role(role: HostRole) -> &'static str {
         HostRole::Storage => "Storage",
         HostRole::Hypervisor => "Hypervisor",
         HostRole::Workstation => "Workstation",
+        HostRole::Internet => "Internet",
+        HostRole::Guest => "Virtual machine",
+        HostRole::WirelessController => "Wireless controller",
+        HostRole::Ups => "Power supply",
+        HostRole::IndustrialController => "Industrial controller",
+        HostRole::Media => "Media device",
+        HostRole::Iot => "Small device",
         HostRole::Unknown => "Unknown role",
     }
+}
+
+/// Returns the number of devices of a role in words, such as `4 printers`.
+pub(super) fn role_count(of: RoleCount) -> String {
+    let one = match of.role {
+        HostRole::Unknown => "device of unknown role".to_owned(),
+        HostRole::Internet => "network outside".to_owned(),
+        role => self::role(role).to_lowercase(),
+    };
+    let several = match of.role {
+        HostRole::Switch => "switches".to_owned(),
+        HostRole::Unknown => "devices of unknown role".to_owned(),
+        HostRole::Internet => "networks outside".to_owned(),
+        HostRole::Storage => "storage devices".to_owned(),
+        HostRole::Ups => "power supplies".to_owned(),
+        _ => format!("{one}s"),
+    };
+    format!("{} {}", of.count, if of.count == 1 { one } else { several })
 }
 
 pub(super) const fn node_kind(kind: NodeKind) -> &'static str {
@@ -43,6 +70,7 @@ pub(super) const fn node_kind(kind: NodeKind) -> &'static str {
         NodeKind::Stub => "stub",
         NodeKind::Segment => "segment",
         NodeKind::Subnet => "subnet",
+        NodeKind::Area => "area",
         NodeKind::Group => "group",
         NodeKind::Service => "service",
     }
@@ -66,6 +94,86 @@ pub(super) const fn confidence(confidence: Confidence) -> &'static str {
         Confidence::Inferred => "inferred",
         Confidence::Conflicting => "conflicting",
     }
+}
+
+/// Returns the state as a word of a class name.
+pub(super) const fn state_class(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Unknown => "unknown",
+        LinkState::Up => "up",
+        LinkState::Dormant => "dormant",
+        LinkState::Testing => "testing",
+        LinkState::Degraded => "degraded",
+        LinkState::Down => "down",
+        LinkState::Disabled => "disabled",
+    }
+}
+
+/// Returns the state in words.
+pub(super) const fn state(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Unknown => "State unknown",
+        LinkState::Up => "Up",
+        LinkState::Dormant => "Dormant",
+        LinkState::Testing => "In test mode",
+        LinkState::Degraded => "Partly down",
+        LinkState::Down => "Down",
+        LinkState::Disabled => "Disabled",
+    }
+}
+
+/// Returns the state in words if a reader has to know it. A link that is up looks like one.
+pub(super) const fn problem(of: LinkState) -> Option<&'static str> {
+    match of {
+        LinkState::Unknown | LinkState::Up => None,
+        of => Some(state(of)),
+    }
+}
+
+/// Returns the dashes of a state's lines, in pixels, and their color; `None`: those of the confidence, as for links whose
+/// state is unknown. Each pattern differs from all others, also from those of the confidences.
+pub(super) const fn line_style(state: LinkState) -> Option<(&'static str, &'static str)> {
+    match state {
+        LinkState::Unknown | LinkState::Up => None,
+        LinkState::Dormant => Some(("18 9", "#0072b2")),
+        LinkState::Testing => Some(("2 3 2 3 2 10", "#8a3ea8")),
+        LinkState::Degraded => Some(("20 4 5 4 5 4", "#a86200")),
+        LinkState::Down => Some(("6 8", "#c1121f")),
+        LinkState::Disabled => Some(("1.5 9", "#6b7785")),
+    }
+}
+
+/// Number of ranges of VLANs that a text names.
+const MAX_RANGES: usize = 12;
+
+/// Returns the VLANs of an edge in words; `None` when they are unknown.
+pub(super) fn vlans(edge: &Edge) -> Option<String> {
+    let ranges = edge.vlans.as_ref()?;
+    let mut listed: Vec<String> = ranges.iter().take(MAX_RANGES).map(VlanRange::to_string).collect();
+    if ranges.len() > MAX_RANGES {
+        listed.push("\u{2026}".to_owned());
+    }
+    Some(match ranges.as_slice() {
+        [] => "no common VLAN".to_owned(),
+        [only] if only.first == only.last => format!("VLAN {only}"),
+        _ => format!("VLANs {}", listed.join(", ")),
+    })
+}
+
+/// The words for a link that the spanning tree blocks.
+pub(super) const BLOCKED: &str = "blocked by the spanning tree";
+
+/// Returns the capacity of an edge, and its state if a reader has to know it.
+pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
+    let kind = (edge.members.len() > 1).then_some(if edge.lag { "LAG" } else { "parallel" });
+    let capacity = capacity(edge).map(|capacity| match kind {
+        Some(kind) => format!("{capacity} {kind}"),
+        None => capacity,
+    });
+    let blocked = (edge.blocked == Some(true)).then(|| BLOCKED.to_owned());
+    let parts: Vec<String> =
+        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).chain(blocked).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.

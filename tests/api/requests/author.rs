@@ -240,6 +240,7 @@ impl Author<'_> {
             }
             "limit" => "0|1|2|3|1000|-1|1001|x",
             "offset" => "0|1|500|2147483647|-1",
+            "group_by" if self.random.once_in(2) => "|||location|subnet|tag|x",
             "order_by" | "group_by" => "created_at|updated_at|name|interface_ip|id",
             "order_direction" => "asc|desc|up",
             "fields" => "id|id,name|interfaces|bogus",
@@ -257,6 +258,8 @@ impl Author<'_> {
             "depth" => "0|1|2|100|101|x",
             "collapse" | "layout" | "show_stale" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
+            "role" => "||||switch,router|unknown|swich",
+            "vlan" => "||||||20|0|4095|x",
             "format" => "svg|mermaid|dot|graphml|drawio|json|png",
             "theme" => "auto|light|dark|blue",
             _ => "zqzqa|zqzqb|10.0|x|",

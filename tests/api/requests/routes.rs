@@ -206,12 +206,13 @@ const DISCOVERY_ROWS: &[Row] = &[
 const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
-const GRAPH: Needs =
-    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence show_stale layout");
+const GRAPH: Needs = Needs::Parameters(
+    "network_id view focus depth tag_ids role vlan group_by collapse expand min_confidence show_stale layout",
+);
 
 #[cfg(feature = "topology")]
 const EXPORT: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids collapse expand min_confidence show_stale format theme",
+    "network_id view focus depth tag_ids role vlan group_by collapse expand min_confidence show_stale format theme",
 );
 
 #[cfg(feature = "topology")]

@@ -89,8 +89,10 @@ fn parameters_that_an_endpoint_does_not_have_are_unknown() {
             let params = json!({"field": field, "max": 1_000});
             rows.push(Row::refused_with(field, request, "validation_max_length", params));
         }
-        let empty =
-            of_office(GRAPH, "view=&focus=&depth=&tag_ids=&collapse=&expand=&min_confidence=&layout=");
+        let empty = of_office(
+            GRAPH,
+            "view=&focus=&depth=&tag_ids=&role=&vlan=&group_by=&collapse=&expand=&min_confidence=&layout=",
+        );
         let graph = campus.graph("").await;
         rows.push(Row::gives("empty values", with_key(get(&empty), &viewer), graph));
         campus.check(rows).await;

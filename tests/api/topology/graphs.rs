@@ -125,6 +125,17 @@ fn invalid_parameter_is_refused_with_its_name() {
                 "validation_out_of_range",
                 json!({"field": "depth", "min": 0, "max": 100}),
             ),
+            ("graph", "role=swich", format, json!({"field": "role"})),
+            ("export", "role=switch,x", format, json!({"field": "role"})),
+            ("graph", "group_by=site", format, json!({"field": "group_by"})),
+            ("graph", "vlan=x", format, json!({"field": "vlan"})),
+            ("export", "vlan=0", "validation_out_of_range", json!({"field": "vlan", "min": 1, "max": 4_094})),
+            (
+                "graph",
+                "vlan=4095",
+                "validation_out_of_range",
+                json!({"field": "vlan", "min": 1, "max": 4_094}),
+            ),
             ("graph", "format=svg", "validation_unknown_parameter", json!({"field": "format"})),
             ("export", "format=png", format, json!({"field": "format"})),
             ("export", "theme=blue", format, json!({"field": "theme"})),
@@ -145,6 +156,10 @@ fn options_choose_what_the_graph_shows() {
         let confirmed = campus.graph("min_confidence=Confirmed").await;
         assert!(items(&confirmed, "edges").iter().all(|edge| edge["confidence"] == "Confirmed"));
         assert!(edge(&confirmed, campus.core, campus.access).is_some());
+
+        let routers = campus.graph("role=router,firewall").await;
+        assert!(items(&routers, "nodes").iter().all(|node| node["kind"] != "Host"), "{routers:#}");
+        assert_eq!(items(&campus.graph("vlan=20").await, "edges").len(), 0);
 
         let without = campus.graph("layout=false").await;
         assert_eq!(without["bounds"], json!({"x": 0.0, "y": 0.0, "width": 0.0, "height": 0.0}));

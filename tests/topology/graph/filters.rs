@@ -1,9 +1,11 @@
 use serde_json::json;
 use toposcope::model::{HostId, TagId, TopologyView};
-use toposcope::topology::graph::GraphOptions;
+use toposcope::topology::graph::{GraphOptions, GroupBy, NodeKind, Positions, build, lay_out};
 use toposcope::topology::links::Confidence;
 
-use super::support::{Fixture, labels};
+use toposcope::topology::render::{Format, Picture};
+
+use super::support::{Fixture, labels, node};
 
 const TAG: TagId = TagId::from_u128(0x7a9);
 
@@ -93,4 +95,76 @@ fn each_least_confidence_leaves_out_what_is_less_certain() {
     assert_eq!(shown(Confidence::Inferred), names);
     assert_eq!(shown(Confidence::Reported), names[1..]);
     assert_eq!(shown(Confidence::Confirmed), names[2..]);
+}
+
+/// Returns two sites with a switch and computers each, a router between them, and an unknown device at one.
+fn sites() -> Fixture {
+    let mut network = Fixture::default();
+    let router = network.host("router", "router", &[]);
+    for site in ["North", "South"] {
+        let switch = network.host(&format!("sw-{site}"), "switch", &[]);
+        network.hosts.last_mut().unwrap().sys_location = Some(format!(" {site} "));
+        network.link((router, site), (switch, "1"), "Confirmed");
+        for number in 0..12 {
+            let pc = network.host(&format!("pc-{site}-{number}"), "Windows", &[]);
+            network.link((switch, &format!("p{number}")), (pc, "1"), "Confirmed");
+        }
+    }
+    let stub = network.stub("phone");
+    let north = network.hosts[1].id;
+    network.link_of(
+        &json!({"type": "host", "host_id": north, "port": null}),
+        &json!({"type": "stub", "id": stub, "port": null}),
+        "Reported",
+    );
+    network
+}
+
+#[test]
+fn locations_are_containers_of_devices_and_of_what_hangs_there_alone() {
+    let network = sites();
+    let mut options = GraphOptions::new(TopologyView::L2);
+    options.group_by = Some(GroupBy::Location);
+    for collapse in [true, false] {
+        options.collapse = collapse;
+        let mut graph = network.graph_with(&options);
+        let area = |label: &str| {
+            node(&graph, label).parent_id.map(|id| {
+                let parent = graph.nodes.iter().find(|node| node.id == id).unwrap();
+                assert_eq!(parent.kind, NodeKind::Area);
+                parent.label.clone()
+            })
+        };
+        assert_eq!(area("router"), None);
+        assert_eq!(area("sw-North").as_deref(), Some("North"));
+        assert_eq!(area("sw-South").as_deref(), Some("South"));
+        let groups: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Group).collect();
+        assert_eq!(groups.len(), if collapse { 2 } else { 0 });
+        assert!(groups.iter().all(|group| group.parent_id.is_some()));
+        if !collapse {
+            assert_eq!(area("phone").as_deref(), Some("North"));
+            assert_eq!(area("pc-South-1").as_deref(), Some("South"));
+        }
+        lay_out(&mut graph, &Positions::default());
+        for format in Format::ALL {
+            assert!(Picture::new(&graph, "Sites").render(*format).unwrap().contains("North"), "{format}");
+        }
+    }
+}
+
+#[test]
+fn of_several_tags_the_first_by_name_is_the_container() {
+    let mut network = sites();
+    network.hosts[0].tags = vec![TagId::from_u128(2), TagId::from_u128(10)];
+    let mut options = GraphOptions::new(TopologyView::L2);
+    options.group_by = Some(GroupBy::Tag);
+    let graph = network.with_input(&options, |input| {
+        let mut input = input.clone();
+        input.tag_names =
+            [(2, "rack 10"), (10, "rack 9")].map(|(id, name)| (TagId::from_u128(id), name.to_owned())).into();
+        build(&input)
+    });
+    let is_area = |node: &&toposcope::topology::graph::Node| node.kind == NodeKind::Area;
+    let areas: Vec<&str> = graph.nodes.iter().filter(is_area).map(|node| node.label.as_str()).collect();
+    assert_eq!(areas, ["rack 9"]);
 }

@@ -1,5 +1,6 @@
-use toposcope::model::{HostId, TopologyView};
-use toposcope::topology::graph::{GraphOptions, NodeKind};
+use toposcope::model::{HostId, HostRole, TopologyView};
+use toposcope::topology::graph::{GraphOptions, NodeKind, Positions, lay_out};
+use toposcope::topology::render::{Format, Picture};
 
 use super::support::{Fixture, labels, node};
 
@@ -64,4 +65,25 @@ fn switches_at_the_end_of_one_link_are_not_folded() {
     let graph = network.graph(TopologyView::L2);
     assert_eq!(graph.nodes.len(), 13);
     assert!(!labels(&graph).iter().any(|label| label.starts_with('+')));
+}
+
+#[test]
+fn fold_says_what_is_in_it() {
+    let mut network = Fixture::default();
+    let hub = network.host("hub", "switch", &[]);
+    for number in 0..20 {
+        let description = if number < 5 { "HP LaserJet" } else { "Windows" };
+        let host = network.host(&format!("host{number}"), description, &[]);
+        network.link((hub, &number.to_string()), (host, "1"), "Confirmed");
+    }
+    let mut graph = network.graph(TopologyView::L2);
+    let group = graph.nodes.iter().find(|node| node.collapsed > 0).unwrap();
+    let counts: Vec<(HostRole, u32)> = group.folded.iter().map(|of| (of.role, of.count)).collect();
+    assert_eq!(counts, [(HostRole::Workstation, 12)]);
+    let mut options = GraphOptions::new(TopologyView::L2);
+    options.collapse = false;
+    assert!(network.graph_with(&options).nodes.iter().all(|node| node.folded.is_empty()));
+    lay_out(&mut graph, &Positions::default());
+    let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
+    assert!(picture.contains("12 workstations</title>"), "{picture}");
 }

@@ -53,3 +53,42 @@ fn roles(lab: &Lab) -> Vec<(String, HostRole, String)> {
     };
     hosts.iter().cloned().map(role).collect()
 }
+
+#[test]
+fn roles_of_labs_are_known_where_devices_announce_what_they_are() {
+    let (mut told, mut unknown) = (0, Vec::new());
+    for lab in labs() {
+        let links = lab.links();
+        let mut options = GraphOptions::new(TopologyView::L2);
+        options.collapse = false;
+        let summaries: Vec<HostSummary> =
+            lab.hosts.values().map(|(host, claims)| HostSummary::of(host, claims)).collect();
+        let network = lab.hosts.values().next().unwrap().0.network_id;
+        let mut input = GraphInput::new(network, &options);
+        input.hosts = summaries.iter().collect();
+        input.links = links.links().collect();
+        input.stubs = links.stubs().collect();
+        input.segments = links.segments().collect();
+        input.capabilities = links.capabilities();
+        input.descriptions = links.descriptions();
+        let graph = build(&input);
+        for stub in links.stubs() {
+            let node = graph.nodes.iter().find(|node| node.id == stub.id);
+            let is_told = !stub.capabilities.is_empty() || stub.description.is_some();
+            if let Some(node) = node.filter(|_| is_told) {
+                told += 1;
+                if node.role == HostRole::Unknown {
+                    unknown.push(format!("{}: {stub:?}", lab.name));
+                }
+            }
+        }
+        for node in graph.nodes.iter().filter(|node| node.entity_id.is_some()) {
+            told += 1;
+            if node.role == HostRole::Unknown {
+                unknown.push(format!("{}: {}", lab.name, node.label));
+            }
+        }
+    }
+    println!("{} of {told} devices of labs have an unknown role: {unknown:#?}", unknown.len());
+    assert!(unknown.len() * 20 <= told, "{unknown:#?}");
+}

@@ -44,7 +44,7 @@ fn redacted_of(network: &Fixture, kinds: &[Redaction], key: u8, view: TopologyVi
         network.subnets.iter().for_each(|subnet| values.insert(&subnet.name));
     }
     let keyed = move |input: &[u8]| digest(key, input);
-    Redactor::new(keyed, kinds, &values).without_evidence().redact(&mut graph);
+    Redactor::new(keyed, kinds, &values).without_inspection().redact(&mut graph);
     lay_out(&mut graph, &Positions::default());
     graph
 }

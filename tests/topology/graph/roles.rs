@@ -22,7 +22,11 @@ fn description_reveals_the_role() {
         ("Linux NAS4100 Synology DiskStation", HostRole::Storage),
         ("Linux server 3.10.0-693.5.2.el7.x86_64", HostRole::Server),
         ("Microsoft Windows 10 Pro", HostRole::Workstation),
-        ("APC Switched Rack PDU", HostRole::Unknown),
+        ("APC Switched Rack PDU", HostRole::Ups),
+        ("Cisco Wireless LAN Controller AIR-CT5520", HostRole::WirelessController),
+        ("Siemens, SIMATIC S7, CPU 315-2 PN/DP", HostRole::IndustrialController),
+        ("Google Chromecast Ultra", HostRole::Media),
+        ("ESPHome sensor", HostRole::Iot),
         ("", HostRole::Unknown),
     ];
     for (description, role) in cases {
@@ -190,4 +194,71 @@ fn system_of_routers_and_switches_is_a_router_unless_it_bridges() {
 
     let bridge = (HostRole::Switch, RoleSource::Capability, "Bridge".to_owned());
     assert_eq!(announced(described(ios), &[Capability::Bridge]), bridge);
+}
+
+#[test]
+fn neighbors_reveal_the_role_of_a_device_that_is_not_scanned() {
+    let cases: [(&[&str], Option<&str>, HostRole); 9] = [
+        (&[], Some("AXIS P5655-E PTZ Dome Network Camera"), HostRole::Camera),
+        (&["Bridge"], Some("AXIS P5655-E PTZ Dome Network Camera"), HostRole::Camera),
+        (&["Telephone"], Some("Linux"), HostRole::Phone),
+        (&["Bridge"], Some("cisco AIR-AP1141N-E-K9"), HostRole::AccessPoint),
+        (&["Bridge", "Router"], Some("Cisco IOS Software"), HostRole::Switch),
+        (&["StationOnly"], Some("Cisco IP Phone 7960"), HostRole::Phone),
+        (&[], Some("Cisco 877"), HostRole::Router),
+        (&[], Some("cisco WS-C2950-24"), HostRole::Switch),
+        (&[], None, HostRole::Unknown),
+    ];
+    for (capabilities, description, role) in cases {
+        let mut network = Fixture::default();
+        let hub = network.host("hub", "switch", &[]);
+        let stub = network.stub("device");
+        network.stubs[0].capabilities = serde_json::from_value(serde_json::json!(capabilities)).unwrap();
+        network.stubs[0].description = description.map(str::to_owned);
+        network.link_of(
+            &serde_json::json!({"type": "host", "host_id": hub, "port": null}),
+            &serde_json::json!({"type": "stub", "id": stub, "port": null}),
+            "Reported",
+        );
+        let graph = network.graph(TopologyView::L2);
+        assert_eq!(node(&graph, "device").role, role, "{capabilities:?} {description:?}");
+    }
+}
+
+#[test]
+fn guest_of_which_nothing_else_is_known_is_a_virtual_machine() {
+    let mut network = Fixture::default();
+    let [server, plain, web] =
+        [("hv", ""), ("vm", ""), ("web", "Linux")].map(|(name, text)| network.host(name, text, &[]));
+    let platform = network.service(server, "Proxmox VE");
+    for host in network.hosts.iter_mut().filter(|host| host.id != server) {
+        let guest = serde_json::json!({
+            "type": "Proxmox",
+            "details": {"vm_name": null, "vm_id": null, "service_id": platform},
+        });
+        host.virtualization = Some(serde_json::from_value(guest).unwrap());
+    }
+    let graph = network.graph(TopologyView::Workloads);
+    let role =
+        |id: toposcope::model::HostId| graph.nodes.iter().find(|node| node.id == id.into()).unwrap().role;
+    assert_eq!([server, plain, web].map(role), [HostRole::Hypervisor, HostRole::Guest, HostRole::Server]);
+}
+
+#[test]
+fn internet_is_drawn_on_top() {
+    let mut network = Fixture::default();
+    let switch = network.host("switch", "switch", &[]);
+    let cloud = network.host("cloud", "", &[]);
+    network.hosts[1].role = Some(HostRole::Internet);
+    let router = network.host("router", "router", &[]);
+    network.link((switch, "1"), (router, "1"), "Confirmed");
+    network.link((router, "2"), (cloud, "1"), "Confirmed");
+    for number in 0..4 {
+        let pc = network.host(&format!("pc{number}"), "Windows", &[]);
+        network.link((switch, &format!("p{number}")), (pc, "1"), "Confirmed");
+    }
+    let mut graph = network.graph(TopologyView::L2);
+    toposcope::topology::graph::lay_out(&mut graph, &toposcope::topology::graph::Positions::default());
+    assert!(node(&graph, "cloud").y < node(&graph, "router").y);
+    assert!(node(&graph, "router").y < node(&graph, "switch").y);
 }

@@ -8,12 +8,13 @@ use toposcope::discovery::report::{
 };
 use toposcope::inventory::{DiscoverOptions, Inventory};
 use toposcope::model::{
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, NodeId, Permission,
-    Timestamp, TopologyView, UserId,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, NodeId, OperStatus,
+    Permission, Timestamp, TopologyView, UserId,
 };
 use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::{Graph, GraphOptions};
+use toposcope::topology::links::LinkState;
 
 use super::support::{chassis, mac};
 
@@ -249,6 +250,52 @@ async fn host_entered_by_a_user_keeps_its_link() {
         network.switch(day, 1, lldp(&[])).await;
     }
     assert_eq!(network.edges().await, ["~sw1 Gi0/1 -- sw2"]);
+}
+
+/// Returns a switch without neighbors, with its first port down.
+fn with_first_port_down(number: u8) -> Device {
+    let mut device = switch(number, &lldp(&[]));
+    device.tables.if_entries.as_mut().unwrap().rows[0].oper_status = Some(OperStatus::Down);
+    device
+}
+
+#[tokio::test]
+async fn link_that_goes_down_stays_until_its_port_names_another_neighbor() {
+    let network = Network::new().await;
+    network.switch(1, 1, lldp(&[(1, 9, 3)])).await;
+    for day in 2..9 {
+        network.report(day, with_first_port_down(1)).await;
+        let graph = network.graph().await;
+        assert_eq!(described(&graph), ["sw1 Gi0/1 -- sw9 Gi0/3"], "day {day}");
+        assert_eq!((graph.edges[0].state, graph.edges[0].since), (LinkState::Down, Some(at(2))));
+        assert!(graph.nodes.iter().all(|node| node.state == LinkState::Down));
+    }
+    network.switch(9, 1, lldp(&[(1, 8, 1)])).await;
+    assert_eq!(network.edges().await, ["sw1 Gi0/1 -- sw8 Gi0/1"]);
+}
+
+#[tokio::test]
+async fn link_that_is_down_at_the_far_end_stays() {
+    let network = Network::new().await;
+    network.switch(1, 1, lldp(&[(3, 2, 1)])).await;
+    network.switch(1, 2, lldp(&[(1, 1, 3)])).await;
+    for day in 2..8 {
+        network.switch(day, 1, lldp(&[])).await;
+        network.report(day, with_first_port_down(2)).await;
+        assert_eq!(network.edges().await, ["sw1 Gi0/3 -- sw2 Gi0/1"], "day {day}");
+    }
+    // Its port is no longer down, and names no neighbor.
+    network.switch(8, 2, lldp(&[])).await;
+    assert_eq!(network.edges().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn device_that_moved_leaves_no_link_that_is_down_behind() {
+    let network = Network::new().await;
+    network.switch(1, 1, lldp(&[(1, 9, 3)])).await;
+    network.report(2, with_first_port_down(1)).await;
+    network.switch(2, 2, lldp(&[(4, 9, 3)])).await;
+    assert_eq!(network.edges().await, ["sw2 Gi0/4 -- sw9 Gi0/3"]);
 }
 
 #[tokio::test]

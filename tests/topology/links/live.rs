@@ -20,6 +20,7 @@ use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Device as LinkDevice, End, Link, Links, PortRef};
 
 use super::support::time;
+use crate::graph::nothing_vanishes::assert_nothing_vanishes;
 
 /// Number of orders of the files that are tried beside those that are written below.
 const SHUFFLED_ORDERS: u64 = 40;
@@ -88,6 +89,19 @@ fn order_of_the_files_does_not_change_the_links() {
         let found = cables(&scan, &order);
         assert_eq!(found, expected, "{files:?}");
     }
+}
+
+#[test]
+fn hosts_of_the_scan_are_drawn_folded_or_noted() {
+    let Some(scan) = scan() else { return };
+    let imported = runtime().block_on(imported(&scan.inputs_of(&KINDS)));
+    let topologies = Topologies::new(imported.inventory.clone());
+    let draw = |options: GraphOptions| {
+        let graph = topologies.graph(&imported.caller, imported.network, options);
+        runtime().block_on(graph).unwrap()
+    };
+    let (_, hosts) = runtime().block_on(imported.links());
+    assert_nothing_vanishes("live", hosts.len(), &draw);
 }
 
 #[test]

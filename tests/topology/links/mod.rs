@@ -11,4 +11,5 @@ mod live;
 mod manual;
 mod neighbors;
 mod ranks;
+mod states;
 pub(crate) mod support;

@@ -2,9 +2,10 @@
 
 use toposcope::discovery::report::{CdpRow, LldpRow};
 use toposcope::inventory::ClaimRows;
-use toposcope::model::{LldpChassisId, LldpChassisIdSubtype, Neighbor};
+use toposcope::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor};
+use toposcope::topology::links::LinkWarning;
 
-use super::support::{described, links, lldp, node};
+use super::support::{describe, described, links, lldp, node};
 
 #[test]
 fn ports_that_name_each_other_by_lldp_are_a_confirmed_link() {
@@ -83,7 +84,7 @@ fn unknown_neighbor_is_a_stub_with_what_it_announces() {
     let mut row = lldp(1, 9, 7);
     row.mgmt_addrs = vec!["192.0.2.9".to_owned()];
     let links = links(&[node(1, 4).with(ClaimRows::Lldp(vec![row]))]);
-    assert_eq!(super::support::describe(&links), ["(sw9) Gi0/7 -- sw1 Gi0/1: Reported OneSidedLldp"]);
+    assert_eq!(describe(&links), ["(sw9) Gi0/7 -- sw1 Gi0/1: Reported OneSidedLldp"]);
     let stub = links.stubs().next().unwrap();
     assert_eq!(stub.addresses, ["192.0.2.9"]);
     assert_eq!(stub.chassis_id.as_ref().unwrap().value, "00:00:5E:00:53:09");
@@ -107,7 +108,7 @@ fn stub_becomes_the_host_when_it_is_known() {
     let mut links = links(&nodes);
     assert_eq!(links.stubs().count(), 1);
     links.set(node(9, 4).device());
-    assert_eq!(super::support::describe(&links), ["sw1 Gi0/1 -- sw9 Gi0/3: Reported OneSidedLldp"]);
+    assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw9 Gi0/3: Reported OneSidedLldp"]);
     assert_eq!(links.stubs().count(), 0);
 }
 
@@ -134,7 +135,7 @@ fn ports_that_all_see_each_other_share_one_segment() {
     ];
     let links = links(&nodes);
     assert_eq!(links.segments().count(), 1);
-    assert_eq!(links.links().count(), 3, "{:?}", super::support::describe(&links));
+    assert_eq!(links.links().count(), 3, "{:?}", describe(&links));
 }
 
 #[test]
@@ -229,4 +230,62 @@ fn local_port_that_is_no_interface_entry_is_known_by_name() {
     row.if_name = Some("eth7".to_owned());
     let nodes = [node(1, 4).with(ClaimRows::Lldp(vec![row]))];
     assert_eq!(described(&nodes), ["(printer-7) -- sw1 eth7: Reported OneSidedLldp"]);
+}
+
+#[test]
+fn claims_that_contradict_each_other_in_a_port_number_each_are_one_cable() {
+    // The devices count the ports of their neighbors' tables from 0: each is right about the other's port.
+    let nodes = [node(1, 9).lldp(&[(4, 2, 6)]), node(2, 9).lldp(&[(5, 1, 5)])];
+    let found = links(&nodes);
+    assert_eq!(describe(&found), ["sw1 Gi0/5 -- sw2 Gi0/6: Confirmed MutualLldp"]);
+    assert!(found.links().all(|link| link.port_mismatch));
+    let [LinkWarning::PortIndexMismatch { host_id, neighbor_id }] = found.warnings()[..] else {
+        panic!("{:?}", found.warnings())
+    };
+    assert_eq!([host_id, neighbor_id], [nodes[0].host.id, nodes[1].host.id]);
+}
+
+#[test]
+fn claims_that_contradict_each_other_stay_apart_where_something_else_is_on_a_port() {
+    let nodes = [node(1, 9).lldp(&[(4, 2, 6), (5, 3, 1)]), node(2, 9).lldp(&[(5, 1, 5)]), node(3, 2)];
+    let found = links(&nodes);
+    assert!(found.links().all(|link| !link.port_mismatch), "{:?}", describe(&found));
+    // Two cables between two devices, each claimed by one of them.
+    let nodes = [node(1, 9).lldp(&[(1, 2, 1), (4, 2, 6)]), node(2, 9).lldp(&[(5, 1, 5), (7, 1, 7)])];
+    assert!(links(&nodes).links().all(|link| !link.port_mismatch));
+}
+
+#[test]
+fn number_that_an_unknown_device_gives_to_its_port_gives_way_to_the_description() {
+    let of = |value: &str, description: Option<&str>| {
+        let mut row = lldp(1, 2, 1);
+        row.port_id =
+            Some(LldpPortId { subtype: LldpPortIdSubtype::LocallyAssigned, value: value.to_owned() });
+        row.port_desc = description.map(str::to_owned);
+        described(&[node(1, 2).with(ClaimRows::Lldp(vec![row]))])
+    };
+    assert_eq!(of("36044800", Some("1/2/2")), ["(sw2) 1/2/2 -- sw1 Gi0/1: Reported OneSidedLldp"]);
+    assert_eq!(of("36044800", None), ["(sw2) 36044800 -- sw1 Gi0/1: Reported OneSidedLldp"]);
+    assert_eq!(of("uplink", Some("1/2/2")), ["(sw2) uplink -- sw1 Gi0/1: Reported OneSidedLldp"]);
+}
+
+#[test]
+fn name_that_was_not_received_and_address_of_no_vendor_name_nobody() {
+    let mut rows = Vec::new();
+    for (port, address) in [(1, "00 00 00 00 00 21"), (2, "00:00:00:00:00:15")] {
+        let mut row = LldpRow::new(LldpChassisId {
+            subtype: LldpChassisIdSubtype::MacAddress,
+            value: address.to_owned(),
+        });
+        row.if_index = Some(port);
+        row.sys_name = Some("router".to_owned());
+        rows.push(row);
+    }
+    let mut unnamed = lldp(3, 9, 1);
+    unnamed.sys_name = Some("Not received".to_owned());
+    rows.push(unnamed);
+    let found = links(&[node(1, 3).with(ClaimRows::Lldp(rows))]);
+    let labels: Vec<&str> = found.stubs().map(|stub| stub.label.as_str()).collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    assert!(labels.contains(&"router") && labels.contains(&"00:00:5E:00:53:09"), "{labels:?}");
 }

@@ -86,10 +86,12 @@ fn claims_of_equal_rank_for_one_port_conflict() {
 
 #[test]
 fn ends_that_name_different_ports_conflict() {
-    let nodes = [node(1, 4).lldp(&[(1, 2, 1)]), node(2, 4).lldp(&[(1, 1, 2)])];
+    // Something else is on the other port, so that these are no different numbers of one port.
+    let nodes = [node(1, 4).lldp(&[(1, 2, 1), (2, 9, 1)]), node(2, 4).lldp(&[(1, 1, 2)])];
     assert_eq!(
         described(&nodes),
         [
+            "(sw9) Gi0/1 -- sw1 Gi0/2: Conflicting OneSidedLldp",
             "sw1 Gi0/1 -- sw2 Gi0/1: Conflicting OneSidedLldp",
             "sw1 Gi0/2 -- sw2 Gi0/1: Conflicting OneSidedLldp",
         ]

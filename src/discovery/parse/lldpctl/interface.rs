@@ -101,6 +101,7 @@ fn cdp(
         port_id: port_text("id").or_else(|| port_text("descr")),
         version: chassis.get("descr").and_then(JsonNode::text).map(str::to_owned),
         address: mgmt_addrs(chassis).into_iter().next(),
+        capabilities: capabilities(chassis),
         ..CdpRow::new(id)
     })
 }

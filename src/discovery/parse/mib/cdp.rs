@@ -6,7 +6,7 @@ use super::interfaces::Interfaces;
 use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::{CdpRow, Device, WarningCode};
+use crate::discovery::report::{Capability, CdpRow, Device, WarningCode};
 
 #[derive(Debug, Default)]
 pub(super) struct Cdp {
@@ -79,6 +79,11 @@ impl Cdp {
                 return Accepted::Yes;
             }
             8 => &mut row.platform,
+            9 => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                row.capabilities = capabilities(bytes);
+                return Accepted::Yes;
+            }
             _ => return Accepted::Yes,
         };
         let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
@@ -135,6 +140,31 @@ fn identifier(bytes: &[u8]) -> String {
         Some(address) => address.to_string(),
         None => text::text(bytes),
     }
+}
+
+/// The bits of the capabilities of CDP. A switch announces a bridge that learns the spanning tree, or a switch.
+const CAPABILITIES: &[(u32, Capability)] = &[
+    (0x01, Capability::Router),
+    (0x02, Capability::Bridge),
+    (0x04, Capability::Bridge),
+    (0x08, Capability::Bridge),
+    (0x10, Capability::StationOnly),
+    (0x40, Capability::Repeater),
+    (0x80, Capability::Telephone),
+];
+
+/// Reads the capabilities, a number in network byte order.
+fn capabilities(bytes: &[u8]) -> Vec<Capability> {
+    let number = bytes.iter().take(4).fold(0_u32, |number, byte| (number << 8) | u32::from(*byte));
+    let mut found: Vec<Capability> =
+        CAPABILITIES.iter().filter(|(bit, _)| number & bit != 0).map(|(_, capability)| *capability).collect();
+    found.sort_unstable();
+    found.dedup();
+    // A telephone is a station as well.
+    if found.len() > 1 {
+        found.retain(|capability| *capability != Capability::StationOnly);
+    }
+    found
 }
 
 fn address(bytes: &[u8]) -> Option<String> {

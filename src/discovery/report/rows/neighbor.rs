@@ -102,6 +102,9 @@ pub struct CdpRow {
     /// The neighbor's native VLAN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_vlan: Option<u16>,
+    /// The neighbor's capabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<Capability>,
 }
 
 impl CdpRow {
@@ -117,6 +120,7 @@ impl CdpRow {
             version: None,
             address: None,
             native_vlan: None,
+            capabilities: Vec::new(),
         }
     }
 }

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::{NETWORK, id, now, uuid};
 use crate::model::{
-    HostId, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView,
+    HostId, HostRole, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink,
+    TopologyView,
 };
 use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyFile};
 use crate::service::openapi::parameters::set;
 use crate::service::openapi::schemas::Schemas;
 use crate::topology::EdgeDetails;
-use crate::topology::graph::{BlindSpot, Graph};
+use crate::topology::graph::{BlindSpot, Graph, RoleCount};
 use crate::topology::render::Format;
 
 const SWITCH: HostId = HostId::new(uuid(40));
@@ -53,11 +54,14 @@ fn add_graph(schemas: &mut Schemas) {
         "source_port": port(41, "Gi1/0/1"),
         "target_port": port(45, "eth0"),
         "speed_bps": 1_000_000_000,
-        "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0")}],
+        "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0"), "state": "Up"}],
         "lag": true,
         "confidence": "Reported",
         "evidence": evidence,
         "stale": false,
+        "state": "Up",
+        "vlans": [{"first": 10, "last": 10}, {"first": 20, "last": 29}],
+        "blocked": false,
         "points": [[92, 48], [92, 112]],
     });
     let rejected = json!([{
@@ -70,19 +74,26 @@ fn add_graph(schemas: &mut Schemas) {
         json!({
             "id": uuid(number), "kind": "Host", "entity_id": uuid(number), "parent_id": null, "label": label,
             "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "value": "SSH"},
-            "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false,
+            "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false, "state": "Up",
         })
     };
+    let group = json!({
+        "id": uuid(46), "kind": "Group", "entity_id": null, "parent_id": null, "label": "+12", "role": "unknown",
+        "x": 200, "y": 112, "width": 80, "height": 48, "pinned": false, "collapsed": 12,
+        "folded": [{"role": "workstation", "count": 11}, {"role": "printer", "count": 1}],
+        "stale": false, "state": "Up",
+    });
     let graph = json!({
         "network_id": NETWORK,
         "view": "l2",
         "revision": "9f86d081884c7d659a2feaa0c55ad015",
         "observed_at": "2026-08-01T12:00:00Z",
         "bounds": {"x": 0, "y": 0, "width": 184, "height": 160},
-        "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112)],
+        "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112), group],
         "edges": [edge],
         "hidden": {"leaves": 0, "stale": 0},
         "warnings": [{"code": "truncated_table", "params": {"host_id": SWITCH, "table": "lldp"}}],
+        "unplaced": [{"host_id": uuid(47), "label": "printer-1", "detail": "192.0.2.9", "role": "printer", "subnet": "Office"}],
     });
     let spot = json!({
         "reason": "one_sided_links", "node_id": SERVER, "host_id": SERVER, "label": "server-7",
@@ -93,6 +104,7 @@ fn add_graph(schemas: &mut Schemas) {
     add_json::<Graph>(schemas, graph.clone());
     add_json::<EdgeDetails>(schemas, details);
     add_json::<BlindSpot>(schemas, spot);
+    schemas.add(&RoleCount { role: HostRole::Printer, count: 4 });
     let media_type = Format::Svg.media_type().to_owned();
     schemas.add(&TopologyFile {
         file_name: "office-l2.svg".to_owned(),

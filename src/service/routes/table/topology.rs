@@ -5,15 +5,15 @@ use http::Method;
 use super::row::CollectionNames;
 use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::MAX_POSITIONS;
-use crate::model::{LinkEnd, NetworkId, TopologyLink, TopologyView};
+use crate::model::{HostRole, LinkEnd, NetworkId, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
-use crate::service::input::{MAX_DEPTH, MAX_IDS};
+use crate::service::input::{MAX_DEPTH, MAX_IDS, MAX_TERMS, MAX_VLAN, MIN_VLAN};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
-use crate::topology::graph::GraphOptions;
+use crate::topology::graph::{GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};
 use crate::wire::ErrorCode;
@@ -42,6 +42,21 @@ const GRAPH: &[Parameter] = &[
         "depth",
         Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(GraphOptions::DEPTH as i64) },
         "The distance from the focus up to which nodes are drawn.",
+    ),
+    Parameter::optional(
+        "role",
+        Kind::Choices { of: HostRole::TEXTS, max: MAX_TERMS },
+        "Only hosts and devices with any of these roles, and what connects them.",
+    ),
+    Parameter::nullable(
+        "vlan",
+        Kind::Number { min: MIN_VLAN as i64, max: MAX_VLAN as i64, default: None },
+        "Only links that are known to carry this VLAN, and what they connect.",
+    ),
+    Parameter::nullable(
+        "group_by",
+        Kind::Choice(GroupBy::TEXTS),
+        "What containers of the view `l2` stand for. Positions that users have given to nodes do not apply then.",
     ),
     Parameter::optional(
         "collapse",

@@ -59,7 +59,8 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
     let shape = |(index, node): (usize, &Node)| {
         let mut shape = Shape::new(node.id, Size::new(node.width, node.height));
         shape.parent = node.parent_id.and_then(|parent| indices.get(&parent).copied());
-        shape.header = if node.kind == NodeKind::Subnet { HEADER_HEIGHT } else { CARD_HEIGHT };
+        let is_frame = matches!(node.kind, NodeKind::Subnet | NodeKind::Area);
+        shape.header = if is_frame { HEADER_HEIGHT } else { CARD_HEIGHT };
         shape.order = orders.get(&index).copied().asserted_or_default();
         shape.rank = if outside.contains(&node.id) { Some(0) } else { rank(graph.view, node) };
         shape.addresses = node.addresses;
@@ -120,9 +121,11 @@ fn outside(graph: &Graph) -> BTreeSet<NodeId> {
 fn rank(view: TopologyView, node: &Node) -> Option<u8> {
     match (view, node.kind) {
         (TopologyView::L3, NodeKind::Subnet) => Some(4),
-        (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet) | (TopologyView::Workloads, _) => None,
+        (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet | NodeKind::Area)
+        | (TopologyView::Workloads, _) => None,
         (_, NodeKind::Group) => Some(5),
         _ => match node.role {
+            HostRole::Internet => Some(0),
             HostRole::Router => Some(1),
             HostRole::Firewall => Some(2),
             HostRole::Switch => Some(3),

@@ -41,7 +41,9 @@ fn extent(node: &Node, is_container: bool) -> (f64, f64) {
     let detail = node.detail.as_deref().unwrap_or("");
     let icon = PADDING + ICON + PADDING;
     match node.kind {
-        NodeKind::Subnet => (title_width(&node.label, detail) + 4.0 * PADDING, HEADER_HEIGHT),
+        NodeKind::Subnet | NodeKind::Area => {
+            (title_width(&node.label, detail) + 4.0 * PADDING, HEADER_HEIGHT)
+        }
         NodeKind::Segment => (label_width(&node.label, DETAIL_SIZE) + 4.0 * PADDING, 22.0),
         NodeKind::Group => (icon + label_width(&node.label, LABEL_SIZE) + 2.0 * PADDING, CARD_HEIGHT),
         NodeKind::Service => (label_width(&node.label, LABEL_SIZE) + 4.0 * PADDING, 28.0),

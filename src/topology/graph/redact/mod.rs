@@ -14,7 +14,7 @@ use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, NodeId, Redaction};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::PortRef;
+use crate::topology::links::{LinkState, PortRef};
 
 /// Longest port name that is not treated as free text, in bytes.
 const PORT_NAME: usize = 32;
@@ -30,7 +30,7 @@ pub struct Redactor<'a> {
     keyed: Box<Keyed<'a>>,
     kinds: BTreeSet<Redaction>,
     values: Finder,
-    show_evidence: bool,
+    is_inspected: bool,
 }
 
 impl std::fmt::Debug for Redactor<'_> {
@@ -51,13 +51,13 @@ impl<'a> Redactor<'a> {
         values: &SensitiveValues,
     ) -> Self {
         let kinds = kinds.iter().copied().collect();
-        Self { keyed: Box::new(keyed), kinds, values: Finder::new(values), show_evidence: true }
+        Self { keyed: Box::new(keyed), kinds, values: Finder::new(values), is_inspected: true }
     }
 
-    /// Leaves the evidence of edges out.
+    /// Leaves out what only an inspection shows: the evidence of edges, and states.
     #[must_use]
-    pub fn without_evidence(mut self) -> Self {
-        self.show_evidence = false;
+    pub fn without_inspection(mut self) -> Self {
+        self.is_inspected = false;
         self
     }
 
@@ -86,6 +86,7 @@ impl<'a> Redactor<'a> {
             warning.params.retain(|name, _| name == "count");
         }
         graph.warnings.dedup();
+        graph.unplaced.clear();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
             yield_turn();
@@ -104,6 +105,11 @@ impl<'a> Redactor<'a> {
         graph.edges.sort_by_key(|edge| edge.id);
     }
 
+    /// Returns whether the share conceals nothing, so that free text and VLANs are shown.
+    fn shows_everything(&self) -> bool {
+        self.is_inspected && self.kinds.is_empty()
+    }
+
     fn redact_node(&self, node: &mut Node) {
         let original = node.id;
         node.id = self.id(node.id);
@@ -113,6 +119,13 @@ impl<'a> Redactor<'a> {
         node.label = self.text(&node.label, node.label_kind, prefix, original);
         if let Some(detail) = &mut node.detail {
             *detail = self.text(detail, TextKind::Address, "address", original);
+        }
+        if !self.is_inspected {
+            node.state = LinkState::Unknown;
+            node.folded.clear();
+        }
+        if !self.shows_everything() {
+            (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);
         }
         if self.kinds.contains(&Redaction::Addresses) {
             // A place at the top would tell which addresses are public.
@@ -139,8 +152,16 @@ impl<'a> Redactor<'a> {
         // The order must not reveal the order of the original names.
         let name = |port: &Option<PortRef>| port.as_ref().map(|port| sort_key(&port.name));
         edge.members.sort_by_cached_key(|member| (name(&member.source_port), name(&member.target_port)));
-        if !self.show_evidence {
+        if !self.is_inspected {
             edge.evidence.clear();
+            // Without its state, a link that is down would look as if it were up.
+            edge.stale |= edge.since.take().is_some();
+            edge.state = LinkState::Unknown;
+            edge.members.iter_mut().for_each(|member| member.state = LinkState::Unknown);
+            edge.blocked = None;
+        }
+        if !self.shows_everything() {
+            edge.vlans = None;
         }
         for evidence in &mut edge.evidence {
             evidence.reporter_host_id = evidence.reporter_host_id.map(|id| self.id(id));
@@ -212,9 +233,11 @@ fn is_port_name(text: &str) -> bool {
 fn prefix(node: &Node) -> &'static str {
     match (node.kind, node.role) {
         (NodeKind::Subnet, _) => "subnet",
+        (NodeKind::Area, _) => "area",
         (NodeKind::Segment, _) => "segment",
         (NodeKind::Service, _) => "container",
         (_, HostRole::AccessPoint) => "ap",
+        (_, HostRole::WirelessController | HostRole::IndustrialController) => "controller",
         (_, HostRole::Unknown) => "device",
         (_, role) => role.as_str(),
     }

@@ -64,6 +64,10 @@ impl SensitiveValues {
             virtualized_by: _,
             neighbor_ports: _,
             active_ports: _,
+            // Where a share conceals anything, it leaves these out.
+            location: _,
+            vendor: _,
+            model: _,
             last_seen_at: _,
         } = host;
         // Texts with the form of a MAC address are concealed without knowing it.

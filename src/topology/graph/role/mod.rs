@@ -38,6 +38,8 @@ pub enum RoleSource {
     Capability,
     /// Another host is a guest of one of the host's services.
     Guest,
+    /// The host itself is a guest.
+    Virtualization,
     /// A word in the description, the manufacturer or the model of the device.
     Description,
     /// The name of a service.
@@ -71,8 +73,34 @@ pub(super) fn of_host(host: &Host, by_ports: Option<HostRole>) -> (HostRole, Opt
         .or_else(|| words::by_service(host))
         .or_else(|| by_interfaces(host, by_ports))
         .or_else(|| words::by_platform(host))
-        .or_else(|| by_port(host));
+        .or_else(|| by_port(host))
+        .or_else(|| by_virtualization(host));
     found.map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
+}
+
+/// Returns the role of a virtual machine of which nothing else is known.
+fn by_virtualization(host: &Host) -> Option<(HostRole, RoleReason)> {
+    let reason = RoleReason::new(RoleSource::Virtualization, "guest");
+    host.virtualization.as_ref().map(|_| (HostRole::Guest, reason))
+}
+
+/// Returns the role of a device that only its neighbors describe, by capabilities and description.
+///
+/// Telephones and access points announce what they are; others announce that they bridge as a side effect, and their
+/// description is more specific.
+pub(super) fn of_neighbor(
+    capabilities: &[Capability],
+    description: Option<&str>,
+) -> Option<(HostRole, RoleReason)> {
+    let announced = of_capabilities(capabilities);
+    let is_certain =
+        announced.as_ref().is_some_and(|(role, _)| matches!(role, HostRole::Phone | HostRole::AccessPoint));
+    let described = description.and_then(words::of_description);
+    match (announced, described) {
+        (announced @ Some(_), _) if is_certain => announced,
+        (_, Some((role, reason, true))) | (None, Some((role, reason, _))) => Some((role, reason)),
+        (announced, _) => announced,
+    }
 }
 
 /// Returns the role of a device by the capabilities that it announces.
@@ -102,7 +130,10 @@ pub(super) fn combine(host: &HostSummary, capabilities: &[Capability]) -> Option
     let is_specific = match reason.map(|reason| reason.source) {
         Some(RoleSource::Manual | RoleSource::Guest) => true,
         Some(RoleSource::Description | RoleSource::Service) => host.role != HostRole::Server && !is_of_both,
-        Some(RoleSource::Capability | RoleSource::Port | RoleSource::Interfaces) | None => false,
+        Some(
+            RoleSource::Capability | RoleSource::Port | RoleSource::Interfaces | RoleSource::Virtualization,
+        )
+        | None => false,
     };
     if is_specific {
         return None;

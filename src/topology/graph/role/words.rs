@@ -8,9 +8,9 @@ const MAX_SEARCHED: usize = 2_000;
 
 /// Words in descriptions and models. The first that occurs decides, so that products precede their operating systems.
 const PRODUCTS: &[(HostRole, &[&str])] = &[
-    // Power supplies have dozens of outlets, and descriptions such as "switched rack PDU": they have none of the roles.
+    // First, because of descriptions such as "switched rack PDU".
     (
-        HostRole::Unknown,
+        HostRole::Ups,
         &["pdu", "ups", "power distribution", "switched rack", "uninterruptible", "smart-ups", "symmetra"],
     ),
     (
@@ -38,6 +38,39 @@ const PRODUCTS: &[(HostRole, &[&str])] = &[
             "forcepoint",
             "firepower",
             "sidewinder",
+        ],
+    ),
+    (
+        HostRole::WirelessController,
+        &[
+            "wireless controller",
+            "wireless lan controller",
+            "wlan controller",
+            "mobility controller",
+            "air-ct",
+            "air-wlc",
+            "c9800",
+            "zonedirector",
+            "smartzone",
+        ],
+    ),
+    (
+        HostRole::IndustrialController,
+        &[
+            "simatic",
+            "s7-1200",
+            "s7-1500",
+            "s7-300",
+            "s7-400",
+            "plc",
+            "programmable logic controller",
+            "modicon",
+            "controllogix",
+            "compactlogix",
+            "micrologix",
+            "wago 750",
+            "beckhoff cx",
+            "codesys",
         ],
     ),
     (
@@ -146,8 +179,41 @@ const PRODUCTS: &[(HostRole, &[&str])] = &[
         ],
     ),
     (
+        HostRole::Media,
+        &[
+            "chromecast",
+            "apple tv",
+            "android tv",
+            "fire tv",
+            "smart tv",
+            "samsung tv",
+            "webos tv",
+            "roku",
+            "sonos",
+            "media player",
+            "set-top box",
+            "audiocodes mp",
+        ],
+    ),
+    (
+        HostRole::Iot,
+        &[
+            "esphome",
+            "tasmota",
+            "shelly",
+            "esp8266",
+            "esp32",
+            "philips hue",
+            "smart plug",
+            "thermostat",
+            "netbotz",
+            "temperature sensor",
+        ],
+    ),
+    (
         HostRole::Switch,
         &[
+            "ws-c",
             "switch",
             "switching",
             "catalyst",
@@ -226,6 +292,22 @@ const PRODUCTS: &[(HostRole, &[&str])] = &[
             "netvanta",
             "viptela",
             "lancom",
+            "isr",
+            "asr",
+            "cisco 8",
+            "cisco 17",
+            "cisco 18",
+            "cisco 19",
+            "cisco 26",
+            "cisco 28",
+            "cisco 2901",
+            "cisco 2911",
+            "cisco 2921",
+            "cisco 2951",
+            "cisco 382",
+            "cisco 384",
+            "cisco 392",
+            "cisco 394",
         ],
     ),
 ];
@@ -265,6 +347,17 @@ pub(super) fn by_description(host: &Host) -> Option<(HostRole, RoleReason)> {
     let text = description(host);
     let (role, word) = find(PRODUCTS, &text)?;
     Some((role, RoleReason::new(RoleSource::Description, word)))
+}
+
+/// Returns the role that a neighbor's description of a device reveals, and whether its words are those of products.
+pub(super) fn of_description(description: &str) -> Option<(HostRole, RoleReason, bool)> {
+    let text = lower(description);
+    let of = |table, are_products| {
+        let (role, word) = find(table, &text)?;
+        let is_specific = are_products && !is_of_routers_and_switches(word);
+        Some((role, RoleReason::new(RoleSource::Description, word), is_specific))
+    };
+    of(PRODUCTS, true).or_else(|| of(PLATFORMS, false))
 }
 
 /// Returns whether a word occurs in descriptions of routers and of switches.

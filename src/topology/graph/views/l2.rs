@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parallel;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
+use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId, TopologyView};
 use crate::topology::graph::arrange::size::cut_text;
 use crate::topology::graph::build::add_warnings;
-use crate::topology::graph::context::GraphContext;
+use crate::topology::graph::context::{GraphContext, has_role};
 use crate::topology::graph::draft::GraphDraft;
-use crate::topology::graph::role;
-use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use crate::topology::graph::role::{self, RoleReason};
+use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind, Warning};
 use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
 /// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
@@ -31,13 +31,21 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     };
     let exists = |end: &End| match end {
         End::Host { host_id, .. } => context.hosts.contains_key(host_id),
-        End::Stub { id, .. } => stubs.contains_key(id),
+        End::Stub { id, .. } => {
+            stubs.get(id).is_some_and(|stub| has_role(stub_role(stub).0, &context.input.options.roles))
+        }
         End::Segment { id } => segments.contains_key(id),
     };
+    let connected = connected_stub_ports(context);
     for link in &context.input.links {
         yield_turn();
-        let is_left_out = link.stale && !context.input.options.show_stale;
-        if is_left_out || !is_shown(link.confidence, context.input.options.min_confidence) {
+        if link.is_gone() && link.state.is_out() && ends_at(link, &connected) {
+            continue;
+        }
+        let options = context.input.options;
+        let is_in_vlan = options.vlan.is_none_or(|vlan| link.carries(vlan));
+        let is_left_out = (link.stale && !options.show_stale) || !is_in_vlan;
+        if is_left_out || !is_shown(link.confidence, options.min_confidence) {
             continue;
         }
         let (source, target) = (id_of(&link.source), id_of(&link.target));
@@ -56,13 +64,29 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     drop_lonely(&mut draft);
     let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(&NodeId::from(**id))).count();
     draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
+    if draft.edges.is_empty() {
+        offer_subnets(context, &mut draft);
+    }
     add_warnings(context, &mut draft);
     draft
 }
 
+/// Adds a warning that the view of subnets would show more, if it does.
+fn offer_subnets(context: &GraphContext<'_>, draft: &mut GraphDraft) {
+    let with_address = context.hosts.values().filter(|host| host.summary.address().is_some()).count();
+    if with_address > 0 {
+        let params = [("count", with_address.to_string()), ("view", TopologyView::L3.as_str().to_owned())];
+        let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        draft.warnings.push(Warning { code: "no_links".to_owned(), params });
+    }
+}
+
 /// Returns whether a role consists in connecting other devices.
 pub(in crate::topology::graph) const fn is_infrastructure(role: HostRole) -> bool {
-    matches!(role, HostRole::Router | HostRole::Switch | HostRole::AccessPoint | HostRole::Firewall)
+    matches!(
+        role,
+        HostRole::Router | HostRole::Switch | HostRole::AccessPoint | HostRole::Firewall | HostRole::Internet
+    )
 }
 
 fn is_shown(confidence: Confidence, least: Confidence) -> bool {
@@ -80,7 +104,7 @@ fn drop_lonely(draft: &mut GraphDraft) {
                 draft.nodes.get(other).is_some_and(|node| node.kind != NodeKind::Segment || degree(other) > 1)
             })
         }),
-        NodeKind::Host | NodeKind::Subnet | NodeKind::Group | NodeKind::Service => true,
+        NodeKind::Host | NodeKind::Subnet | NodeKind::Area | NodeKind::Group | NodeKind::Service => true,
     };
     let kept = draft.nodes.values().filter(is_kept).map(|node| node.id).collect();
     draft.retain(&kept);
@@ -97,6 +121,10 @@ fn edge(link: &Link, source: NodeId, target: NodeId) -> Edge {
     edge.lag = !link.members.is_empty();
     edge.confidence = link.confidence;
     edge.stale = link.stale;
+    edge.state = link.state;
+    edge.since = link.down_since();
+    edge.vlans.clone_from(&link.vlans);
+    edge.blocked = link.blocked;
     edge.evidence.clone_from(&link.evidence);
     edge
 }
@@ -116,14 +144,33 @@ fn cut_member(member: &LinkMember) -> LinkMember {
     LinkMember {
         source_port: member.source_port.as_ref().map(cut_port),
         target_port: member.target_port.as_ref().map(cut_port),
+        state: member.state,
     }
 }
 
 const fn id_of(end: &End) -> NodeId {
-    match end {
-        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
-        End::Stub { id, .. } | End::Segment { id } => *id,
-    }
+    end.node_id()
+}
+
+/// A port of a device that is not a host.
+type StubPort<'l> = (NodeId, &'l str);
+
+fn stub_ports(link: &Link) -> impl Iterator<Item = StubPort<'_>> {
+    [&link.source, &link.target].into_iter().filter_map(|end| match end {
+        End::Stub { id, port: Some(port) } => Some((*id, port.name.as_str())),
+        End::Stub { port: None, .. } | End::Host { .. } | End::Segment { .. } => None,
+    })
+}
+
+/// Returns the ports of unknown devices with a link that devices claim at present.
+fn connected_stub_ports<'l>(context: &GraphContext<'l>) -> BTreeSet<StubPort<'l>> {
+    let links = context.input.links.iter().copied();
+    links.filter(|link| !link.is_gone()).flat_map(stub_ports).collect()
+}
+
+/// Returns whether one of these ports is at an end of a link.
+fn ends_at(link: &Link, ports: &BTreeSet<StubPort<'_>>) -> bool {
+    stub_ports(link).any(|port| ports.contains(&port))
 }
 
 fn kind(link: &Link, has_port: bool) -> EdgeKind {
@@ -140,6 +187,20 @@ fn kind(link: &Link, has_port: bool) -> EdgeKind {
     }
 }
 
+/// Returns whether an unknown device announces that it connects others.
+pub(in crate::topology::graph) fn stub_is_infrastructure(stub: &Stub) -> bool {
+    is_infrastructure(stub_role(stub).0)
+}
+
+/// Returns the role of an unknown device, and the evidence for it.
+fn stub_role(stub: &Stub) -> (HostRole, Option<RoleReason>) {
+    if stub.is_unmanaged_switch {
+        return (HostRole::Switch, None);
+    }
+    role::of_neighbor(&stub.capabilities, stub.description.as_deref())
+        .map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
+}
+
 fn stub_node(stub: &Stub) -> Node {
     let (label, kind) = stub_label(stub);
     let mut node = Node::new(stub.id, NodeKind::Stub, label, kind);
@@ -147,12 +208,7 @@ fn stub_node(stub: &Stub) -> Node {
         node.detail =
             stub.addresses.iter().find(|address| address.parse::<std::net::IpAddr>().is_ok()).cloned();
     }
-    if stub.is_unmanaged_switch {
-        node.role = HostRole::Switch;
-    } else if let Some((role, reason)) = role::of_capabilities(&stub.capabilities) {
-        node.role = role;
-        node.role_reason = Some(reason);
-    }
+    (node.role, node.role_reason) = stub_role(stub);
     node
 }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::fair_threads::yield_turn;
-use crate::model::{Cidr, HostId, NodeId, Subnet, SubnetId, SubnetType, derived_id};
+use crate::model::{
+    Cidr, HostId, NodeId, OrganizationId, Source, Subnet, SubnetId, SubnetType, Timestamp, derived_id,
+};
 use crate::topology::graph::HostSummary;
 use crate::topology::graph::arrange::size::cut_text;
 use crate::topology::graph::context::{GraphContext, has_tag};
@@ -22,14 +24,12 @@ struct Membership {
 /// Returns subnets as containers of the hosts in them. Hosts in several subnets are between these.
 pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraft {
     let mut draft = GraphDraft::default();
-    let members = members(context);
-    let subnets: BTreeMap<SubnetId, &Subnet> = context
-        .input
-        .subnets
-        .iter()
-        .filter(|subnet| members.contains_key(&subnet.id))
-        .map(|subnet| (subnet.id, *subnet))
-        .collect();
+    let implied = implied_subnets(context);
+    let stored = context.input.subnets.iter().copied();
+    let all: Vec<&Subnet> = stored.chain(implied.values()).collect();
+    let members = members(context, &all);
+    let with_members = all.into_iter().filter(|subnet| members.contains_key(&subnet.id));
+    let subnets: BTreeMap<SubnetId, &Subnet> = with_members.map(|subnet| (subnet.id, subnet)).collect();
     let mut homes: BTreeMap<HostId, BTreeSet<SubnetId>> = BTreeMap::new();
     for (id, subnet) in &subnets {
         let Some(memberships) = members.get(id) else { continue };
@@ -40,7 +40,11 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
             draft.connect(edge);
             continue;
         }
-        draft.add(subnet_node(subnet));
+        let mut node = subnet_node(subnet);
+        if implied.contains_key(&subnet.cidr) {
+            (node.entity_id, node.implied) = (None, true);
+        }
+        draft.add(node);
         for membership in memberships {
             homes.entry(membership.host).or_default().insert(*id);
         }
@@ -63,11 +67,52 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     draft
 }
 
+/// Least length of the prefix of an implied subnet, by IPv4 and IPv6. Shorter ones are masks that were never set.
+const MIN_IMPLIED: (u8, u8) = (8, 32);
+
+/// Returns the subnets that follow from addresses and masks, where no stored subnet contains the address.
+fn implied_subnets(context: &GraphContext<'_>) -> BTreeMap<Cidr, Subnet> {
+    let stored = &context.input.subnets;
+    let ids: BTreeSet<SubnetId> = stored.iter().map(|subnet| subnet.id).collect();
+    let prefixes = Prefixes::of(stored);
+    let mut implied = BTreeMap::new();
+    for interface in context.hosts.values().flat_map(|facts| &facts.summary.interfaces) {
+        yield_turn();
+        let address = interface.ip_address;
+        let is_covered = interface.subnet_id.is_some_and(|subnet| ids.contains(&subnet))
+            || !is_reachable(address)
+            || prefixes.find(address).is_some();
+        let least = if address.is_ipv4() { MIN_IMPLIED.0 } else { MIN_IMPLIED.1 };
+        let length = interface.prefix_length.filter(|length| !is_covered && *length >= least);
+        if let Some(cidr) = length.and_then(|length| Cidr::containing(address, length).ok()) {
+            implied.entry(cidr).or_insert_with(|| implied_subnet(context, cidr));
+        }
+    }
+    implied
+}
+
+fn implied_subnet(context: &GraphContext<'_>, cidr: Cidr) -> Subnet {
+    let network_id = context.input.network_id;
+    let name = cidr.to_string();
+    Subnet {
+        id: derived_id("topology implied subnet", &[network_id.as_bytes(), name.as_bytes()]),
+        organization_id: OrganizationId::nil(),
+        network_id,
+        name,
+        description: None,
+        cidr,
+        subnet_type: SubnetType::default(),
+        source: Source::default(),
+        tags: Vec::new(),
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
 /// Returns the addresses in each subnet that the view shows.
-fn members(context: &GraphContext<'_>) -> BTreeMap<SubnetId, Vec<Membership>> {
-    let shown: Vec<&Subnet> =
-        context.input.subnets.iter().copied().filter(|subnet| is_drawn(subnet)).collect();
-    let ids: BTreeSet<SubnetId> = context.input.subnets.iter().map(|subnet| subnet.id).collect();
+fn members(context: &GraphContext<'_>, all: &[&Subnet]) -> BTreeMap<SubnetId, Vec<Membership>> {
+    let shown: Vec<&Subnet> = all.iter().copied().filter(|subnet| is_drawn(subnet)).collect();
+    let ids: BTreeSet<SubnetId> = all.iter().map(|subnet| subnet.id).collect();
     let shown_ids: BTreeSet<SubnetId> = shown.iter().map(|subnet| subnet.id).collect();
     let prefixes = Prefixes::of(&shown);
     let mut members: BTreeMap<SubnetId, Vec<Membership>> = BTreeMap::new();
@@ -204,13 +249,12 @@ fn warn(
     homes: &BTreeMap<HostId, BTreeSet<SubnetId>>,
     members: &BTreeMap<SubnetId, Vec<Membership>>,
 ) {
-    let has_address = |host: &&HostSummary| {
-        host.interfaces.iter().any(|interface| is_reachable(interface.ip_address))
-            && context.hosts.contains_key(&host.id)
-            && !homes.contains_key(&host.id)
-    };
-    let homeless = context.input.hosts.iter().copied().filter(|host| has_address(host)).count();
-    draft.warn_count("hosts_without_subnet", homeless);
+    let has_address =
+        |host: &HostSummary| host.interfaces.iter().any(|interface| is_reachable(interface.ip_address));
+    let homeless = context.hosts.iter().filter(|(id, _)| !homes.contains_key(id));
+    let (with, without): (Vec<_>, Vec<_>) = homeless.partition(|(_, facts)| has_address(facts.summary));
+    draft.warn_count("hosts_without_subnet", with.len());
+    draft.warn_count("hosts_without_address", without.len());
     let tags = &context.input.options.tag_ids;
     let is_empty = |subnet: &&&Subnet| {
         is_drawn(subnet) && has_tag(&subnet.tags, tags) && !members.contains_key(&subnet.id)

@@ -9,10 +9,10 @@ use crate::model::{LinkId, NodeId};
 use crate::topology::graph::arrange::size::sort_key;
 use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, EdgeKind};
-use crate::topology::links::{Confidence, LinkMember};
+use crate::topology::links::{Confidence, LinkMember, LinkState, VlanRange};
 
-/// The common values of parallel links: their ends, the smaller one first, speed, certainty and staleness.
-type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool);
+/// The common values of parallel links: their ends, the smaller one first, speed, certainty, staleness and VLANs.
+type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool, Option<Vec<VlanRange>>);
 
 /// Replaces parallel links by one edge with the id of one of them.
 pub(super) fn join(draft: &mut GraphDraft) {
@@ -26,7 +26,7 @@ pub(super) fn join(draft: &mut GraphDraft) {
     for edge in draft.edges.values().filter(is_single) {
         yield_turn();
         let ends = (edge.source.min(edge.target), edge.source.max(edge.target));
-        let kind = (ends.0, ends.1, edge.speed_bps, edge.confidence, edge.stale);
+        let kind = (ends.0, ends.1, edge.speed_bps, edge.confidence, edge.stale, edge.vlans.clone());
         kinds.entry(kind).or_default().push(edge.id);
     }
     for ids in kinds.into_values().filter(|ids| ids.len() > 1) {
@@ -38,8 +38,8 @@ pub(super) fn join(draft: &mut GraphDraft) {
 }
 
 fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
-    edge.members
-        .push(LinkMember { source_port: edge.source_port.take(), target_port: edge.target_port.take() });
+    let (source_port, target_port) = (edge.source_port.take(), edge.target_port.take());
+    edge.members.push(LinkMember { source_port, target_port, state: edge.state });
     for other in others {
         let is_swapped = other.source != edge.source;
         let (source_port, target_port) = if is_swapped {
@@ -47,7 +47,9 @@ fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
         } else {
             (other.source_port, other.target_port)
         };
-        edge.members.push(LinkMember { source_port, target_port });
+        edge.members.push(LinkMember { source_port, target_port, state: other.state });
+        edge.since = edge.since.max(other.since);
+        edge.blocked = edge.blocked.max(other.blocked);
         edge.parallel.push(other.id);
         edge.speed_bps = edge.speed_bps.into_iter().chain(other.speed_bps).reduce(u64::saturating_add);
         edge.evidence.extend(other.evidence);
@@ -55,5 +57,7 @@ fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
     let name = |member: &LinkMember| member.source_port.as_ref().map(|port| sort_key(&port.name));
     edge.members.sort_by_cached_key(name);
     edge.evidence.sort_by_key(|evidence| evidence.rule);
+    edge.state = LinkState::of_all(edge.members.iter().map(|member| member.state));
+    edge.since = edge.since.filter(|_| edge.state.is_out());
     edge
 }

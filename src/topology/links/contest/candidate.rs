@@ -69,6 +69,8 @@ pub(in crate::topology::links) struct LinkCandidate {
     pub(in crate::topology::links) is_stale: bool,
     /// Whether other devices are on the port as well, behind a switch that announces nothing.
     pub(in crate::topology::links) is_crowded: bool,
+    /// Whether the devices number their ports differently.
+    pub(in crate::topology::links) is_mismatch: bool,
 }
 
 impl LinkCandidate {
@@ -81,7 +83,12 @@ impl LinkCandidate {
         claims.iter_mut().for_each(|claim| claim.evidence.rule = rule);
         let ends = if one.device <= other.device { [one, other] } else { [other, one] };
         let is_stale = is_stale(claims.iter().map(|claim| &claim.evidence));
-        Self { ends, announced: [None; 2], rule, claims, is_stale, is_crowded: false }
+        Self { ends, announced: [None; 2], rule, claims, is_stale, is_crowded: false, is_mismatch: false }
+    }
+
+    pub(in crate::topology::links) const fn with_mismatch(mut self, is_mismatch: bool) -> Self {
+        self.is_mismatch = is_mismatch;
+        self
     }
 
     /// Adds the number of the aggregate at the end of a device.

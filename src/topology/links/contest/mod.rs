@@ -2,6 +2,7 @@
 
 pub(super) mod candidate;
 pub(super) mod components;
+mod port_facts;
 pub(super) mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ pub(super) struct JoinedCandidates<'c> {
     pub(super) is_stale: bool,
     pub(super) is_crowded: bool,
     pub(super) is_conflicting: bool,
+    /// Whether the devices number their ports differently.
+    pub(super) is_mismatch: bool,
 }
 
 /// The links that remain, and the ports that several of them share.
@@ -179,6 +182,7 @@ impl<'c> JoinedCandidates<'c> {
             is_stale: candidate.is_stale,
             is_crowded: candidate.is_crowded,
             is_conflicting: false,
+            is_mismatch: candidate.is_mismatch,
         }
     }
 
@@ -192,6 +196,7 @@ impl<'c> JoinedCandidates<'c> {
             *announced = announced.or(*other);
         }
         self.is_crowded |= candidate.is_crowded && (self.rule.is_access() || self.rule == candidate.rule);
+        self.is_mismatch |= candidate.is_mismatch;
         self.claims.extend(&candidate.claims);
     }
 

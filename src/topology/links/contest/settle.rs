@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
+use super::port_facts::PortFacts;
 use super::{JoinedCandidates, contest};
 use crate::fair_threads::yield_turn;
 use crate::model::{LinkId, NodeId, derived_id};
@@ -12,7 +13,8 @@ use crate::topology::links::key::PortKey;
 use crate::topology::links::lag::{AggregateLinks, bundles};
 use crate::topology::links::missing::is_stale;
 use crate::topology::links::{
-    Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
+    Confidence, End, Evidence, Link, LinkMember, LinkState, Method, PortRef, RejectedClaim, Rule, Segment,
+    Stub,
 };
 
 /// The result of candidates that compete with each other.
@@ -46,7 +48,8 @@ pub(in crate::topology::links) fn settle(candidates: Vec<&LinkCandidate>, device
 
 fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting, .. } = member;
-    let stale = is_stale(claims.iter().map(|claim| &claim.evidence));
+    let PortFacts { state, vlans, untagged_vlan, blocked } = PortFacts::of(spot, devices);
+    let stale = is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out();
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.
     let is_by_own = claims.iter().any(|claim| claim.evidence.reporter_host_id == spot.device.host());
@@ -65,22 +68,36 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
         evidence: evidence(&claims),
         rejected: sorted(rejected),
         stale,
+        port_mismatch: false,
+        state,
+        vlans,
+        untagged_vlan,
+        blocked,
     }
 }
 
 fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
-    let AggregateLinks { ends: [one, other], links } = bundle;
-    let (one, other) = (end(&one, devices), end(&other, devices));
+    let AggregateLinks { ends: spots, links } = bundle;
+    let [one, other] = spots.each_ref().map(|spot| end(spot, devices));
     let is_swapped = id_of(&one) > id_of(&other);
     let (source, target) = if is_swapped { (other, one) } else { (one, other) };
     let mut members: Vec<LinkMember> = Vec::new();
     let mut total_speed: Option<u64> = None;
+    let mut states = Vec::with_capacity(links.len());
+    let mut of_members: Option<PortFacts> = None;
     for proposal in &links {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
+        let facts = PortFacts::of(source, devices).joined(PortFacts::of(target, devices));
+        let state = facts.state;
+        states.push(state);
+        of_members = Some(match of_members {
+            Some(others) => others.joined(facts),
+            None => facts,
+        });
         if links.len() > 1 {
             let (source_port, target_port) = (port(source, devices), port(target, devices));
-            members.push(LinkMember { source_port, target_port });
+            members.push(LinkMember { source_port, target_port, state });
         }
         let speed = speed(source, devices).into_iter().chain(speed(target, devices)).min();
         total_speed = total_speed.into_iter().chain(speed).reduce(u64::saturating_add);
@@ -88,7 +105,12 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     members.sort_by(|one, other| key(one).cmp(&key(other)));
     let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
+    let port_mismatch = links.iter().any(|proposal| proposal.is_mismatch);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
+    let of_members =
+        PortFacts { state: LinkState::of_all(states.into_iter()), ..of_members.unwrap_or_default() };
+    let of_ends = spots.iter().map(|spot| PortFacts::of(spot, devices)).reduce(PortFacts::joined);
+    let PortFacts { state, vlans, untagged_vlan, blocked } = of_ends.unwrap_or_default().or(of_members);
     let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
     let rejected = links.into_iter().flat_map(|JoinedCandidates { rejected, .. }| rejected).collect();
     Link {
@@ -98,7 +120,12 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         speed_bps: total_speed,
         members,
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
-        stale: is_stale(claims.iter().map(|claim| &claim.evidence)),
+        port_mismatch,
+        stale: is_stale(claims.iter().map(|claim| &claim.evidence)) && !state.is_out(),
+        state,
+        vlans,
+        untagged_vlan,
+        blocked,
         evidence: evidence(&claims),
         rejected: sorted(rejected),
     }
@@ -149,10 +176,7 @@ fn speed(spot: &Spot, devices: &Devices) -> Option<u64> {
 
 /// Returns the id of the node at an end.
 pub(in crate::topology::links) const fn id_of(end: &End) -> NodeId {
-    match end {
-        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
-        End::Stub { id, .. } | End::Segment { id } => *id,
-    }
+    end.node_id()
 }
 
 /// Returns the id of the link between two ends.

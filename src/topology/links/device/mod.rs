@@ -40,6 +40,8 @@ pub struct Device {
     /// Pairs of a bridge port's number and the place of the port, sorted.
     pub(super) bridge_ports: Box<[(i64, u32)]>,
     pub(super) sightings: Box<[Sighting]>,
+    /// The ports with neighbors, and the protocol of each neighbor that the device now names, sorted.
+    neighbor_ports: Box<[(u32, Method)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
     pub(super) learned_at: Option<Timestamp>,
@@ -83,6 +85,7 @@ impl Device {
             Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
         let learned = learning.learned(tables.fdb);
         let lost = learning.lost(claims, &learned);
+        let sightings = sightings(host, claims, &ports_by_value, &bridge_ports);
         Self {
             id: host.id,
             network_id: host.network_id,
@@ -91,7 +94,8 @@ impl Device {
             chassis_mac: traits.chassis_mac,
             chassis_id: host.chassis_id.clone(),
             chassis_key: chassis.map(IdentityKey::of_identity),
-            sightings: sightings(host, claims, &ports_by_value, &bridge_ports),
+            neighbor_ports: neighbor_ports(&sightings),
+            sightings,
             ports,
             ports_by_value,
             bridge_ports,
@@ -136,6 +140,11 @@ impl Device {
             (PortKey::Named(name), None) => PortRef { if_entry_id: None, name: name.to_string() },
             (PortKey::Known(place), None) => PortRef { if_entry_id: None, name: place.to_string() },
         }
+    }
+
+    /// Returns whether a port is down or disabled.
+    pub(super) fn is_out(&self, key: Option<&PortKey>) -> bool {
+        key.and_then(|key| self.port(key)).is_some_and(|port| port.state.is_out())
     }
 
     /// Returns the aggregate of which a port is a member.
@@ -184,8 +193,27 @@ impl Device {
         self.sightings.iter().filter(is_neighbor)
     }
 
+    /// Returns the number of neighbors that the device now names on a port, by a protocol.
+    pub(super) fn neighbor_count(&self, key: &PortKey, method: Method) -> usize {
+        let PortKey::Known(place) = key else { return 0 };
+        let before = self.neighbor_ports.partition_point(|seen| *seen < (*place, method));
+        self.neighbor_ports.partition_point(|seen| *seen <= (*place, method)).saturating_sub(before)
+    }
+
     /// Returns the port with a number in the spanning tree.
     pub(super) fn bridge_port(&self, number: i64) -> Option<PortKey> {
         place_of(&self.bridge_ports, number).map(PortKey::Known)
     }
+}
+
+fn neighbor_ports(sightings: &[Sighting]) -> Box<[(u32, Method)]> {
+    let current = sightings.iter().filter(|sighting| sighting.missing.is_none());
+    let mut ports: Vec<(u32, Method)> = current
+        .filter_map(|sighting| match sighting.port {
+            Some(PortKey::Known(place)) => Some((place, sighting.method)),
+            Some(PortKey::Named(_)) | None => None,
+        })
+        .collect();
+    ports.sort_unstable();
+    ports.into_boxed_slice()
 }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use super::tables::Tables;
 use crate::discovery::reconcile::{SwitchPorts, abbreviated, trimmed};
+use crate::discovery::report::StpState;
 use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
 use crate::topology::links::key::PortKey;
+use crate::topology::links::vlans::ranges;
+use crate::topology::links::{LinkState, VlanRange};
 
 /// `ifType` of aggregates: `ieee8023adLag`.
 const AGGREGATE_TYPE: i64 = 161;
@@ -44,6 +47,12 @@ pub(in crate::topology::links) struct SwitchPort {
     pub(in crate::topology::links) id: IfEntryId,
     pub(in crate::topology::links) name: Arc<str>,
     pub(in crate::topology::links) speed_bps: Option<u64>,
+    pub(in crate::topology::links) state: LinkState,
+    /// The VLANs of the port; `None` when unknown.
+    pub(in crate::topology::links) vlans: Option<Box<[VlanRange]>>,
+    pub(in crate::topology::links) untagged_vlan: Option<u16>,
+    /// Whether the spanning tree blocks the port; `None` when unknown.
+    pub(in crate::topology::links) blocked: Option<bool>,
     pub(in crate::topology::links) mac_address: Option<MacAddress>,
     /// The place of the aggregate of which the port is a member.
     pub(in crate::topology::links) lag: Option<u32>,
@@ -68,12 +77,21 @@ pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) ->
     let place = |index: i64| u32::try_from(by_value.local(Some(index), None)?).ok();
     let rows = tables.lag.iter().filter_map(|row| Some((place(row.if_index)?, place(row.lag_id)?)));
     let claimed: BTreeMap<u32, u32> = rows.collect();
+    let states = tables.stp.iter().filter_map(|row| {
+        let place = by_value.local(Some(row.if_index?), None)?;
+        Some((u32::try_from(place).ok()?, row.state? == StpState::Blocking))
+    });
+    let blocked: BTreeMap<u32, bool> = states.collect();
     let port = |(entry, own): (&IfEntry, u32)| {
         let stored = entry.lag_id.and_then(|id| places.get(&id).copied());
         SwitchPort {
             id: entry.id,
             name: name(entry),
             speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
+            state: LinkState::of_port(entry.admin_status, entry.oper_status),
+            vlans: entry.vlans.as_ref().map(|vlans| ranges(vlans).into_boxed_slice()),
+            untagged_vlan: entry.vlans.as_ref().and_then(|vlans| vlans.untagged),
+            blocked: blocked.get(&own).copied(),
             mac_address: entry.mac_address,
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
             is_aggregate: is_aggregate(entry),

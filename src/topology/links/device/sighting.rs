@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::discovery::reconcile::{Named, SwitchPorts, is_own_mac, trimmed};
+use crate::discovery::reconcile::{Named, SwitchPorts, is_own_mac, is_placeholder, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
 use crate::discovery::{Claim, ClaimRows, MissingRows};
 use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Timestamp};
@@ -76,6 +76,8 @@ pub(in crate::topology::links) struct About {
     pub(in crate::topology::links) label: Arc<str>,
     pub(in crate::topology::links) chassis_id: Option<LldpChassisId>,
     pub(in crate::topology::links) capabilities: Box<[Capability]>,
+    /// The beginning of the neighbor's description or model.
+    pub(in crate::topology::links) description: Option<Box<str>>,
     pub(in crate::topology::links) addresses: Box<[String]>,
 }
 
@@ -177,6 +179,7 @@ impl Reader<'_> {
                 label: label(&[row.sys_name.as_deref(), Some(row.chassis_id.value.as_str())]),
                 chassis_id: Some(row.chassis_id.clone()),
                 capabilities: row.capabilities.clone().into_boxed_slice(),
+                description: description(&[row.sys_desc.as_deref()]),
                 addresses: row.mgmt_addrs.clone().into_boxed_slice(),
             },
             last_seen,
@@ -192,6 +195,8 @@ impl Reader<'_> {
             remote: row.port_id.as_deref().map_or(RemotePort::Unknown, |port| RemotePort::Cdp(port.into())),
             about: About {
                 label: label(&[Some(row.device_id.as_str())]),
+                capabilities: row.capabilities.clone().into_boxed_slice(),
+                description: description(&[row.platform.as_deref(), row.version.as_deref()]),
                 addresses: row.address.iter().cloned().collect(),
                 ..About::default()
             },
@@ -247,6 +252,7 @@ fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
             label: label(&[name, Some(chassis_id.value.as_str())]),
             chassis_id: Some(chassis_id.clone()),
             capabilities: Box::default(),
+            description: description(&[entry.lldp_sys_desc.as_deref()]),
             addresses: entry.lldp_mgmt_addr.iter().cloned().collect(),
         },
         last_seen: Some(entry.updated_at),
@@ -265,6 +271,7 @@ fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
         remote: entry.cdp_port_id.as_deref().map_or(RemotePort::Unknown, |id| RemotePort::Cdp(id.into())),
         about: About {
             label: label(&[Some(device_id)]),
+            description: description(&[entry.cdp_platform.as_deref()]),
             addresses: entry.cdp_address.iter().cloned().collect(),
             ..About::default()
         },
@@ -287,6 +294,25 @@ fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
     })
 }
 
+/// Returns the first text that names a device.
 fn label(texts: &[Option<&str>]) -> Arc<str> {
-    texts.iter().flatten().find_map(|text| trimmed(text)).unwrap_or("").into()
+    texts
+        .iter()
+        .flatten()
+        .find_map(|text| trimmed(text).filter(|text| !is_placeholder(text)))
+        .unwrap_or("")
+        .into()
+}
+
+/// Longest description that is kept of a neighbor, in characters. Its beginning tells what the device is.
+const MAX_DESCRIPTION: usize = 256;
+
+/// Returns the beginnings of descriptions, joined; `None` if all are blank.
+fn description(texts: &[Option<&str>]) -> Option<Box<str>> {
+    let texts = texts.iter().flatten().filter_map(|text| trimmed(text));
+    let joined: String = texts
+        .map(|text| text.chars().take(MAX_DESCRIPTION).collect::<String>())
+        .collect::<Vec<_>>()
+        .join(" ");
+    (!joined.is_empty()).then(|| joined.into_boxed_str())
 }

@@ -57,6 +57,14 @@ impl MutualClaims {
                 dialog.theirs.push(statement);
             }
         }
+        let devices = ours.zip(theirs).map(|((our_device, _), (their_device, _))| [our_device, their_device]);
+        if let Some(devices) = devices {
+            for method in [Method::Lldp, Method::Cdp] {
+                if let Some(dialog) = dialogs.get_mut(method) {
+                    dialog.are_alone = dialog.is_mismatch(method, devices);
+                }
+            }
+        }
         Self { our_key, their_key, dialogs }
     }
 
@@ -78,18 +86,21 @@ impl MutualClaims {
     fn mutual(&mut self, method: Method, rule: Rule) -> Vec<LinkCandidate> {
         let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
         let (our_key, their_key) = (self.our_key, self.their_key);
-        let agreements = dialog.take_agreements().into_iter().map(|agreement| {
+        let mut agreements = dialog.take_agreements();
+        agreements.extend(dialog.take_mismatch());
+        let agreements = agreements.into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
             LinkCandidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
                 .with_aggregate(our_key, agreement.our_aggregate)
                 .with_aggregate(their_key, agreement.their_aggregate)
+                .with_mismatch(agreement.is_mismatch)
         });
         agreements.collect()
     }
 
     fn one_sided(&mut self, method: Method, rule: Rule) -> Vec<LinkCandidate> {
         let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
-        let StatementPair { ours, theirs } = std::mem::take(dialog);
+        let StatementPair { ours, theirs, .. } = std::mem::take(dialog);
         let candidate = |reporter: DeviceKey, other: DeviceKey, statement: NeighborStatement| {
             let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
             LinkCandidate::new(ends.0, ends.1, rule, vec![statement.claimed])
@@ -202,6 +213,8 @@ pub(super) struct NeighborStatement {
 pub(super) struct StatementPair {
     pub(super) ours: Vec<NeighborStatement>,
     pub(super) theirs: Vec<NeighborStatement>,
+    /// Whether the only claims of both contradict each other in the numbers of ports on which there is nothing else.
+    are_alone: bool,
 }
 
 /// The ports of a link that both devices claim, and the numbers of their aggregates; `None` where they are unknown.
@@ -212,6 +225,8 @@ pub(super) struct Agreement {
     pub(super) their_port: Option<PortKey>,
     pub(super) their_aggregate: Option<NonZeroU32>,
     pub(super) claims: Vec<Claimed>,
+    /// Whether the devices number their ports differently.
+    pub(super) is_mismatch: bool,
 }
 
 impl StatementPair {
@@ -253,6 +268,7 @@ impl StatementPair {
                 their_port: better(theirs.port, ours.remote),
                 their_aggregate: ours.remote_aggregate,
                 claims: vec![ours.claimed, theirs.claimed],
+                is_mismatch: false,
             });
         }
     }
@@ -275,8 +291,58 @@ impl StatementPair {
             their_port: None,
             their_aggregate: None,
             claims,
+            is_mismatch: false,
         })
     }
+
+    /// Returns whether each device makes one claim, the claims contradict each other in the numbers of ports, and there is
+    /// nothing else on these ports.
+    fn is_mismatch(&self, method: Method, [here, there]: [&Device; 2]) -> bool {
+        let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return false };
+        let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
+        let ports = known_ports(&ours.port, &theirs.remote).zip(known_ports(&theirs.port, &ours.remote));
+        let are_alone =
+            |(of_here, of_there)| are_alone(here, method, of_here) && are_alone(there, method, of_there);
+        agreement(ours, theirs).is_none()
+            && is_current(ours)
+            && is_current(theirs)
+            && ports.is_some_and(are_alone)
+    }
+
+    /// Removes the only claims of both devices if they contradict each other in the numbers of ports on which there is nothing
+    /// else, and returns the link that they mean.
+    ///
+    /// Some devices count the ports of their neighbors' table differently from those of their own. Each end is right about the
+    /// other one, which announces its port itself.
+    pub(super) fn take_mismatch(&mut self) -> Option<Agreement> {
+        if !self.are_alone || self.ours.len() != 1 || self.theirs.len() != 1 {
+            return None;
+        }
+        let (ours, theirs) = (self.ours.pop()?, self.theirs.pop()?);
+        Some(Agreement {
+            our_port: theirs.remote,
+            our_aggregate: theirs.remote_aggregate,
+            their_port: ours.remote,
+            their_aggregate: ours.remote_aggregate,
+            claims: vec![ours.claimed, theirs.claimed],
+            is_mismatch: true,
+        })
+    }
+}
+
+/// Returns both ports if they are ports of a host.
+fn known_ports<'p>(one: &'p Option<PortKey>, other: &'p Option<PortKey>) -> Option<[&'p PortKey; 2]> {
+    match (one, other) {
+        (Some(one @ PortKey::Known(_)), Some(other @ PortKey::Known(_))) => Some([one, other]),
+        _ => None,
+    }
+}
+
+/// Returns whether two ports of a device, of which one may be the other, have a single neighbor by a protocol.
+fn are_alone(device: &Device, method: Method, ports: [&PortKey; 2]) -> bool {
+    let [own, named] = ports;
+    let count = |port: &PortKey| device.neighbor_count(port, method);
+    if own == named { count(own) == 1 } else { count(own) == 1 && count(named) == 0 }
 }
 
 /// Returns how many ports two claims agree on; `None` if they contradict each other.

@@ -2,30 +2,35 @@
 
 use super::super::file::File;
 use super::super::scene::Scene;
-use super::super::words::{capacity, confidence, edge_kind};
+use super::super::words::{BLOCKED, capacity, confidence, edge_kind, problem, state_class, vlans};
 use super::super::words::{line_width, number};
 use super::super::xml::escape_isolated;
-use super::put;
+use super::{minutes, put};
 use crate::topology::graph::{Edge, port_names, shorten};
-use crate::topology::links::PortRef;
+use crate::topology::links::{LinkState, PortRef};
 
 /// Longest port name in a tooltip, in characters.
 const PORT: usize = 100;
 
 /// Draws the lines.
 pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
-    out.push_str("<g class=\"edges\">\n");
+    // Where nothing is known of states, unknown ones need no style of their own.
+    let states = if scene.edges().any(|edge| edge.state != LinkState::Unknown) { " with-states" } else { "" };
+    put(out, format_args!("<g class=\"edges{states}\">\n"));
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
         let stale = if edge.stale { " stale" } else { "" };
+        let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
         let parallel = if edge.members.len() > 1 && !edge.lag { " parallel" } else { "" };
         put(
             out,
             format_args!(
-                "<g class=\"edge {} {}{stale}{parallel}\" data-id=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
+                "<g class=\"edge {} {} state-{}{stale}{parallel}{blocked}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
                 edge_kind(edge.kind),
                 confidence(edge.confidence),
+                state_class(edge.state),
                 edge.id,
+                edge.state,
                 edge.source,
                 edge.target,
                 tooltip(edge, scene),
@@ -76,6 +81,18 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
         put(&mut text, format_args!(" \u{b7} {capacity}"));
     }
     put(&mut text, format_args!(" \u{b7} {}", confidence(edge.confidence)));
+    if let Some(problem) = problem(edge.state) {
+        put(&mut text, format_args!(" \u{b7} {problem}"));
+    }
+    if let Some(since) = edge.since {
+        put(&mut text, format_args!(" since {}", minutes(since)));
+    }
+    if let Some(vlans) = vlans(edge) {
+        put(&mut text, format_args!(" \u{b7} {vlans}"));
+    }
+    if edge.blocked == Some(true) {
+        put(&mut text, format_args!(" \u{b7} {BLOCKED}"));
+    }
     if edge.stale {
         text.push_str(" \u{b7} not seen recently");
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::super::file::File;
 use super::super::scene::Scene;
-use super::super::words::{confidence, role, role_class};
+use super::super::words::{confidence, role, role_class, state, state_class};
 use super::super::words::{line_width, number, speed};
 use super::icons::{self, used};
-use super::nodes::text;
+use super::nodes::{mark, text};
 use super::put;
 use crate::model::TopologyView;
 use crate::topology::graph::{DETAIL_SIZE, ICON, NodeKind, width};
-use crate::topology::links::Confidence;
+use crate::topology::links::{Confidence, LinkState};
 
 /// Height of a row, in pixels.
 const ROW: f64 = 24.0;
@@ -103,6 +103,9 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
     if has(NodeKind::Subnet) {
         entries.push(boxed("frame", 5, "Subnet"));
     }
+    if scene.graph.nodes.iter().any(|node| node.implied) {
+        entries.push(boxed("frame unscanned", 5, "Subnet implied by addresses and masks"));
+    }
     if has(NodeKind::Service) {
         entries.push(boxed("card", 2, "Container"));
     }
@@ -120,11 +123,38 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
         if bundles().any(|edge| !edge.lag) {
             entries.push(bundle("parallel", "Parallel links"));
         }
+        entries.extend(states(scene));
         if scene.edges().any(|edge| edge.stale) {
             entries.push(line("confirmed stale", 2.0, "Link not seen recently"));
         }
     }
     entries
+}
+
+/// Returns the states of lines and of nodes, if any is known.
+fn states(scene: &Scene<'_>) -> Vec<Entry> {
+    let of_lines: BTreeSet<LinkState> = scene.edges().map(|edge| edge.state).collect();
+    let of_nodes: BTreeSet<LinkState> = scene.graph.nodes.iter().map(|node| node.state).collect();
+    let is_known = of_lines.iter().any(|state| *state != LinkState::Unknown);
+    let lines = of_lines.into_iter().filter(|_| is_known).map(|used| {
+        let symbol = format!(
+            "<g class=\"confirmed state-{} with-states\"><path class=\"line\" stroke-width=\"2\" d=\"M0 12H26\"/></g>",
+            state_class(used)
+        );
+        Entry { symbol, text: state(used).to_owned() }
+    });
+    let marked = [
+        (LinkState::Degraded, "Device that has lost a link"),
+        (LinkState::Down, "Device without a link that is up"),
+        (LinkState::Disabled, "Device whose links are disabled"),
+    ];
+    let nodes = marked.into_iter().filter(|(used, _)| of_nodes.contains(used)).map(|(used, text)| {
+        let mut symbol = format!("<g class=\"node state-{}\">", state_class(used));
+        mark(&mut symbol, used, 14.0, 12.0);
+        symbol.push_str("</g>");
+        Entry { symbol, text: text.to_owned() }
+    });
+    lines.chain(nodes).collect()
 }
 
 const fn confidence_text(confidence: Confidence) -> &'static str {

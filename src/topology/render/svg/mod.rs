@@ -1,14 +1,15 @@
 //! Graphs as SVG.
 //!
 //! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`]
-//! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes and the attributes
-//! `data-id`, `data-source` and `data-target` for scripts of a page.
+//! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes, such as `state-down`, and the
+//! attributes `data-id`, `data-state`, `data-source` and `data-target`, for scripts and styles of a page.
 
 mod edges;
 mod icons;
 mod labels;
 mod legend;
 mod nodes;
+mod notes;
 mod speeds;
 mod style;
 
@@ -23,6 +24,7 @@ use super::words;
 use super::words::number;
 use super::xml::{escape, escape_isolated};
 use crate::invariant::Invariant;
+use crate::model::Timestamp;
 use crate::topology::graph::{Bounds, NodeKind, shorten, width};
 
 /// Distance between the content and the edge of the picture, in pixels.
@@ -43,11 +45,12 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let wanted = f64::from(width(&title, TITLE_SIZE)).max(MIN_WIDTH).max(content.width);
     let head = head_height(picture);
     let legend = legend::Legend::of(&scene, wanted);
+    let notes = notes::lines(picture.graph, wanted);
     let frame = Bounds {
         x: content.x - MARGIN,
         y: content.y - head,
         width: wanted + 2.0 * MARGIN,
-        height: head + content.height + legend.height() + 2.0 * MARGIN,
+        height: head + content.height + legend.height() + notes::height(&notes) + 2.0 * MARGIN,
     };
     open(out, picture, &title, &frame, &scene);
     draw_head(out, picture, &title, &frame);
@@ -59,6 +62,7 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     labels::write(out, &placed);
     out.push_str("</g>\n");
     legend.write(out, content.x, content.y + content.height + MARGIN);
+    notes::write(out, &notes, content.x, content.y + content.height + MARGIN + legend.height());
     out.push_str("</svg>\n");
 }
 
@@ -93,6 +97,7 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
         (NodeKind::Host, "host", "hosts"),
         (NodeKind::Stub, "unscanned device", "unscanned devices"),
         (NodeKind::Subnet, "subnet", "subnets"),
+        (NodeKind::Area, "area", "areas"),
         (NodeKind::Service, "container", "containers"),
         (NodeKind::Segment, "shared segment", "shared segments"),
     ];
@@ -109,7 +114,13 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
             parts.push(format!("{} {what}", counted((number, "device", "devices"))));
         }
     }
-    format!("{}: {}.", words::view(picture.graph.view), parts.join(", "))
+    let mut text = format!("{}: {}.", words::view(picture.graph.view), parts.join(", "));
+    for note in notes::shown(picture.graph) {
+        text.push(' ');
+        text.push_str(&note);
+        text.push('.');
+    }
+    text
 }
 
 fn counted((number, one, many): (usize, &str, &str)) -> String {
@@ -127,11 +138,15 @@ fn subtitle(picture: &Picture<'_>) -> String {
     parts.extend(picture.subtitle.map(|subtitle| escape_isolated(&shorten(subtitle, TITLE))));
     parts.push(words::view(picture.graph.view).to_owned());
     if let Some(date) = picture.date {
-        let date = date.to_string();
-        let minutes = date.get(..16).asserted_or_default().replace('T', " ");
-        parts.push(format!("{minutes} UTC"));
+        parts.push(minutes(date));
     }
     parts.join(" \u{b7} ")
+}
+
+/// Returns a time without its seconds.
+fn minutes(time: Timestamp) -> String {
+    let time = time.to_string();
+    format!("{} UTC", time.get(..16).asserted_or_default().replace('T', " "))
 }
 
 fn draw_head(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds) {

@@ -1,15 +1,18 @@
 //! Nodes: frames of containers, and cards of all others.
 
+use std::fmt::Write;
+
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::number;
-use super::super::words::{node_kind, role, role_class};
+use super::super::words::{node_kind, problem, role, role_class, role_count, state_class};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
     DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, content_width, shorten, title_label,
     width,
 };
+use crate::topology::links::LinkState;
 
 /// Longest text in a tooltip, in characters.
 const TOOLTIP: usize = 300;
@@ -21,12 +24,13 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
         open(out, node, "container");
         rect(out, "frame", node, 0.0, 8);
         let mut x = node.x + 2.0 * PADDING;
-        if node.kind != NodeKind::Subnet {
+        let is_frame = matches!(node.kind, NodeKind::Subnet | NodeKind::Area);
+        if !is_frame {
             icons::draw(out, node.role, node.x + PADDING, node.y + PADDING);
             x = node.x + PADDING + ICON + PADDING;
         }
         let label = title_label(&node.label);
-        let baseline = if node.kind == NodeKind::Subnet { 21.0 } else { 25.0 };
+        let baseline = if is_frame { 21.0 } else { 25.0 };
         text(out, "label heading", x, node.y + baseline, &label);
         if let Some(detail) = &node.detail {
             // Bold text is a little wider.
@@ -46,22 +50,31 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
         match node.kind {
             NodeKind::Segment => segment(out, node),
             NodeKind::Service => service(out, node),
-            NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Group => card(out, node),
+            NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Area | NodeKind::Group => {
+                card(out, node);
+            }
         }
+        mark(out, node.state, node.x + node.width, node.y);
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
 }
 
 fn open(out: &mut File, node: &Node, class: &str) {
-    let stale = if node.stale { " stale" } else { "" };
+    let stale = match (node.stale, node.implied) {
+        (true, _) => " stale",
+        (false, true) => " implied",
+        (false, false) => "",
+    };
     put(
         out,
         format_args!(
-            "<g class=\"{class} {} {}{stale}\" data-id=\"{}\"><title>{}</title>",
+            "<g class=\"{class} {} {} state-{}{stale}\" data-id=\"{}\" data-state=\"{}\"><title>{}</title>",
             node_kind(node.kind),
             role_class(node.role),
+            state_class(node.state),
             node.id,
+            node.state,
             tooltip(node)
         ),
     );
@@ -75,10 +88,24 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Host => parts.push(role(node.role).to_owned()),
         NodeKind::Stub => parts.push("Not scanned".to_owned()),
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
+        NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
         NodeKind::Subnet => parts.push("Subnet".to_owned()),
-        NodeKind::Group => parts.push("Folded devices".to_owned()),
+        NodeKind::Area => parts.push("Devices with this in common".to_owned()),
+        NodeKind::Group if node.folded.is_empty() => parts.push("Folded devices".to_owned()),
+        NodeKind::Group => {
+            let counts: Vec<String> = node.folded.iter().copied().map(role_count).collect();
+            parts.push(counts.join(", "));
+        }
         NodeKind::Service => parts.push("Container".to_owned()),
     }
+    let made =
+        [&node.vendor, &node.model].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    parts.extend(
+        Some(made).filter(|made| !made.is_empty()).map(|made| escape_isolated(&shorten(&made, TOOLTIP))),
+    );
+    parts.extend(node.location.as_deref().map(|location| escape_isolated(&shorten(location, TOOLTIP))));
+    parts.extend(node.vlan.map(|vlan| format!("VLAN {vlan}")));
+    parts.extend(problem(node.state).map(str::to_owned));
     if node.stale {
         parts.push("Not seen recently".to_owned());
     }
@@ -105,6 +132,24 @@ fn card(out: &mut File, node: &Node) {
     } else {
         text(out, "label", x, middle + 4.5, &label);
     }
+}
+
+/// Draws the mark of a state on the upper right corner of a node: a cross in a circle if it is down, a bar in a triangle
+/// if part of its links is.
+pub(super) fn mark(out: &mut impl Write, state: LinkState, x: f64, y: f64) {
+    let (badge, sign) = match state {
+        LinkState::Down => ("m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "m-2.5-2.5l5 5m0-5l-5 5"),
+        LinkState::Disabled => ("m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "m-3 0h6"),
+        LinkState::Degraded => ("m0-7l7 12h-14z", "m0-3v4m0 2v.1"),
+        LinkState::Unknown | LinkState::Up | LinkState::Dormant | LinkState::Testing => return,
+    };
+    let (x, y) = (number(x), number(y));
+    put(
+        out,
+        format_args!(
+            "<path class=\"mark\" d=\"M{x} {y}{badge}\"/><path class=\"sign\" d=\"M{x} {y}{sign}\"/>"
+        ),
+    );
 }
 
 fn segment(out: &mut File, node: &Node) {

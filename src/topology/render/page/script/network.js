@@ -11,6 +11,7 @@ class Network {
       order: () => readingOrder(this.graph.nodes),
       elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.getAttribute('data-id'), part])),
       labels: () => labelsByEdge(picture),
+      hasStates: () => this.graph.edges.some((edge) => (edge.state ?? 'Unknown') !== 'Unknown'),
     });
   }
 
@@ -24,6 +25,8 @@ class Network {
     const parts = [role];
     if (kind && kind !== role) parts.push(kind);
     if (node.collapsed > 0) parts.push(`${plural(node.collapsed, 'device')} drawn as one`);
+    if (problem(node.state)) parts.push(problem(node.state).toLowerCase());
+    if (node.implied) parts.push('implied by addresses and masks');
     if (node.stale) parts.push('not seen recently');
     return parts.join(', ');
   }

@@ -8,7 +8,10 @@ class Panel {
   showNode(node) {
     const parent = this.network.nodes.get(node.parent_id);
     const facts = [['Role', this.network.describe(node)]];
+    if (node.folded?.length) facts.push(['Devices', node.folded.map(({ role, count }) => `${count} × ${words(role)}`).join(', ')]);
     if (node.detail) facts.push(['Address', nameText(node.detail)]);
+    for (const [name, value] of [['Vendor', node.vendor], ['Model', node.model], ['Location', node.location]]) if (value) facts.push([name, nameText(value)]);
+    if (node.vlan) facts.push(['VLAN', String(node.vlan)]);
     if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
@@ -30,11 +33,14 @@ class Panel {
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];
-    if (edge.stale) facts.push(['State', 'Not seen recently']);
+    if (this.network.hasStates) facts.push(['State', stateOf(edge)]);
+    if (edge.vlans) facts.push(['VLANs', vlansOf(edge)]);
+    if (edge.blocked) facts.push(['Spanning tree', 'Blocked']);
+    if (edge.stale) facts.push(['Reports', 'Not seen recently']);
     this.show('Link', facts);
     const port = (side) => nameText(side?.name ?? 'unknown');
     this.addList(plural(edge.members.length, edge.lag ? 'member' : 'parallel link'), edge.members, (member) =>
-      create('span', {}, port(member.source_port), ' – ', port(member.target_port)));
+      create('span', {}, port(member.source_port), ' – ', port(member.target_port), problem(member.state) ? `, ${problem(member.state)}` : ''));
     this.addList('Why this line is here', edge.evidence ?? [], (evidence) => this.evidence(evidence), 'evidence');
   }
 
@@ -65,7 +71,7 @@ class Panel {
     const sides = isSource ? ['source_port', 'target_port'] : ['target_port', 'source_port'];
     const ports = sides.map((side) => portsOf(edge, side)).filter(Boolean).flatMap((names) => [' – ', nameText(names)]).slice(1);
     const stale = edge.stale ? 'not seen recently' : null;
-    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, stale].filter(Boolean).join(', ');
+    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, problem(edge.state), stale].filter(Boolean).join(', ');
     const label = create('span', {}, nameText(this.network.label(other)), create('small', {}, ...ports), create('small', {}, facts));
     return button(label, () => this.openEdge(edge));
   }

@@ -20,6 +20,8 @@ class Tables {
     const { nodes, edges } = this.network.graph;
     this.addTable('Nodes', this.nodeColumns(nodes), nodes);
     this.addTable('Links', this.edgeColumns(), edges);
+    const { unplaced = [] } = this.network.graph;
+    if (unplaced.length) this.addTable('Hosts that are not drawn', this.unplacedColumns(), unplaced);
   }
 
   // The columns with their cells. Those that would be empty are left out.
@@ -33,6 +35,7 @@ class Tables {
 
   edgeColumns() {
     const port = (edge, side) => nameText(portsOf(edge, side));
+    const state = this.network.hasStates ? [['State', (edge) => problem(edge.state) ?? STATES[edge.state] ?? '']] : [];
     return [
       ['From', (edge) => this.nodeButton(edge.source)],
       ['Port', (edge) => port(edge, 'source_port')],
@@ -40,6 +43,16 @@ class Tables {
       ['Port', (edge) => port(edge, 'target_port')],
       ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
       ['Confidence', (edge) => edge.confidence],
+      ...state,
+    ];
+  }
+
+  unplacedColumns() {
+    return [
+      ['Name', (host) => nameText(host.label)],
+      ['Role', (host) => words(host.role)],
+      ['Address', (host) => nameText(host.detail ?? '')],
+      ['Subnet', (host) => nameText(host.subnet ?? '')],
     ];
   }
 

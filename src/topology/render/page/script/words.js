@@ -11,6 +11,19 @@ const portsOf = (edge, side) => {
   const names = edge.members.map((member) => member[side]?.name).filter(Boolean);
   return names.slice(0, MAX_PORTS).join(', ') + (names.length > MAX_PORTS ? ', …' : '');
 };
+const STATES = {
+  Unknown: 'unknown',
+  Up: 'Up',
+  Dormant: 'Dormant: an end waits for an external event',
+  Testing: 'In test mode: no packets pass',
+  Degraded: 'Partly down',
+  Down: 'Down',
+  Disabled: 'Disabled by an administrator',
+};
+// The state in a word, if a reader has to know it.
+const problem = (state) => (['Unknown', 'Up', undefined].includes(state) ? null : STATES[state]?.replace(/:.*| by .*/, '') ?? state);
+const stateOf = (edge) => (STATES[edge.state] ?? edge.state ?? 'unknown') + (edge.since ? ` since ${time(edge.since)}` : '');
+const vlansOf = (edge) => edge.vlans.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(', ') || 'none in common';
 const EDGE_KINDS = {
   Physical: 'Cable between two ports',
   Adjacency: 'Neighbors, ports unknown',
@@ -24,6 +37,7 @@ const NODE_KINDS = {
   Segment: 'shared segment',
   Service: 'container',
   Subnet: 'subnet',
+  Area: 'area',
   Group: 'folded devices',
 };
 const RULES = {

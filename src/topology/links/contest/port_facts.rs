@@ -1,0 +1,56 @@
+//! What the ports at the ends of a link say of it.
+
+use super::candidate::Spot;
+use crate::topology::links::devices::Devices;
+use crate::topology::links::vlans::common;
+use crate::topology::links::{LinkState, VlanRange};
+
+/// What a port, or all ports of a link, say of the link.
+#[derive(Debug, Default)]
+pub(super) struct PortFacts {
+    pub(super) state: LinkState,
+    pub(super) vlans: Option<Vec<VlanRange>>,
+    pub(super) untagged_vlan: Option<u16>,
+    pub(super) blocked: Option<bool>,
+}
+
+impl PortFacts {
+    /// Returns what a port says. Nothing is known of the ports of unknown devices.
+    pub(super) fn of(spot: &Spot, devices: &Devices) -> Self {
+        let device = spot.device.host().and_then(|host| devices.get(host));
+        let port = device.zip(spot.port.as_ref()).and_then(|(device, port)| device.port(port));
+        port.map_or_else(Self::default, |port| Self {
+            state: port.state,
+            vlans: port.vlans.as_deref().map(<[VlanRange]>::to_vec),
+            untagged_vlan: port.untagged_vlan,
+            blocked: port.blocked,
+        })
+    }
+
+    /// Returns what both ends say, or several links that are one.
+    pub(super) fn joined(self, other: Self) -> Self {
+        Self {
+            state: self.state.max(other.state),
+            vlans: match (self.vlans, other.vlans) {
+                (Some(one), Some(other)) => Some(common(&one, &other)),
+                (one, other) => one.or(other),
+            },
+            untagged_vlan: match (self.untagged_vlan, other.untagged_vlan) {
+                (Some(one), Some(other)) if one != other => None,
+                (one, other) => one.or(other),
+            },
+            blocked: self.blocked.max(other.blocked),
+        }
+    }
+
+    /// Returns what an aggregate says, and what its members say where it says nothing.
+    pub(super) fn or(self, members: Self) -> Self {
+        Self {
+            // An aggregate may be down although its members are not.
+            state: self.state.max(members.state),
+            vlans: self.vlans.or(members.vlans),
+            untagged_vlan: self.untagged_vlan.or(members.untagged_vlan),
+            blocked: self.blocked.max(members.blocked),
+        }
+    }
+}
