@@ -46,8 +46,9 @@ impl StoredForm {
     }
 }
 
-/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way.
-const USER_FORM: u32 = 1;
+/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way, or get
+/// another key.
+const USER_FORM: u32 = 2;
 
 /// Number of organizations that are read at a time.
 const ORGANIZATIONS: usize = 128;
