@@ -117,6 +117,13 @@ impl Inventory {
         Ok(stored.map(|stored| stored.fields(kind)).unwrap_or_default())
     }
 
+    /// Returns the form in which all records of the store are, after an upgrade.
+    pub(in crate::inventory) async fn form_of_facets(&self) -> Result<serde_json::Value, Error> {
+        self.upgrade().await?;
+        let stored = self.get(host_facets_key()).await?;
+        Ok(stored.as_ref().map(decode_record).transpose()?.unwrap_or_default())
+    }
+
     async fn upgrade_all(&self) -> Result<u64, Error> {
         self.upgrade_organizations(|organization| self.upgrade_hosts(organization)).await
     }
