@@ -86,14 +86,13 @@ impl Inventory {
     /// who had it first can log in, or have the password set by the address; sessions and API keys of the others stay valid.
     ///
     /// ```
-    /// # use toposcope::access::{Caller, PasswordCost, PasswordHasher};
-    /// # use toposcope::inventory::{ErrorKind, NewUser};
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::inventory::NewUser;
     /// # use toposcope::model::Permission;
     /// # use toposcope::{Inventory, MemoryStore};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new()).with_shared_emails();
-    /// # let inventory = inventory.with_passwords(PasswordHasher::new().with_cost(PasswordCost::MIN));
     /// for (tenant, password) in [("Acme", "correct horse"), ("Globex", "battery staple")] {
     ///     let organization = inventory.organizations().create(tenant).await?;
     ///     let mut new = NewUser::new("ann@example.net", Permission::Owner);
