@@ -7,11 +7,19 @@ use serde::de::IgnoredAny;
 
 use super::call::ClientCall;
 use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
-use crate::model::{NetworkId, Permission, User};
+use crate::model::{NetworkId, OrganizationId, Permission, User};
 use crate::wire::NewUser;
 
 /// The default name of the session cookie.
 pub(super) const COOKIE_NAME: &str = "session_id";
+
+#[derive(Serialize)]
+struct Login<'a> {
+    email: &'a str,
+    password: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization_id: Option<OrganizationId>,
+}
 
 impl<S: HttpService> Client<S> {
     /// Begins a session, which replaces the credential of this client. Returns the user.
@@ -27,14 +35,29 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `auth_invalid_credentials`, `auth_too_many_attempts`.
+    /// `auth_invalid_credentials`, `auth_too_many_attempts`; `auth_choose_organization` if the server has users of several
+    /// organizations with this e-mail address and password.
     pub async fn log_in(&mut self, email: &str, password: &str) -> Result<User, ClientError> {
-        #[derive(Serialize)]
-        struct Login<'a> {
-            email: &'a str,
-            password: &'a str,
-        }
-        let call = ClientCall::post("/api/auth/login").json(&Login { email, password })?;
+        self.begin_session(&Login { email, password, organization_id: None }).await
+    }
+
+    /// Begins a session of a user of this organization.
+    ///
+    /// It is needed after `auth_choose_organization`, whose params list the organizations.
+    ///
+    /// # Errors
+    /// `auth_invalid_credentials`, `auth_too_many_attempts`.
+    pub async fn log_in_to(
+        &mut self,
+        organization: OrganizationId,
+        email: &str,
+        password: &str,
+    ) -> Result<User, ClientError> {
+        self.begin_session(&Login { email, password, organization_id: Some(organization) }).await
+    }
+
+    async fn begin_session(&mut self, login: &Login<'_>) -> Result<User, ClientError> {
+        let call = ClientCall::post("/api/auth/login").json(login)?;
         let (envelope, headers) = self.envelope(call).await?;
         self.credential = Credential::Session(session_cookie(&headers, &self.cookie_name)?);
         Ok(envelope.data)

@@ -3,14 +3,14 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 
 use super::collections::CollectionRecord;
-use super::email::{EmailAddress, email_unique_key};
+use super::email::EmailAddress;
 use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
     NETWORK_NAME_UNIQUE_KEY, decode, encode, exists, facets, name_unique_key, network_key, organization_key,
     password_key, user_api_key_record_key, user_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
+use super::{Entity, Error, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
 use crate::model::{
     Network, NetworkId, Organization, OrganizationId, Permission, Timestamp, User, UserApiKey, UserApiKeyId,
@@ -230,7 +230,7 @@ impl Inventory {
             };
             let owner = match owner {
                 Some(owner) => owner,
-                None => self.put_owner(&plan, hash.clone(), &mut batch)?,
+                None => self.put_owner(&plan, hash.clone(), &mut batch).await?,
             };
             let key_id: UserApiKeyId = derived_id("bootstrap key", &[owner.id.as_bytes()]);
             let issued_key = match self.find::<UserApiKey>(user_api_key_record_key(key_id)).await? {
@@ -286,20 +286,14 @@ impl Inventory {
 
     /// Returns the user with the e-mail address of the plan. The user must be in the organization of the plan.
     async fn find_owner(&self, plan: &Plan) -> Result<Option<User>, Error> {
-        let found = self.store.get_by_unique_key(&email_unique_key(&plan.email)).await?;
-        let Some(record) = found else { return Ok(None) };
-        let user: User = decode(&record)?;
-        if user.organization_id == plan.organization.id {
-            return Ok(Some(user));
-        }
-        Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into())
+        self.user_with_email(plan.organization.id, &plan.email).await
     }
 
     /// Adds the creation of the owner to a batch.
-    fn put_owner(&self, plan: &Plan, hash: Option<String>, batch: &mut Batch) -> Result<User, Error> {
+    async fn put_owner(&self, plan: &Plan, hash: Option<String>, batch: &mut Batch) -> Result<User, Error> {
         let now = self.now();
         let user = User {
-            id: self.new_id()?,
+            id: self.new_user_id(plan.organization.id, &plan.email).await?,
             email: plan.email.clone(),
             external_id: None,
             organization_id: plan.organization.id,

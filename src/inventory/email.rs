@@ -1,9 +1,7 @@
 //! Normalization, validation and comparison of e-mail addresses.
 
-use crate::inventory::schema::EMAIL_UNIQUE_KEY;
 use crate::inventory::{Error, Problem, validate};
 use crate::printable::is_format;
-use crate::store::UniqueKey;
 
 /// The minimum and maximum number of characters of an address.
 const MIN_LENGTH: usize = 3;
@@ -57,16 +55,11 @@ impl EmailAddress {
     }
 }
 
-/// Returns the unique key of the user with this normalized address.
-pub(super) fn email_unique_key(address: &str) -> UniqueKey {
-    UniqueKey::new(EMAIL_UNIQUE_KEY, address.chars().map(fold).collect::<String>())
-}
-
 /// Folds the case of a letter, as the simple case folding of Unicode does.
 ///
 /// A letter only ever becomes one letter. Otherwise `ß` would be `ss` and `ﬁ` would be `fi`, and two people could have
 /// addresses that count as one.
-fn fold(letter: char) -> char {
+pub(super) fn fold(letter: char) -> char {
     match letter {
         // Its upper case is that of `i`, but it is not the same letter in another case.
         'ı' => letter,

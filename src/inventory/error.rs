@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::ApplicationCode;
 use super::schema::ORGANIZATION;
 use crate::access::{PasswordError, RandomError};
-use crate::model::Timestamp;
+use crate::model::{OrganizationId, Timestamp};
 use crate::printable::printable;
 use crate::store::{StoreError, StoreErrorKind};
 use crate::text_enum::text_enum;
@@ -86,6 +86,12 @@ pub enum ErrorKind {
     /// The e-mail address or the password is wrong.
     #[error("The e-mail address or the password is wrong.")]
     InvalidCredentials,
+    /// The e-mail address and the password are those of users of several organizations.
+    #[error("Users of several organizations have this e-mail address and password; name the organization.")]
+    ChooseOrganization {
+        /// These organizations.
+        organizations: Vec<OrganizationChoice>,
+    },
     /// The password of the share is wrong.
     #[error("The password of the share is wrong.")]
     SharePasswordIncorrect,
@@ -233,6 +239,16 @@ pub enum ErrorKind {
     /// An internal error: a bug or damaged stored data.
     #[error("An internal error occurred.")]
     Internal,
+}
+
+/// An organization among which a client chooses.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct OrganizationChoice {
+    /// The id.
+    pub id: OrganizationId,
+    /// The name.
+    pub name: String,
 }
 
 /// The rule that an invalid value breaks.

@@ -92,6 +92,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
         ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
         ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::ChooseOrganization { organizations } => {
+            (ErrorCode::AuthChooseOrganization, json!({"organizations": organizations}))
+        }
         ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
         ErrorKind::SharePasswordRequired => (ErrorCode::SharePasswordRequired, Value::Null),
         ErrorKind::TooManyAttempts { retry_after } => {

@@ -44,6 +44,7 @@ mod revocations;
 mod schema;
 mod security_log;
 mod sessions;
+mod shared_emails;
 mod shares;
 mod subnets;
 mod tags;
@@ -79,7 +80,7 @@ pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocument
 pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
-pub use error::{Entity, Error, ErrorKind, Problem};
+pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
@@ -185,6 +186,8 @@ pub struct Inventory {
     host_terms: HostTerms,
     host_effects: &'static [&'static dyn HostEffect],
     session_lifetime: Duration,
+    /// Whether users of several organizations may have the same e-mail address.
+    shares_emails: bool,
     attempts: Arc<LoginAttempts>,
     share_attempts: Arc<LoginAttempts>,
     /// The answer that the next commit stores, of a request with an idempotency key.
@@ -273,6 +276,7 @@ impl Inventory {
             host_terms: HostTerms::All,
             host_effects: HOST_EFFECTS,
             session_lifetime: DEFAULT_SESSION_LIFETIME,
+            shares_emails: false,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             pending_answer: None,

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::email::email_unique_key;
 use super::schema::{
     DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, OWNER_LINK, TAG_LINK, UPDATED_AT, USER_LINK, decode, encode,
     exists, facets, key_secret_record_key, key_use_record_key, links, network_key, organization_key,
     time_sort_key,
 };
+use super::shared_emails::email_unique_keys;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText, Scope, Verifier};
 use crate::model::{
@@ -88,9 +88,9 @@ pub(super) fn named(
 pub(super) fn user_facets(user: &User) -> Facets {
     let organization = user.organization_id;
     let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization.uuid()));
-    let email = (!user.email.is_empty()).then(|| email_unique_key(&user.email));
+    let email = (!user.email.is_empty()).then(|| email_unique_keys(user));
     named(organization, user.label(), user.created_at, user.updated_at)
-        .with_unique_keys(email)
+        .with_unique_keys(email.into_iter().flatten())
         .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned))
 }
 

@@ -139,8 +139,10 @@ pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
 pub(super) const NETWORK_NAME_UNIQUE_KEY: Name = Name::new("network_name");
 /// The network of a subnet and its first address and prefix length.
 pub(super) const CIDR_UNIQUE_KEY: Name = Name::new("cidr");
-/// A user's e-mail address, in its comparable form.
+/// A user's e-mail address, in its comparable form, and the place of the user among those who have it.
 pub(super) const EMAIL_UNIQUE_KEY: Name = Name::new("email");
+/// The organization of a user and the user's e-mail address, in its comparable form.
+pub(super) const EMAIL_IN_ORGANIZATION_UNIQUE_KEY: Name = Name::new("user_email");
 /// The lookup half of an API key's digest.
 pub(super) const DIGEST_UNIQUE_KEY: Name = Name::new("digest");
 /// The lookup half of a session id's digest.
@@ -279,8 +281,12 @@ pub(super) const fn exists(key: Key) -> Guard {
 
 /// Returns the unique key of a name within an organization, regardless of case.
 pub(super) fn name_unique_key(key: Name, organization: OrganizationId, name: &str) -> UniqueKey {
-    let digest =
-        Sha256::new().chain_update(organization.as_bytes()).chain_update(without_case(name)).finalize();
+    unique_key_within(key, organization, &without_case(name))
+}
+
+/// Returns the unique key of a text within an organization.
+pub(super) fn unique_key_within(key: Name, organization: OrganizationId, text: &str) -> UniqueKey {
+    let digest = Sha256::new().chain_update(organization.as_bytes()).chain_update(text).finalize();
     UniqueKey::new(key, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
 }
 

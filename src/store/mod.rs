@@ -39,6 +39,7 @@ pub use query::{
 pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
+pub(crate) use transfer::{ExportReader, ExportedRecord};
 pub(crate) use wrapper::StoreFuture;
 pub use wrapper::Wrapper;
 

@@ -54,6 +54,9 @@ text_enum! {
         AuthSessionExpired = "auth_session_expired",
         /// No user has this combination of e-mail address and password.
         AuthInvalidCredentials = "auth_invalid_credentials",
+        /// Users of several organizations have this e-mail address and password; `organization_id` chooses. Params:
+        /// `organizations`, those organizations, each with `id` and `name`.
+        AuthChooseOrganization = "auth_choose_organization",
         /// The password of the share is wrong.
         SharePasswordIncorrect = "share_password_incorrect",
         /// The share has a password, and the request has no valid token for it.
@@ -161,7 +164,8 @@ impl ErrorCode {
             | Self::EntityUpdateForbidden => StatusCode::FORBIDDEN,
             Self::EntityNotFound | Self::DaemonNotRegistered | Self::RouteNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::EntityAlreadyExists
+            Self::AuthChooseOrganization
+            | Self::EntityAlreadyExists
             | Self::EntityInUse
             | Self::EntityConflict
             | Self::IdempotencyKeyReused

@@ -3,6 +3,7 @@
 //! The first record of a kind notes it. Deletions of networks and organizations read the notes: a program that deletes may
 //! not know the types of another, or of an earlier version.
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use uuid::Uuid;
 use crate::inventory::schema::{APPLICATION_KIND, decode, encode, exists, facets, network_key, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Network, OrganizationId};
-use crate::store::{Batch, Key, Name, Precondition, Query, StoreErrorKind};
+use crate::store::{Batch, Facets, Key, Name, Precondition, Query, StoreErrorKind};
 
 /// Maximum number of records that one commit deletes.
 const MAX_DELETED: usize = 1_000;
@@ -34,9 +35,19 @@ impl Inventory {
             batch.guard(exists(key));
             return Ok(());
         }
-        let known = KnownKind { organization_id: organization, kind: kind.as_str().to_owned() };
-        batch.put(key, Precondition::Absent, facets(organization, self.now()), encode(&known)?);
+        let (key, facets, note) = self.known_kind(organization, kind)?;
+        batch.put(key, Precondition::Absent, facets, note);
         Ok(())
+    }
+
+    /// Returns the note of a kind.
+    pub(in crate::inventory) fn known_kind(
+        &self,
+        organization: OrganizationId,
+        kind: Name,
+    ) -> Result<(Key, Facets, Bytes), Error> {
+        let known = KnownKind { organization_id: organization, kind: kind.as_str().to_owned() };
+        Ok((known_kind_key(organization, kind), facets(organization, self.now()), encode(&known)?))
     }
 
     /// Returns the kinds of application records that an organization has or had.

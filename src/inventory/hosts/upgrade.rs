@@ -46,8 +46,9 @@ impl StoredForm {
     }
 }
 
-/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way.
-const USER_FORM: u32 = 1;
+/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way, or get
+/// another key.
+const USER_FORM: u32 = 2;
 
 /// Number of organizations that are read at a time.
 const ORGANIZATIONS: usize = 128;
@@ -114,6 +115,13 @@ impl Inventory {
         let stored: Option<StoredForm> =
             self.get(host_facets_key()).await?.as_ref().map(decode_record).transpose()?;
         Ok(stored.map(|stored| stored.fields(kind)).unwrap_or_default())
+    }
+
+    /// Returns the form in which all records of the store are, after an upgrade.
+    pub(in crate::inventory) async fn form_of_facets(&self) -> Result<serde_json::Value, Error> {
+        self.upgrade().await?;
+        let stored = self.get(host_facets_key()).await?;
+        Ok(stored.as_ref().map(decode_record).transpose()?.unwrap_or_default())
     }
 
     async fn upgrade_all(&self) -> Result<u64, Error> {

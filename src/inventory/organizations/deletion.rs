@@ -10,6 +10,7 @@
 //! never delete records of a later organization with the same id.
 
 use super::Organizations;
+use super::transfer::is_marker;
 use crate::inventory::schema::{
     APPLICATION_KIND, CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode,
     organization_deletion_key, organization_key, time_sort_key,
@@ -34,7 +35,8 @@ impl Organizations<'_> {
     /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added to
     /// it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted deletion
     /// continues when this method is called again, or with the hourly purge that logins cause. Several calls at once
-    /// help each other.
+    /// help each other. A [restoration](Self::restore) of an organization with this id that has not ended is given up, and
+    /// deleted.
     ///
     /// ```
     /// # use toposcope::{Inventory, MemoryStore};
@@ -55,7 +57,14 @@ impl Organizations<'_> {
         let mut transaction = inventory.transaction(Entity::Organization, id);
         let tombstone = loop {
             if let Some(tombstone) = inventory.get(organization_deletion_key(id)).await? {
-                break tombstone;
+                if !is_marker(&tombstone) {
+                    break tombstone;
+                }
+                match inventory.give_up_restoration(&tombstone).await? {
+                    Some(tombstone) => break tombstone,
+                    None => transaction.retry().await?,
+                }
+                continue;
             }
             let (record, organization) =
                 inventory.read::<Organization>(organization_key(id), Entity::Organization).await?;
@@ -86,7 +95,7 @@ impl Inventory {
                 Err(error) => return warn(&error.into()),
             };
             for tombstone in &page.records {
-                if let Err(error) = self.delete_records_of_organization(tombstone).await {
+                if let Err(error) = self.complete_organization_deletion(tombstone).await {
                     warn(&error);
                 }
             }
@@ -95,8 +104,22 @@ impl Inventory {
         }
     }
 
+    /// Completes one deletion. A restoration that has been interrupted is given up; one that goes on is left alone.
+    async fn complete_organization_deletion(&self, tombstone: &Record) -> Result<(), Error> {
+        if self.is_being_restored(tombstone) {
+            return Ok(());
+        }
+        if !is_marker(tombstone) {
+            return self.delete_records_of_organization(tombstone).await;
+        }
+        match self.give_up_restoration(tombstone).await? {
+            Some(tombstone) => self.delete_records_of_organization(&tombstone).await,
+            None => Ok(()),
+        }
+    }
+
     /// Deletes all records of the organization that a tombstone stands for, and then the tombstone.
-    async fn delete_records_of_organization(&self, tombstone: &Record) -> Result<(), Error> {
+    pub(super) async fn delete_records_of_organization(&self, tombstone: &Record) -> Result<(), Error> {
         let organization = OrganizationId::from(tombstone.key.id);
         let kinds = self.application_kinds(organization).await?;
         for kind in KINDS_OF_ORGANIZATION.into_iter().chain(kinds).chain([APPLICATION_KIND]) {

@@ -1,6 +1,7 @@
 //! Organizations.
 
 mod deletion;
+mod transfer;
 
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};

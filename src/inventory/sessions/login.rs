@@ -3,12 +3,13 @@ use std::fmt;
 use super::decoys::MAX_DECOYS;
 use super::session_facets;
 use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, SessionId};
-use crate::inventory::email::{EmailAddress, email_unique_key};
+use crate::inventory::email::EmailAddress;
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
 use crate::inventory::security_log::FailedLogin;
+use crate::inventory::shared_emails::EmailPlace;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Session, User, UserId};
+use crate::model::{OrganizationId, Session, User, UserId};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
 
 /// The longest password that is verified, in bytes.
@@ -54,6 +55,21 @@ impl fmt::Debug for IssuedSession {
     }
 }
 
+/// A user with a password.
+pub(in crate::inventory) struct Account {
+    pub(in crate::inventory) record: Record,
+    pub(in crate::inventory) user: User,
+    /// The hash of the password.
+    pub(in crate::inventory) hash: Record,
+}
+
+/// What is at a place of an e-mail address.
+struct Candidate {
+    account: Option<Account>,
+    /// The hash to verify if there is no account.
+    decoy: Option<Record>,
+}
+
 /// Returns the password to verify in place of one that is given.
 ///
 /// No stored password is longer than the limit; verifying an empty one takes the same work and less memory.
@@ -68,8 +84,9 @@ impl Inventory {
     /// user's oldest session if there are as many as [`Quotas`](crate::inventory::Quotas) allow, by default 100.
     ///
     /// An unknown address, a wrong password, a user without a password and a disabled user give the same error after
-    /// the same work: the same number of store calls, the same number of bodies read, and one password hash. Records
-    /// that do not exist are replaced by those of another user with a password.
+    /// the same work: the same number of store calls, the same number of bodies read, and one password hash, or eight with
+    /// [shared addresses](crate::Inventory::with_shared_emails). Records that do not exist are replaced by those of another
+    /// user with a password.
     ///
     /// By default, after five failures of a client for an address within fifteen minutes, its further logins with the
     /// address are refused until the first of these is fifteen minutes old, whether or not a user has the address. After
@@ -104,7 +121,7 @@ impl Inventory {
     /// # Errors
     /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
     /// `TooManyAttempts`; `QuotaExceeded` if users may have no sessions; `Busy` when too many logins are in progress, in
-    /// total or for this domain.
+    /// total or for this domain; `ChooseOrganization` if the password is right for users of several organizations.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         self.log_in_from(None, email, password).await
     }
@@ -123,8 +140,26 @@ impl Inventory {
         email: &str,
         password: String,
     ) -> Result<IssuedSession, Error> {
+        self.log_in_to(client, None, email, password).await
+    }
+
+    /// Logs a user in like [`log_in_from`](crate::Inventory::log_in_from), who must be of this organization, if one is given.
+    ///
+    /// Users whose e-mail address is [shared](crate::Inventory::with_shared_emails) need it, if they have the same password in several
+    /// organizations.
+    ///
+    /// # Errors
+    /// Those of [`log_in_from`](crate::Inventory::log_in_from); `InvalidCredentials` also for an organization in which no user
+    /// has the address. `ChooseOrganization` only if no organization is given.
+    pub async fn log_in_to(
+        &self,
+        client: Option<ClientPrefix>,
+        organization: Option<OrganizationId>,
+        email: &str,
+        password: String,
+    ) -> Result<IssuedSession, Error> {
         let address = EmailAddress::normalize("email", email)?;
-        let login = self.begin_session(&address, bounded(password));
+        let login = self.begin_session(&address, bounded(password), organization);
         let outcome = self.limit_attempts(&self.attempts, client, &address.comparable(), login).await;
         if outcome.is_ok() {
             self.purge_periodically();
@@ -170,14 +205,16 @@ impl Inventory {
         outcome
     }
 
-    async fn begin_session(&self, address: &EmailAddress, password: String) -> Result<IssuedSession, Error> {
+    async fn begin_session(
+        &self,
+        address: &EmailAddress,
+        password: String,
+        organization: Option<OrganizationId>,
+    ) -> Result<IssuedSession, Error> {
         let mut transaction = None;
         loop {
-            let (user, hash) = self.verify_login(address, password.clone()).await?;
-            let owner: User = decode(&user)?;
-            if !owner.is_enabled {
-                return Err(ErrorKind::InvalidCredentials.into());
-            }
+            let accounts = self.verify_login(address, password.clone(), organization).await?;
+            let Account { record: user, user: owner, hash } = self.only_account(accounts).await?;
             let transaction = transaction.get_or_insert_with(|| self.transaction(Entity::User, owner.id));
             let (session, id, mut batch) = self.new_session(&owner)?;
             // The login fails if the user was disabled, or the password changed, in the meantime.
@@ -243,33 +280,82 @@ impl Inventory {
         }
     }
 
-    /// Returns the user with this address, and the password's hash, if the password is correct.
+    /// Returns the account that a login is for.
     ///
-    /// Every login makes the same store calls and reads two bodies, in a call each, whether or not the address has an
-    /// account and a password: see [`super::decoys`].
+    /// # Errors
+    /// `InvalidCredentials`; `ChooseOrganization`.
+    async fn only_account(&self, mut accounts: Vec<Account>) -> Result<Account, Error> {
+        accounts.retain(|account| account.user.is_enabled);
+        let organizations: Vec<_> = accounts.iter().map(|account| account.user.organization_id).collect();
+        let organization = self.only_organization(&organizations).await?;
+        let account = accounts.into_iter().find(|account| Some(account.user.organization_id) == organization);
+        account.ok_or_else(|| ErrorKind::InvalidCredentials.into())
+    }
+
+    /// Returns the accounts with this address for which the password is correct, of one organization or of all.
+    ///
+    /// For each place of the address, every login makes the same store calls and reads two bodies, in a call each, whether or
+    /// not the place has an account and a password: see [`super::decoys`]. A login to one organization verifies one
+    /// hash, others one for each place.
     pub(in crate::inventory) async fn verify_login(
         &self,
         address: &EmailAddress,
         password: String,
-    ) -> Result<(Record, Record), Error> {
+        organization: Option<OrganizationId>,
+    ) -> Result<Vec<Account>, Error> {
         let address = address.comparable();
         let decoy = self.decoy(&address).await?;
+        let mut candidates = Vec::new();
+        for place in self.email_places() {
+            candidates.push(self.candidate(place, &address, decoy).await?);
+        }
+        let is_meant = |candidate: &Candidate| {
+            let account = candidate.account.as_ref();
+            account.is_some_and(|account| organization.is_none_or(|id| account.user.organization_id == id))
+        };
+        if organization.is_some() {
+            let chosen = candidates.iter().position(is_meant).unwrap_or_default();
+            candidates = candidates.into_iter().skip(chosen).take(1).collect();
+        }
+        let mut accounts = Vec::new();
+        for candidate in candidates {
+            let is_meant = is_meant(&candidate);
+            if let Some(account) =
+                self.verify_candidate(password.clone(), candidate).await?.filter(|_| is_meant)
+            {
+                accounts.push(account);
+            }
+        }
+        Ok(accounts)
+    }
+
+    /// Reads the account at a place of an address, or a decoy.
+    async fn candidate(&self, place: EmailPlace, address: &str, decoy: UserId) -> Result<Candidate, Error> {
         let instead_of = |record: Option<&Record>| if record.is_some() { UserId::nil() } else { decoy };
-        let user = self.store.get_by_unique_key(&email_unique_key(&address)).await?;
+        let user = self.store.get_by_unique_key(&place.unique_key(address)).await?;
         let id = user.as_ref().map_or(UserId::nil(), |user| user.key.id.into());
         let keys = [user_key(instead_of(user.as_ref())), password_key(id)];
         let hash = self.store.get(&keys).await?.pop().flatten();
-        let hash_of_decoy = self.get(password_key(instead_of(hash.as_ref()))).await?;
-        let (Some(user), Some(hash)) = (user, hash) else {
-            self.verify_decoy(password, hash_of_decoy).await?;
-            return Err(ErrorKind::InvalidCredentials.into());
+        let decoy = self.get(password_key(instead_of(hash.as_ref()))).await?;
+        let account = match user.zip(hash) {
+            Some((record, hash)) => Some(Account { user: decode(&record)?, record, hash }),
+            None => None,
         };
-        let text = String::from_utf8(hash.body.to_vec()).map_err(Error::internal)?;
-        if self.passwords.verify(password, text).await? {
-            Ok((user, hash))
-        } else {
-            Err(ErrorKind::InvalidCredentials.into())
-        }
+        Ok(Candidate { account, decoy })
+    }
+
+    /// Verifies one hash, and returns the account if the hash is that of the password.
+    async fn verify_candidate(
+        &self,
+        password: String,
+        candidate: Candidate,
+    ) -> Result<Option<Account>, Error> {
+        let Candidate { account: Some(account), .. } = candidate else {
+            self.verify_decoy(password, candidate.decoy).await?;
+            return Ok(None);
+        };
+        let text = String::from_utf8(account.hash.body.to_vec()).map_err(Error::internal)?;
+        Ok(self.passwords.verify(password, text).await?.then_some(account))
     }
 
     /// Verifies a password against a decoy's hash, to take the same time.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
-pub(super) use login::bounded;
+pub(super) use login::{Account, bounded};
 
 use super::queues::Turns;
 use super::records::SessionRecord;

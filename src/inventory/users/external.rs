@@ -2,7 +2,6 @@
 
 use super::{EmailAddress, Users};
 use crate::access::Caller;
-use crate::inventory::email::email_unique_key;
 use crate::inventory::schema::{decode, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system};
 use crate::model::{OrganizationId, Permission, User, UserId, derived_id};
@@ -65,7 +64,8 @@ impl Users<'_> {
     /// Several tasks and processes may call it at once: the user is created once, and has the level of the last call.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization.
+    /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization,
+    /// or with [shared addresses](Inventory::with_shared_emails) of eight.
     pub async fn ensure(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         require_system(caller)?;
         self.inventory.purge_periodically();
@@ -133,20 +133,18 @@ impl Inventory {
     /// Returns the user of the caller's organization that a new one would be.
     ///
     /// # Errors
-    /// `AlreadyExists` if it is a user of another organization; `Invalid` for what identifies it.
+    /// Those of [`user_with_email`](Self::user_with_email); `Invalid` for what identifies it.
     async fn find_user(&self, caller: &Caller, new: &NewUser) -> Result<Option<User>, Error> {
-        let found = match &new.external {
-            Some(external) => self.get(user_key(record_id(caller, external)?)).await?,
+        match &new.external {
+            Some(external) => {
+                let found = self.get(user_key(record_id(caller, external)?)).await?;
+                found.as_ref().map(decode).transpose()
+            }
             None => {
                 let address = EmailAddress::parse("email", &new.email)?.into_string();
-                self.store.get_by_unique_key(&email_unique_key(&address)).await?
+                self.user_with_email(caller.organization_id(), &address).await
             }
-        };
-        let Some(user) = found.as_ref().map(decode::<User>).transpose()? else { return Ok(None) };
-        if user.organization_id == caller.organization_id() {
-            return Ok(Some(user));
         }
-        Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into())
     }
 }
 

@@ -56,7 +56,8 @@ impl Users<'_> {
     ///
     /// # Errors
     /// `Invalid` for an unacceptable e-mail address, external id or password; `ReferenceInvalid` for a network of another
-    /// organization; `AlreadyExists` when the address or the external id is taken; `NotFound` when there is no such organization;
+    /// organization; `AlreadyExists` when the address or the external id is taken (with
+    /// [shared addresses](Inventory::with_shared_emails), in this organization or in eight others); `NotFound` when there is no such organization;
     /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
     /// `AccessDenied` for a network outside of the caller's scope.
     pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
@@ -120,7 +121,7 @@ impl Inventory {
         let now = self.now();
         let (id, email, external_id) = match &new.external {
             Some(external) => (record_id(caller, external)?, String::new(), Some(external.1.clone())),
-            None => (self.new_id()?, EmailAddress::parse("email", &new.email)?.into_string(), None),
+            None => (UserId::nil(), EmailAddress::parse("email", &new.email)?.into_string(), None),
         };
         match &new.password {
             Some(_) if external_id.is_some() => return Err(no_password()),
@@ -145,13 +146,22 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.reviewed_transaction(Entity::User, user.id);
         let external = user.external_id.is_some();
+        if !external {
+            user.id = self.new_user_id(user.organization_id, &user.email).await?;
+        }
+        let mut transaction = self.reviewed_transaction(Entity::User, user.id);
         loop {
             transaction.review(Actor::Caller(caller), None, Some(&user)).await?;
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
-                StoreErrorKind::UniqueKeyTaken(_) => return Err(already_exists(&user)),
+                // With shared addresses, another place may be free.
+                StoreErrorKind::UniqueKeyTaken(_) if !self.shares_emails => {
+                    return Err(already_exists(&user));
+                }
+                StoreErrorKind::UniqueKeyTaken(_) => {
+                    user.id = self.new_user_id(user.organization_id, &user.email).await?;
+                }
                 // Other ids are new.
                 StoreErrorKind::Conflict(key) if external && *key == user_key(user.id) => {
                     return Err(already_exists(&user));

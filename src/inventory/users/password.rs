@@ -2,10 +2,9 @@
 
 use super::{EmailAddress, Users, no_password};
 use crate::access::{Caller, SessionId};
-use crate::inventory::email::email_unique_key;
 use crate::inventory::policy::Actor;
-use crate::inventory::schema::{decode, facets, password_key, user_key};
-use crate::inventory::sessions::bounded;
+use crate::inventory::schema::{decode, facets, password_key};
+use crate::inventory::sessions::{Account, bounded};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, require_system, validate};
 use crate::model::{User, UserId};
@@ -30,14 +29,19 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `ReferenceInvalid` when no user has the e-mail address; `Invalid` for the address or the password.
+    /// `ReferenceInvalid` when no user has the e-mail address; `ChooseOrganization` when users of several organizations
+    /// [have it](Inventory::with_shared_emails), so that [`set_password`](Self::set_password) is needed; `Invalid` for the address or
+    /// the password.
     pub async fn set_password_of(self, email: &str, password: String) -> Result<User, Error> {
         let address = EmailAddress::normalize("email", email)?;
-        let found = self.inventory.store.get_by_unique_key(&email_unique_key(&address.comparable())).await?;
-        let record = found.ok_or_else(|| {
+        let found = self.inventory.users_with_email(&address).await?;
+        let users = found.iter().map(decode::<User>).collect::<Result<Vec<_>, _>>()?;
+        let organizations: Vec<_> = users.iter().map(|user| user.organization_id).collect();
+        let organization = self.inventory.only_organization(&organizations).await?;
+        let user = users.into_iter().find(|user| Some(user.organization_id) == organization);
+        let user = user.ok_or_else(|| {
             Error::from(ErrorKind::ReferenceInvalid { entity: Entity::User, field: "email".to_owned() })
         })?;
-        let user = self.inventory.user(record.key.id.into()).await?;
         self.set_password(&Caller::system(user.organization_id), user.id, Some(password)).await?;
         Ok(user)
     }
@@ -171,11 +175,11 @@ impl Inventory {
         let mut transaction = self.transaction(Entity::User, id);
         let mut new_hash = None;
         loop {
-            let (record, hash) = self.verify_login(address, current.clone()).await?;
-            if record.key != user_key(id) {
+            let organization = Some(reviewed.organization_id);
+            let account = self.verify_login(address, current.clone(), organization).await?.pop();
+            let Some(Account { record, user, hash }) = account.filter(|account| account.user.id == id) else {
                 return Err(ErrorKind::InvalidCredentials.into());
-            }
-            let user: User = decode(&record)?;
+            };
             if self.policy.is_some() && user != *reviewed {
                 // The policy has not seen this state of the user, and the attempt holds a login slot.
                 return Err(conflict(Entity::User, id));

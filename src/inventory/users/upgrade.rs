@@ -1,8 +1,8 @@
 //! Bringing stored users up to the present form of their unique keys.
 
-use crate::inventory::email::email_unique_key;
 use crate::inventory::records::user_facets;
 use crate::inventory::schema::{USER, decode};
+use crate::inventory::shared_emails::email_unique_keys;
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::User;
 use crate::store::{Batch, Query, Record, Start, StoreErrorKind};
@@ -11,9 +11,9 @@ use crate::store::{Batch, Query, Record, Start, StoreErrorKind};
 const USERS: usize = 128;
 
 impl Inventory {
-    /// Stores the users again whose e-mail addresses an earlier version has compared otherwise. Returns their number.
+    /// Stores the users again whose unique keys are those of an earlier version. Returns their number.
     ///
-    /// Such users cannot log in before.
+    /// Users whose e-mail addresses were compared otherwise cannot log in before.
     pub(in crate::inventory) async fn upgrade_users(&self) -> Result<u64, Error> {
         let (mut count, mut users) = (0, Query { limit: Some(USERS), ..Query::new(USER) });
         loop {
@@ -26,7 +26,7 @@ impl Inventory {
         }
     }
 
-    /// Stores a user again unless the user is found by the e-mail address.
+    /// Stores a user again unless the user is found by both unique keys of the e-mail address.
     async fn upgrade_user(&self, record: &Record) -> Result<bool, Error> {
         let user: User = match decode(record) {
             Ok(user) => user,
@@ -35,9 +35,7 @@ impl Inventory {
                 return Ok(false);
             }
         };
-        if user.email.is_empty()
-            || self.store.get_by_unique_key(&email_unique_key(&user.email)).await?.is_some()
-        {
+        if user.email.is_empty() || self.has_all_unique_keys(&user).await? {
             return Ok(false);
         }
         let mut batch = Batch::new();
@@ -55,5 +53,14 @@ impl Inventory {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn has_all_unique_keys(&self, user: &User) -> Result<bool, Error> {
+        for key in email_unique_keys(user) {
+            if self.store.get_by_unique_key(&key).await?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -129,6 +129,19 @@ impl ApiBuilder {
         }
     }
 
+    /// Lets users of several organizations have the same e-mail address, as
+    /// [`Inventory::with_shared_emails`] describes.
+    ///
+    /// It concerns the inventory of this API, [`Api::inventory`]. Clones that were made before do not share addresses: their users
+    /// of a second organization get 409 `entity_already_exists`.
+    ///
+    /// A login with a password that is right in several organizations is answered with 409 `auth_choose_organization`, whose
+    /// params list these organizations. It is sent again with one of them as `organization_id`.
+    #[must_use]
+    pub fn shared_emails(self) -> Self {
+        Self { inventory: self.inventory.with_shared_emails(), ..self }
+    }
+
     /// Sets the version of the host application, which every response reports.
     ///
     /// Default: the version of this crate.

@@ -8,7 +8,9 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::health::{Check, HealthReport};
-use crate::service::input::{Fields, read_health_query, read_id, read_login, read_no_query, read_referral};
+use crate::service::input::{
+    Fields, Login, read_health_query, read_id, read_login, read_no_query, read_referral,
+};
 use crate::service::response::Outcome;
 use crate::service::response::error::{ApiError, STORE_RETRY_AFTER};
 use crate::service::routes::route::{Call, Pending};
@@ -81,8 +83,8 @@ pub(in crate::service) fn log_in(mut call: Call<'_>) -> Pending<'_> {
         let state = call.state;
         let client = state.client_prefixes.of(call.input.request);
         let body = call.input.json().await?;
-        let (email, password) = read_login(&Fields::read(&body, call.route.body)?)?;
-        let session = state.inventory.log_in_from(client, &email, password).await?;
+        let Login { email, password, organization } = read_login(&Fields::read(&body, call.route.body)?)?;
+        let session = state.inventory.log_in_to(client, organization, &email, password).await?;
         let cookie = state.credentials.cookie.begin(&session)?;
         Ok(state.responder.value(session.user())?.with_cookie(cookie))
     })

@@ -15,15 +15,22 @@ use uuid::Uuid;
 use super::json_text::{as_text, malformed};
 use crate::inventory::{Error, MAX_BULK, Problem, dotted};
 use crate::json_objects::Objects;
-use crate::model::{RecordId, Timestamp};
+use crate::model::{OrganizationId, RecordId, Timestamp};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::{
     EXPECTED_UPDATED_AT, Kind, MAX_NAME, Parameter, Presence, RequestContent,
 };
 
-/// Returns the e-mail address and the password.
-pub(in crate::service) fn read_login(fields: &Fields<'_>) -> Result<(String, String), Error> {
-    Ok((non_empty(fields, "email")?, non_empty(fields, "password")?))
+/// The body of a login.
+pub(in crate::service) struct Login {
+    pub(in crate::service) email: String,
+    pub(in crate::service) password: String,
+    pub(in crate::service) organization: Option<OrganizationId>,
+}
+
+pub(in crate::service) fn read_login(fields: &Fields<'_>) -> Result<Login, Error> {
+    let (email, password) = (non_empty(fields, "email")?, non_empty(fields, "password")?);
+    Ok(Login { email, password, organization: fields.optional("organization_id")? })
 }
 
 /// Returns the referral source and its optional free-text detail.

@@ -35,7 +35,7 @@ use super::revocations::Moment;
 use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
-pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
+pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{

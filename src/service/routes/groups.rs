@@ -187,6 +187,11 @@ pub(super) const HEALTH: &[Parameter] =
 pub(super) const LOGIN: &[Parameter] = &[
     Parameter::required("email", text(1, 254), "The e-mail address, in any case."),
     Parameter::required("password", Kind::Secret { min: 1, max: None }, "The password."),
+    Parameter::optional(
+        "organization_id",
+        Kind::Id,
+        "The organization of the user, if the password is right for users of several.",
+    ),
 ];
 
 const OF_HOST: Parameter = Parameter::required("host_id", Kind::Id, "The host of the part.");

@@ -31,6 +31,18 @@ pub struct TransferError(Box<Inner>);
 pub enum TransferErrorKind {
     /// The store to restore into already holds records. It is left unchanged.
     NotEmpty,
+    /// The id of an organization to restore, or of one of its records, is taken, or another record has what must be unique.
+    ///
+    /// The [source](Error::source) is the conflict. Also for a restoration that was given up.
+    Taken,
+    /// The export of a whole store cannot be restored as an organization.
+    WholeStore,
+    /// The records of the export are indexed in another way than those of the store.
+    ///
+    /// Another version of this crate has exported them, or one with other custom fields in its index.
+    OtherForm,
+    /// The store has no organization with this id.
+    NoOrganization,
     /// The first line is not the header of an export.
     NotAnExport,
     /// The export has a format version that this release cannot read.
@@ -78,7 +90,7 @@ impl TransferError {
         self.0.field
     }
 
-    pub(super) fn new(kind: TransferErrorKind) -> Self {
+    pub(crate) fn new(kind: TransferErrorKind) -> Self {
         Self(Box::new(Inner { kind, line: None, field: None, source: None }))
     }
 
@@ -86,13 +98,13 @@ impl TransferError {
         Self::new(kind).with_line(line)
     }
 
-    pub(super) fn malformed(field: Option<&'static str>) -> Self {
+    pub(crate) fn malformed(field: Option<&'static str>) -> Self {
         let mut error = Self::new(TransferErrorKind::Malformed);
         error.0.field = field;
         error
     }
 
-    pub(super) fn with_line(mut self, line: u64) -> Self {
+    pub(crate) fn with_line(mut self, line: u64) -> Self {
         self.0.line = Some(line);
         self
     }
@@ -108,7 +120,7 @@ impl TransferError {
         Self::caused(TransferErrorKind::Internal, error)
     }
 
-    fn caused(kind: TransferErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn caused(kind: TransferErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let mut error = Self::new(kind);
         error.0.source = Some(source.into());
         error
@@ -155,6 +167,12 @@ impl fmt::Display for TransferErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::NotEmpty => "the store already holds records; restore into an empty store",
+            Self::Taken => "the id of the organization, or something of its records that must be unique, is taken",
+            Self::WholeStore => "this is the export of a whole store, not of an organization",
+            Self::OtherForm => {
+                "the records are indexed in another way than those of the store; export them with the same version"
+            }
+            Self::NoOrganization => "the store has no organization with this id",
             Self::NotAnExport => "this is not an export of a store",
             Self::UnknownVersion => "the export has a format version that this release cannot read",
             Self::Malformed => "the line is not valid in an export",

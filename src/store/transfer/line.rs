@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base64ct::{Base64, Encoding};
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 use uuid::Uuid;
@@ -38,17 +39,33 @@ pub(super) struct Header<'a> {
     #[serde(borrow)]
     format: Cow<'a, str>,
     version: u64,
+    /// The organization whose records the export has; `None`: those of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    organization: Option<Uuid>,
+    /// The form of the facets of an organization's records.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    form: Value,
 }
 
 impl Header<'_> {
-    pub(super) const THIS: Header<'static> = Header { format: Cow::Borrowed(FORMAT), version: VERSION };
+    pub(super) fn new(content: Option<(Uuid, Value)>) -> Self {
+        let (organization, form) = content.unzip();
+        Header {
+            format: Cow::Borrowed(FORMAT),
+            version: VERSION,
+            organization,
+            form: form.unwrap_or_default(),
+        }
+    }
 
-    /// Checks that a line is the header of an export in the supported version.
-    pub(super) fn check(line: &[u8]) -> Result<(), TransferError> {
+    /// Checks that a line is the header of an export in the supported version. Returns which records it has.
+    pub(super) fn check(line: &[u8]) -> Result<Option<(Uuid, Value)>, TransferError> {
         let header = serde_json::from_slice::<Header<'_>>(line).ok();
         match header.filter(|header| header.format == FORMAT) {
             None => Err(TransferError::new(TransferErrorKind::NotAnExport)),
-            Some(Header { version: VERSION, .. }) => Ok(()),
+            Some(Header { version: VERSION, organization, form, .. }) => {
+                Ok(organization.map(|id| (id, form)))
+            }
             Some(_) => Err(TransferError::new(TransferErrorKind::UnknownVersion)),
         }
     }

@@ -5,13 +5,16 @@ mod line;
 
 use std::fmt;
 
+use bytes::Bytes;
 use crc32fast::Hasher;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::task::spawn_blocking;
+use uuid::Uuid;
 
 use crate::lines::{Line, Lines};
-use crate::store::{Batch, Entry, Precondition, Store};
+use crate::store::{Batch, Entry, Facets, Key, Precondition, Store};
 
 pub use self::error::{TransferError, TransferErrorKind};
 use self::line::{Header, Trailer};
@@ -62,7 +65,8 @@ impl fmt::Debug for OnProgress<'_> {
 /// UTF-8 text with one JSON object per line, each line terminated by a line feed. Exports are not meant to be edited: any
 /// change, even of a space, invalidates the checksum.
 ///
-/// * The first line is `{"format":"toposcope-store","version":1}`.
+/// * The first line is `{"format":"toposcope-store","version":1}`. That of an organization also has `organization`, its id, and
+///   `form`, which tells how its records are indexed.
 /// * One line per record follows, in any order. It has `kind` and `id`; `organization`, `network`, `expires_at`, `links`,
 ///   `terms`, `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or
 ///   `body_base64`. A link is a pair of relation and target. A term, sort key or unique key is a pair of name and
@@ -122,7 +126,22 @@ impl<'p> Export<'p> {
     /// # Errors
     /// [`Store`](TransferErrorKind::Store), [`Io`](TransferErrorKind::Io),
     /// [`TooLong`](TransferErrorKind::TooLong) or [`Internal`](TransferErrorKind::Internal).
-    pub async fn write<S, W>(self, store: &S, mut writer: W) -> Result<TransferReport, TransferError>
+    pub async fn write<S, W>(self, store: &S, writer: W) -> Result<TransferReport, TransferError>
+    where
+        S: Store + ?Sized,
+        W: AsyncWrite + Unpin + Send,
+    {
+        self.write_some(store, None, |_| true, writer).await
+    }
+
+    /// Exports the selected records: those of an organization, whose id and form of facets the header names, or all.
+    pub(crate) async fn write_some<S, W>(
+        self,
+        store: &S,
+        organization: Option<(Uuid, Value)>,
+        mut is_selected: impl FnMut(&Entry) -> bool,
+        mut writer: W,
+    ) -> Result<TransferReport, TransferError>
     where
         S: Store + ?Sized,
         W: AsyncWrite + Unpin + Send,
@@ -131,16 +150,17 @@ impl<'p> Export<'p> {
         let mut snapshot = store.snapshot().await?;
         let mut report = TransferReport::default();
         let mut checksum = Hasher::new();
-        let mut lines = line_of(&Header::THIS)?;
+        let mut lines = line_of(&Header::new(organization))?;
         loop {
             checksum.update(&lines);
             writer.write_all(&lines).await?;
             report.bytes += lines.len() as u64;
             on_progress(&report);
-            let entries = snapshot.next(CHUNK_RECORDS).await?;
+            let mut entries = snapshot.next(CHUNK_RECORDS).await?;
             if entries.is_empty() {
                 break;
             }
+            entries.retain(&mut is_selected);
             report.records += entries.len() as u64;
             lines = spawn_blocking(move || lines_of(entries)).await??;
         }
@@ -239,21 +259,42 @@ impl<'p> Restore<'p> {
         if !store.snapshot().await?.next(1).await?.is_empty() {
             return Err(TransferError::new(TransferErrorKind::NotEmpty));
         }
-        let mut input = Input::begin(input).await?;
+        let mut input = ExportReader::begin(input).await?;
         loop {
-            let Chunk { first_line, lines, trailer } = input.chunk().await?;
-            let batch = spawn_blocking(move || batch_of(first_line, &lines)).await??;
-            if let Some(trailer) = &trailer {
-                input.finish(trailer).await?;
+            let ExportedRecords { records, is_last } = input.records().await?;
+            let mut batch = Batch::new();
+            for ExportedRecord { key, facets, body, .. } in records {
+                batch.put(key, Precondition::Absent, facets, body);
             }
             store.commit(batch).await?;
-            let report = TransferReport { records: input.records, bytes: input.lines.bytes };
+            let report = input.report();
             on_progress(&report);
-            if trailer.is_some() {
+            if is_last {
                 return Ok(report);
             }
         }
     }
+
+    /// Returns the callback for progress.
+    pub(crate) fn into_progress(self) -> Box<dyn FnMut(&TransferReport) + Send + 'p> {
+        self.on_progress.0
+    }
+}
+
+/// A record of an export.
+pub(crate) struct ExportedRecord {
+    pub(crate) key: Key,
+    pub(crate) facets: Facets,
+    pub(crate) body: Bytes,
+    /// The number of its line.
+    pub(crate) line: u64,
+}
+
+/// Records that are restored in one commit.
+pub(crate) struct ExportedRecords {
+    pub(crate) records: Vec<ExportedRecord>,
+    /// Whether the export ends with them. It has then been verified.
+    pub(crate) is_last: bool,
 }
 
 /// Lines that are restored in one commit.
@@ -265,23 +306,46 @@ struct Chunk {
     trailer: Option<Vec<u8>>,
 }
 
-struct Input<R> {
+/// Reads an export in chunks.
+pub(crate) struct ExportReader<R> {
     lines: Lines<BufReader<R>>,
+    /// The organization whose records it has, and the form of their facets; `None`: those of all.
+    organization: Option<(Uuid, Value)>,
     /// Checksum of all lines read so far.
     checksum: Hasher,
     /// Number of records among them.
     records: u64,
 }
 
-impl<R: AsyncRead + Unpin> Input<R> {
+impl<R: AsyncRead + Unpin> ExportReader<R> {
     /// Reads and checks the header.
-    async fn begin(reader: R) -> Result<Self, TransferError> {
+    pub(crate) async fn begin(reader: R) -> Result<Self, TransferError> {
         let lines = Lines::new(BufReader::with_capacity(64 * 1024, reader), MAX_LINE);
-        let mut input = Self { lines, checksum: Hasher::new(), records: 0 };
+        let mut input = Self { lines, organization: None, checksum: Hasher::new(), records: 0 };
         let line = input.line().await?.unwrap_or_default();
-        Header::check(&line).map_err(|error| error.with_line(1))?;
+        input.organization = Header::check(&line).map_err(|error| error.with_line(1))?;
         input.add(&line);
         Ok(input)
+    }
+
+    /// Returns the organization whose records the export has, and the form of their facets, or `None` for those of all.
+    pub(crate) fn organization(&self) -> Option<(Uuid, &Value)> {
+        self.organization.as_ref().map(|(id, form)| (*id, form))
+    }
+
+    /// Returns what has been read.
+    pub(crate) fn report(&self) -> TransferReport {
+        TransferReport { records: self.records, bytes: self.lines.bytes }
+    }
+
+    /// Reads the next records. The checksum is verified with the last of them.
+    pub(crate) async fn records(&mut self) -> Result<ExportedRecords, TransferError> {
+        let Chunk { first_line, lines, trailer } = self.chunk().await?;
+        let records = spawn_blocking(move || records_of(first_line, &lines)).await??;
+        if let Some(trailer) = &trailer {
+            self.finish(trailer).await?;
+        }
+        Ok(ExportedRecords { records, is_last: trailer.is_some() })
     }
 
     /// Reads the next chunk.
@@ -331,11 +395,10 @@ impl<R: AsyncRead + Unpin> Input<R> {
     }
 }
 
-fn batch_of(first_line: u64, lines: &[Vec<u8>]) -> Result<Batch, TransferError> {
-    let mut batch = Batch::new();
-    for (number, line) in (first_line..).zip(lines) {
+fn records_of(first_line: u64, lines: &[Vec<u8>]) -> Result<Vec<ExportedRecord>, TransferError> {
+    let parse = |(number, line): (u64, &Vec<u8>)| {
         let (key, facets, body) = line::parse(line).map_err(|error| error.with_line(number))?;
-        batch.put(key, Precondition::Absent, facets, body);
-    }
-    Ok(batch)
+        Ok(ExportedRecord { key, facets, body, line: number })
+    };
+    (first_line..).zip(lines).map(parse).collect()
 }

@@ -4,13 +4,15 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use toposcope::access::Caller;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toposcope::inventory::{ErrorKind, NewUser, Problem};
-use toposcope::model::Permission;
+use toposcope::model::{OrganizationId, Permission};
+use toposcope::service::ApiBuilder;
 
 use crate::backend::run_with;
 use crate::common::{
-    HOSTS, Hook, LAB, LEVELS, OFFICE, PASSWORD, Populated, Reply, Row, at, get, log_in, with_session,
+    HOSTS, Hook, LAB, LEVELS, OFFICE, PASSWORD, Populated, Reply, Row, at, get, log_in, send_json,
+    with_session,
 };
 
 #[test]
@@ -288,5 +290,45 @@ fn login_limit_affects_neither_sessions_nor_keys() {
         // A refused attempt is not a failure: it does not extend the window.
         fixture.clock.advance(900 * SECOND);
         assert_eq!(send(&fixture, &email, PASSWORD).await.status, 200);
+    });
+}
+
+#[test]
+fn login_with_an_address_of_two_organizations_is_answered_with_the_choice() {
+    run_with(Populated::new, async |fixture| {
+        let server = fixture.configured(ApiBuilder::shared_emails);
+        let ann = || {
+            let mut new = NewUser::new("ann@example.net", Permission::Owner);
+            new.password = Some(PASSWORD.to_owned());
+            new
+        };
+        let inventory = server.api.inventory();
+        let mut choices = Vec::new();
+        for site in [&fixture.home, &fixture.abroad] {
+            inventory.users().create(&site.system(), ann()).await.unwrap();
+            choices.push(json!({"id": site.organization.id, "name": site.organization.name}));
+        }
+        let reply = server.send(log_in("Ann@example.net", PASSWORD)).await;
+        let params = reply.refuses(409, "auth_choose_organization");
+        assert_eq!(params, &json!({"organizations": choices}));
+        assert!(!reply.headers.contains_key("set-cookie"));
+
+        let send = async |organization: &Value| {
+            let body = json!({
+                "email": "ann@example.net", "password": PASSWORD, "organization_id": organization
+            });
+            server.send(send_json("POST", "/api/auth/login", &body)).await
+        };
+        for choice in &choices {
+            let reply = send(&choice["id"]).await;
+            assert_eq!(reply.data()["organization_id"], choice["id"]);
+        }
+        send(&json!(OrganizationId::from_u128(7))).await.refuses(401, "auth_invalid_credentials");
+        let reply = send(&json!("home")).await;
+        assert_eq!(reply.refuses(400, "validation_invalid_format"), &json!({"field": "organization_id"}));
+
+        // Without the option, the address is taken.
+        let taken = fixture.inventory.users().create(&fixture.abroad.system(), ann()).await;
+        assert!(matches!(taken.unwrap_err().kind(), ErrorKind::AlreadyExists { .. }));
     });
 }

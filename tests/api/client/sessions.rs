@@ -1,9 +1,9 @@
 //! Credentials of a client.
 
 use toposcope::client::{Client, ClientErrorKind};
-use toposcope::inventory::{ErrorKind, ListQuery, NewDaemonApiKey};
-use toposcope::model::{DaemonApiKey, Tag};
-use toposcope::service::SessionCookie;
+use toposcope::inventory::{ErrorKind, ListQuery, NewDaemonApiKey, NewUser};
+use toposcope::model::{DaemonApiKey, Permission, Tag};
+use toposcope::service::{ApiBuilder, SessionCookie};
 use toposcope::wire::ErrorCode;
 
 use super::{client_of, owner};
@@ -44,6 +44,25 @@ async fn client_with_the_name_of_the_cookie_uses_sessions_of_a_server_that_has_c
     assert_eq!(client.me().await.unwrap(), populated.member);
     let given = client.with_session(&populated.session).unwrap();
     assert_eq!(given.me().await.unwrap(), populated.member);
+}
+
+#[tokio::test]
+async fn client_logs_in_to_the_organization_that_it_chooses() {
+    let populated = Populated::new().await;
+    let server = populated.configured(ApiBuilder::shared_emails);
+    let mut users = Vec::new();
+    for site in [&populated.home, &populated.abroad] {
+        let mut new = NewUser::new("ann@example.net", Permission::Owner);
+        new.password = Some(PASSWORD.to_owned());
+        users.push(server.api.inventory().users().create(&site.system(), new).await.unwrap());
+    }
+    let mut client = Client::new(server.api.clone());
+    let error = client.log_in("ann@example.net", PASSWORD).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::AuthChooseOrganization));
+    for user in users {
+        let session = client.log_in_to(user.organization_id, "ann@example.net", PASSWORD).await.unwrap();
+        assert_eq!((&session, client.me().await.unwrap()), (&user, user.clone()));
+    }
 }
 
 #[tokio::test]

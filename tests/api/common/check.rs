@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    42 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
+    43 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -57,6 +57,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (413, "answer_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
+    (409, "auth_choose_organization", &["organizations"]),
     (429, "auth_too_many_attempts", &["retry_after"]),
     (500, "internal_error", &[]),
     (503, "store_unavailable", &[]),

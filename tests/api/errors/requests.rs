@@ -15,17 +15,20 @@ use http::{HeaderValue, Method, Request};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Limited;
 use serde_json::{Value, json};
-use toposcope::inventory::{ApplicationCode, ApplicationError, NewShare, Policy, ProposedChange, Quotas};
-use toposcope::service::RateLimit;
+use toposcope::inventory::{
+    ApplicationCode, ApplicationError, NewShare, NewUser, Policy, ProposedChange, Quotas,
+};
+use toposcope::model::Permission;
+use toposcope::service::{ApiBuilder, RateLimit};
 use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 #[cfg(feature = "discovery")]
 use crate::common::NOBODY;
 use crate::common::{
-    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, OFFICE, PORT, Populated, Produced, Row, Server, VERSION,
-    ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, until,
-    until_commits, with_header, with_key,
+    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, OFFICE, PASSWORD, PORT, Populated, Produced, Row, Server,
+    VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
+    until, until_commits, with_header, with_key,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -95,7 +98,7 @@ async fn unknown_methods(fixture: &Populated) -> Produced {
 /// A valid request to each endpoint that takes a body.
 fn with_bodies(fixture: &Populated) -> [Request<String>; 5] {
     [
-        log_in(&fixture.member.email, crate::common::PASSWORD),
+        log_in(&fixture.member.email, PASSWORD),
         fixture.create_daemon_key(&daemon_body()),
         fixture.by_key(put_port(PORT, &port_body())),
         fixture.by_session(put_key(fixture.member_key_id, &fixture.key_body())),
@@ -416,7 +419,7 @@ async fn quotas() -> Produced {
     };
     let rows = [
         refused("daemon key", fixture.create_daemon_key(&daemon_body()), "Daemon API Key"),
-        refused("login", log_in(&fixture.member.email, crate::common::PASSWORD), "Session"),
+        refused("login", log_in(&fixture.member.email, PASSWORD), "Session"),
     ];
     let mut produced = check(&Server::new(inventory, ample()), rows).await;
     // Operations that do not count against a quota still succeed.
@@ -527,6 +530,19 @@ async fn refused_by_policy() -> Produced {
     [refused].iter().flat_map(produced_by).collect()
 }
 
+/// A login with an e-mail address and a password that users of two organizations have.
+async fn ambiguous_login() -> Produced {
+    let fixture = Fixture::new().await;
+    let server = fixture.configured(ApiBuilder::shared_emails);
+    for site in [&fixture.home, &fixture.abroad] {
+        let mut new = NewUser::new("ann@example.net", Permission::Owner);
+        new.password = Some(PASSWORD.to_owned());
+        server.api.inventory().users().create(&site.system(), new).await.unwrap();
+    }
+    let refused = server.send(log_in("ann@example.net", PASSWORD)).await;
+    [refused].iter().flat_map(produced_by).collect()
+}
+
 /// The body of an upload whose connection breaks.
 struct Broken;
 
@@ -554,6 +570,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(changed_and_protected().await);
         produced.extend(repeated().await);
         produced.extend(refused_by_policy().await);
+        produced.extend(ambiguous_login().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

@@ -6,3 +6,4 @@ mod equal_work;
 mod login;
 mod passwords;
 mod sessions;
+mod shared_emails;

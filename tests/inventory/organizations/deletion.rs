@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 /// Fills the organization of a fixture with records of many kinds.
-async fn fill(fixture: &Fixture) {
+pub(super) async fn fill(fixture: &Fixture) {
     let (inventory, system) = (&fixture.inventory, fixture.system());
     let owner = fixture.owner().await;
     let key = fixture.user_key(&owner, |new| new.network_ids = vec![fixture.network]).await;

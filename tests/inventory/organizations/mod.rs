@@ -7,6 +7,7 @@ mod deletion;
 mod ensured;
 mod references;
 mod referrals;
+mod transfer;
 
 use std::time::Duration;
 use toposcope::access::Caller;

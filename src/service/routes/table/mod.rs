@@ -82,6 +82,7 @@ fn general() -> Vec<Route> {
             .value("User")
             .secret()
             .errors(&[
+                ErrorCode::AuthChooseOrganization,
                 ErrorCode::AuthInvalidCredentials,
                 ErrorCode::AuthTooManyAttempts,
                 ErrorCode::EntityConflict,
