@@ -365,6 +365,7 @@ export class NetworkChecks {
   // A phone shows words at once.
   checkPhone(browser) {
     return this.visit(browser, async (page) => {
+      await settle(page);
       const words = await page.evaluate(() => {
         const isShown = ({ x, y, width, height }) => height >= 9 && x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0;
         const texts = document.querySelectorAll('.nodes text.label');
