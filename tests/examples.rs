@@ -513,10 +513,14 @@ fn wildcard_address_is_announced_as_the_loopback_address() {
 }
 
 #[test]
-fn advice_names_the_page_of_the_share() {
+fn advice_names_the_pages_of_the_network_and_the_share() {
     let text = advice("0.0.0.0:8080".parse().unwrap(), "", &given(), true);
-    let page = "http://127.0.0.1:8080/share/00000000-0000-0000-0000-000000000004 ";
-    assert_eq!(text.contains(page), cfg!(feature = "topology"), "{text}");
+    for path in
+        ["topology/00000000-0000-0000-0000-000000000002", "share/00000000-0000-0000-0000-000000000004"]
+    {
+        let page = format!("http://127.0.0.1:8080/{path} ");
+        assert_eq!(text.contains(&page), cfg!(feature = "topology"), "{text}");
+    }
 }
 
 #[test]

@@ -33,8 +33,8 @@ export function expect(isTrue, message) {
   if (!isTrue) throw new Error(message);
 }
 
-// Opens an address. `close` fails if the page reported an error or asked another host.
-export async function open(browser, address, settings = {}) {
+// Prepares a page for an address. `close` fails if the page reported an error or asked another host.
+export async function prepare(browser, address, settings = {}) {
   const context = await browser.newContext({ viewport: SIZES[1], acceptDownloads: true, ...settings });
   const page = await context.newPage();
   const problems = [];
@@ -49,13 +49,20 @@ export async function open(browser, address, settings = {}) {
     const isLocal = target.origin === new URL(address).origin || ['data:', 'blob:'].includes(target.protocol);
     if (!isLocal) problems.push(`request to ${target}`);
   });
-  const response = await page.goto(address, { waitUntil: 'load' });
-  expect(response.ok(), `${address} answers ${response.status()}`);
   const close = async () => {
     await context.close();
     expect(!problems.length, problems.join('; '));
   };
   return { page, context, close, expected };
+}
+
+// Opens an address, with these cookies.
+export async function open(browser, address, { cookies = [], ...settings } = {}) {
+  const prepared = await prepare(browser, address, settings);
+  await prepared.context.addCookies(cookies);
+  const response = await prepared.page.goto(address, { waitUntil: 'load' });
+  expect(response.ok(), `${address} answers ${response.status()}`);
+  return prepared;
 }
 
 // Opens an address, lets `action` use the page, and closes it.

@@ -11,6 +11,8 @@ import { mkdir } from 'node:fs/promises';
 
 import { checkAccessibility, checkKeyboard } from './access.mjs';
 import { launch, open, SIZES, SCHEMES } from './browser.mjs';
+import { checkContrast } from './contrast.mjs';
+import { checkShareTools } from './share.mjs';
 import { checkFrames, checkOpening } from './speed.mjs';
 import { checkExport, checkHeaders, checkPointers, checkWithoutScript } from './viewer.mjs';
 import { checkForm, checkPassword } from './password.mjs';
@@ -29,6 +31,8 @@ const checks = [
   ['Mouse and touch move and select', (browser) => checkPointers(browser, openAddress)],
   ['The keyboard alone is enough', (browser) => checkKeyboard(browser, openAddress)],
   ['The picture can be saved', (browser) => checkExport(browser, openAddress)],
+  ['Folds, filters, tables and addresses work', (browser) => checkShareTools(browser, openAddress)],
+  ['Text has enough contrast', (browser) => checkContrast(browser, openAddress)],
   ['axe finds nothing', (browser) => checkAccessibility(browser, openAddress)],
 ];
 if (protectedAddress) {

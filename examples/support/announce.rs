@@ -24,7 +24,7 @@ TOPOSCOPE_SHARE={share}
 
 /// Returns the message for people.
 pub(crate) fn advice(address: SocketAddr, prefix: &str, given: &Given, secure_cookies: bool) -> String {
-    let Given { key, email, password, share, .. } = given;
+    let Given { key, email, password, network, share, .. } = given;
     let url = url(address, prefix);
     let description = if cfg!(feature = "openapi") {
         format!("{url}/openapi.json describes all endpoints.\n")
@@ -32,7 +32,10 @@ pub(crate) fn advice(address: SocketAddr, prefix: &str, given: &Given, secure_co
         String::new()
     };
     let page = if cfg!(feature = "topology") {
-        format!("{url}/share/{share} shows the network in any browser, without a login.\n")
+        format!(
+            "{url}/topology/{network} shows the network to work with it. Log in there as {email}.\n\
+             {url}/share/{share} shows the network in any browser, without a login.\n"
+        )
     } else {
         String::new()
     };

@@ -1,5 +1,6 @@
 //! Topologies: graphs, pictures, and the positions that users give to nodes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use form_urlencoded::Serializer;
@@ -179,6 +180,27 @@ impl<S: HttpService> Client<S> {
     /// `entity_not_found`; `share_password_required`.
     pub async fn open_share(&self, id: ShareId, token: Option<&str>) -> Result<OpenedShare, ClientError> {
         self.value(ClientCall::post(of_share(id, "topology")).share_token(token)?).await
+    }
+
+    /// Returns what a share shows now, unless it is still the graph with this revision.
+    ///
+    /// # Errors
+    /// Those of [`open_share`](Self::open_share).
+    pub async fn refresh_share(
+        &self,
+        id: ShareId,
+        token: Option<&str>,
+        revision: &str,
+    ) -> Result<Option<SharedTopology>, ClientError> {
+        /// What the server answers to a client that has a graph already.
+        #[derive(Deserialize)]
+        struct Refreshed {
+            topology: Option<SharedTopology>,
+        }
+        let call =
+            ClientCall::post(of_share(id, "topology")).json(&BTreeMap::from([("revision", revision)]))?;
+        let refreshed: Refreshed = self.value(call.share_token(token)?).await?;
+        Ok(refreshed.topology)
     }
 
     /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).

@@ -27,7 +27,11 @@
     feature = "topology",
     doc = "15. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
 )]
-#![cfg_attr(feature = "client", doc = "16. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "topology",
+    doc = "16. [The page of a network](network_page): looking, moving, linking, printing."
+)]
+#![cfg_attr(feature = "client", doc = "17. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -81,6 +85,10 @@ pub mod why_this_line {}
 #[cfg(feature = "topology")]
 #[doc = include_str!("sharing.md")]
 pub mod sharing {}
+
+#[cfg(feature = "topology")]
+#[doc = include_str!("network_page.md")]
+pub mod network_page {}
 
 #[cfg(feature = "client")]
 #[doc = include_str!("client.md")]

@@ -18,8 +18,6 @@ use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
 use super::revocations::Moment;
 use super::routes::RouteTable;
-#[cfg(feature = "topology")]
-use super::routes::route::ResponseContent;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
 use super::sender::{AllowedSenders, Sender};
 use super::state::ApiState;
@@ -58,7 +56,7 @@ impl ApiState {
         let body_end = BodyEnd::of(body.as_ref());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
-        let is_page = matches!(&found, Ok((Route { answer: ResponseContent::Html, .. }, _)));
+        let page = found.as_ref().ok().map(|(route, _)| route.answer).filter(|answer| answer.is_page());
         let by_host_application =
             || self.credentials.set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
         let sender = match access {
@@ -102,11 +100,13 @@ impl ApiState {
             }
         };
         observation.ended_with(&outcome);
+        #[cfg(feature = "topology")]
+        let failure = page.and_then(|page| topology::failure_page(self, page, outcome.as_ref().err()?));
         let mut response = self.responder.respond(outcome);
         add_prefix(&mut response, &self.path_prefix);
         #[cfg(feature = "topology")]
-        if is_page && !response.status().is_success() {
-            response = topology::failure_page(response, &self.frame_ancestors);
+        if let Some(failure) = failure {
+            response = failure.replace_body(response);
         }
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);

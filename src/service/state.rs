@@ -3,6 +3,7 @@ use std::time::Duration;
 
 #[cfg(feature = "topology")]
 use bytes::Bytes;
+use http::header::COOKIE;
 use http::request::Parts;
 
 use super::budget::{Budget, Holder};
@@ -105,12 +106,20 @@ pub(super) struct ApiState {
 
 impl ApiState {
     /// Returns the sender, unless another site uses the caller's session.
+    ///
+    /// A cookie may be what the host application has identified its caller by, which only the host application knows. An
+    /// API key is in a header that other sites cannot send.
     pub(super) fn admit(&self, sender: Result<Sender, Error>, request: &Parts) -> Result<Sender, ApiError> {
         let sender = sender?;
-        if let Sender::Caller(caller) = &sender
-            && caller.credential() == Credential::Session
-        {
-            self.cross_site.check(request)?;
+        if let Sender::Caller(caller) = &sender {
+            let may_be_of_cookie = match caller.credential() {
+                Credential::Session => true,
+                Credential::UserApiKey { .. } => false,
+                _ => request.headers.contains_key(COOKIE),
+            };
+            if may_be_of_cookie {
+                self.cross_site.check(request)?;
+            }
         }
         Ok(sender)
     }

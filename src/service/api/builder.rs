@@ -234,8 +234,8 @@ impl ApiBuilder {
     /// Default: none; only pages of the host that the request is sent to may write. Set this for other hosts of the
     /// same site, and behind a proxy that changes the `Host` header. Requests that the browser marks as `cross-site`
     /// with `Sec-Fetch-Site` are always rejected, and those that it marks as `same-origin` are always accepted. The requests of a
-    /// [`Caller`](crate::access::Caller) that the host application has set are checked if it is
-    /// [through a session](crate::access::Caller::through_session): set it so if a cookie of the host application stands for it.
+    /// [`Caller`](crate::access::Caller) that the host application has set are checked if they have a `Cookie`, which may be what
+    /// stands for the caller, or if it is [through a session](crate::access::Caller::through_session).
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
         // Configured origins may end with a slash; browsers send none.

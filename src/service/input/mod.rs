@@ -47,7 +47,9 @@ pub(super) use self::parameters::{read_claims_query, read_stream_query};
 #[cfg(feature = "discovery")]
 pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]
-pub(super) use self::topology::{MAX_DEPTH, MAX_VLAN, MIN_VLAN, TopologyQuery, read_topology_query};
+pub(super) use self::topology::{
+    MAX_DEPTH, MAX_VLAN, MIN_VLAN, TopologyQuery, read_page_query, read_topology_query,
+};
 
 use crate::invariant::Invariant;
 
@@ -263,6 +265,19 @@ impl<'r> Input<'r> {
             return Err(ApiError::unsupported_media_type("application/json"));
         }
         self.read_all().await
+    }
+
+    /// Reads the body if it is JSON. `None` if there is none, or one of another type, which is not read.
+    ///
+    /// # Errors
+    /// As for [`json`](Self::json).
+    #[cfg(feature = "topology")]
+    pub(super) async fn optional_json(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
+        if self.body.is_none() || !has_json_type(self.request) {
+            return Ok(None);
+        }
+        let body = self.read_all().await?;
+        Ok(Some(body).filter(|body| !body.is_empty()))
     }
 
     /// Reads a body of any of these media types, up to the limit.

@@ -33,6 +33,24 @@ pub(in crate::service) fn read_topology_query(
     let values = QueryValues::read(query, known)?;
     let network_id =
         values.value("network_id")?.ok_or_else(|| Error::invalid("network_id", Problem::Required))?;
+    Ok(TopologyQuery {
+        network_id,
+        options: read_options(&values)?,
+        has_layout: values.flag("layout")?,
+        format: values.value("format")?.unwrap_or_default(),
+        theme: values.value("theme")?.unwrap_or_default(),
+    })
+}
+
+/// Parses the query of the page of a network, whose path names the network.
+pub(in crate::service) fn read_page_query(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<GraphOptions, ApiError> {
+    read_options(&QueryValues::read(query, known)?)
+}
+
+fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     let mut options = GraphOptions::new(values.value("view")?.unwrap_or_default());
     options.focus = values.value("focus")?;
     options.depth = values.number("depth", MAX_DEPTH)?.unwrap_or(options.depth);
@@ -49,13 +67,7 @@ pub(in crate::service) fn read_topology_query(
         options.min_confidence = *chosen.ok_or_else(|| invalid_format("min_confidence"))?;
     }
     options.show_stale = values.flag("show_stale")?;
-    Ok(TopologyQuery {
-        network_id,
-        options,
-        has_layout: values.flag("layout")?,
-        format: values.value("format")?.unwrap_or_default(),
-        theme: values.value("theme")?.unwrap_or_default(),
-    })
+    Ok(options)
 }
 
 fn role_of(text: &str) -> Result<HostRole, ApiError> {

@@ -83,7 +83,9 @@ impl<'a> Envelopes<'a> {
             #[cfg(feature = "discovery")]
             ResponseContent::Events => return json!({"type": "string"}),
             #[cfg(feature = "topology")]
-            ResponseContent::Picture | ResponseContent::Html => return json!({"type": "string"}),
+            ResponseContent::Picture | ResponseContent::SharePage | ResponseContent::NetworkPage => {
+                return json!({"type": "string"});
+            }
         };
         let meta = if matches!(answer, ResponseContent::Page(_)) { PAGE_META } else { "Meta" };
         self.add(&name, &data, &example, meta)

@@ -13,8 +13,7 @@ use crate::wire::ErrorCode;
 
 /// Returns the codes of an endpoint's errors by status. `records` are the schemas of responses.
 pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16, Vec<&'static str>> {
-    #[cfg(feature = "topology")]
-    if matches!(route.answer, ResponseContent::Html) {
+    if route.answer.is_page() {
         // They are pages, without codes.
         return BTreeMap::new();
     }
@@ -99,9 +98,10 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
 fn of_body(route: &Route) -> Vec<ErrorCode> {
     let mut codes = match route.body {
         RequestContent::Nothing => return Vec::new(),
-        RequestContent::Fields(_) | RequestContent::Update { .. } | RequestContent::Patch { .. } => {
-            route.body.fields().flat_map(of_field).collect()
-        }
+        RequestContent::Fields(_)
+        | RequestContent::Optional(_)
+        | RequestContent::Update { .. }
+        | RequestContent::Patch { .. } => route.body.fields().flat_map(of_field).collect(),
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
         RequestContent::HostRows => {
             return vec![

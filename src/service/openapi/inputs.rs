@@ -292,7 +292,7 @@ impl Types<'_> {
                 && route.subject().is_some_and(|subject| subject == name)
         };
         self.routes.iter().find(creates).map_or(&[], |route| match route.body {
-            RequestContent::Fields(fields) => fields,
+            RequestContent::Fields(fields) | RequestContent::Optional(fields) => fields,
             _ => &[],
         })
     }

@@ -32,6 +32,7 @@ impl Route {
             Some(path) if path.starts_with("auth/daemon") => "daemon-api-keys",
             Some(path) => path.split('/').next().unwrap_or(path),
             None if path.starts_with("auth/") => "auth",
+            None if path.starts_with("topology/") => "topology",
             None if path.starts_with("daemons/") => "daemons",
             None => "server",
         }
@@ -59,7 +60,8 @@ pub(super) fn operation(route: &Route, shared: &mut OperationContext<'_>) -> Val
         "responses": responses(route, shared),
     });
     if let Some(content) = body(route, shared.inputs) {
-        set(&mut operation, "requestBody", json!({"required": true, "content": content}));
+        let is_required = !matches!(route.body, RequestContent::Optional(_));
+        set(&mut operation, "requestBody", json!({"required": is_required, "content": content}));
     }
     if let Some(description) = other_representations(route) {
         set(&mut operation, "description", json!(description));
@@ -130,7 +132,7 @@ fn is_conditional(route: &Route) -> bool {
 fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
     match route.body {
         RequestContent::Nothing => None,
-        RequestContent::Fields(_) | RequestContent::Update { .. } => {
+        RequestContent::Fields(_) | RequestContent::Optional(_) | RequestContent::Update { .. } => {
             let name = inputs.name(route.operation_id.as_deref()?)?;
             Some(json!({"application/json": {"schema": reference(name)}}))
         }
@@ -179,8 +181,9 @@ fn responses(route: &Route, shared: &mut OperationContext<'_>) -> Value {
     #[cfg(feature = "topology")]
     let success = with_files(route, success);
     #[cfg(feature = "topology")]
-    if matches!(route.answer, ResponseContent::Html) {
-        for status in [404, 429, 500, 503] {
+    if route.answer.is_page() {
+        let of_caller = if route.access.requirement().is_some() { &[400, 401, 403, 413][..] } else { &[] };
+        for status in [404, 429, 500, 503].into_iter().chain(of_caller.iter().copied()) {
             let page = with_files(route, response(route, status, Some(&schema)));
             responses.insert(status.to_string(), page);
         }
@@ -246,7 +249,7 @@ fn with_files(route: &Route, mut response: Value) -> Value {
     let types: Vec<&str> = match route.answer {
         ResponseContent::TopologyFile => Format::ALL.iter().map(|format| format.media_type()).collect(),
         ResponseContent::Picture => vec![Format::Svg.media_type()],
-        ResponseContent::Html => vec!["text/html"],
+        ResponseContent::SharePage | ResponseContent::NetworkPage => vec!["text/html"],
         _ => return response,
     };
     let is_also_json = matches!(route.answer, ResponseContent::TopologyFile);

@@ -29,13 +29,15 @@ impl Endpoints {
     /// Discovery daemons, their API keys and their work: `/api/v1/daemons…`, `/api/v1/auth/daemon…`, `/api/v1/discoveries…`
     /// and the endpoints for daemons alone. Daemon keys that exist are still accepted for subnets and for imports of reports.
     pub const DAEMONS: Self = Self(1 << 5);
-    /// Topologies: `/api/v1/topology/…`.
+    /// Topologies: `/api/v1/topology/…`, and the page that shows them.
     pub const TOPOLOGY: Self = Self(1 << 6);
     /// The OpenAPI document: `/openapi.json`, `/api/openapi.json`.
     pub const OPENAPI: Self = Self(1 << 7);
+    /// The page for people who work with a network: `/topology/{network_id}`.
+    pub const TOPOLOGY_PAGE: Self = Self(1 << 8);
 
     /// The groups with their names.
-    const NAMED: [(Self, &'static str); 8] = [
+    const NAMED: [(Self, &'static str); 9] = [
         (Self::LOGIN, "LOGIN"),
         (Self::USERS, "USERS"),
         (Self::USER_API_KEYS, "USER_API_KEYS"),
@@ -44,6 +46,7 @@ impl Endpoints {
         (Self::DAEMONS, "DAEMONS"),
         (Self::TOPOLOGY, "TOPOLOGY"),
         (Self::OPENAPI, "OPENAPI"),
+        (Self::TOPOLOGY_PAGE, "TOPOLOGY_PAGE"),
     ];
 
     /// Returns whether all of these groups are among them.
@@ -57,7 +60,7 @@ impl Endpoints {
         self.0 & other.0 != 0
     }
 
-    /// Returns the group of a path; none for a path that always exists.
+    /// Returns the groups of a path; none for a path that always exists. Without any of them, the path does not exist.
     pub(super) fn of_path(path: &str) -> Self {
         let beginnings = [
             ("/api/auth/me", Self::USERS),
@@ -75,6 +78,8 @@ impl Endpoints {
             ("/api/v1/hosts/discovery", Self::DAEMONS),
             ("/api/v1/vlans/discovery", Self::DAEMONS),
             ("/api/v1/topology/", Self::TOPOLOGY),
+            // The page asks the endpoints of topologies.
+            ("/topology/", Self::TOPOLOGY | Self::TOPOLOGY_PAGE),
             ("/openapi.json", Self::OPENAPI),
             ("/api/openapi.json", Self::OPENAPI),
         ];

@@ -120,6 +120,8 @@ pub(in crate::service) enum RequestContent {
     Nothing,
     /// A JSON object with these fields.
     Fields(&'static [Parameter]),
+    /// A JSON object with these fields, or nothing. Content of other types is not read.
+    Optional(&'static [Parameter]),
     /// A JSON object with these fields, which replace those of a record. Those of `kept` may be missing.
     Update { fields: &'static [Parameter], kept: &'static [&'static str] },
     /// A JSON merge patch of a record with these fields. `lock` is the field for the state that the client expects, if the
@@ -145,7 +147,7 @@ impl RequestContent {
     /// Returns the fields of a JSON object; none for other content.
     pub(in crate::service) fn fields(self) -> impl Iterator<Item = &'static Parameter> {
         let (fields, lock) = match self {
-            Self::Fields(fields) => (fields, None),
+            Self::Fields(fields) | Self::Optional(fields) => (fields, None),
             Self::Update { fields, .. } => (fields, Some(&EXPECTED_UPDATED_AT)),
             Self::Patch { fields, lock } => (fields, lock),
             _ => (&[][..], None),
@@ -163,7 +165,7 @@ impl RequestContent {
         let is_kept = match self {
             Self::Update { kept, .. } => kept.contains(&field.name),
             Self::Patch { .. } => true,
-            Self::Nothing | Self::Fields(_) | Self::Ids | Self::HostRows => false,
+            Self::Nothing | Self::Fields(_) | Self::Optional(_) | Self::Ids | Self::HostRows => false,
             #[cfg(feature = "discovery")]
             Self::Report => false,
         };

@@ -90,9 +90,26 @@ pub(in crate::service) enum ResponseContent {
     /// An SVG picture.
     #[cfg(feature = "topology")]
     Picture,
-    /// A page for people, also for errors.
+    /// The page of a share, also for errors.
     #[cfg(feature = "topology")]
-    Html,
+    SharePage,
+    /// The page for people who work with a network, also for errors.
+    #[cfg(feature = "topology")]
+    NetworkPage,
+}
+
+impl ResponseContent {
+    /// Returns whether the responses are pages for people, also those for errors.
+    #[cfg_attr(
+        not(feature = "topology"),
+        allow(clippy::unused_self, reason = "there are no pages without topologies")
+    )]
+    pub(in crate::service) const fn is_page(self) -> bool {
+        #[cfg(feature = "topology")]
+        return matches!(self, Self::SharePage | Self::NetworkPage);
+        #[cfg(not(feature = "topology"))]
+        false
+    }
 }
 
 /// A request to an endpoint, past routing and authentication.

@@ -269,7 +269,6 @@ impl Topologies {
         let (share, network, secret) = (share.clone(), *network, secret.clone());
         let draw = move |state: &NetworkState| {
             let mut graph = build(&state.input(network, &options));
-            graph.revision = revision_of(&graph);
             let mut values = SensitiveValues::of(state.hosts(), &share.redact);
             if share.redact.contains(&Redaction::Names) {
                 state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
@@ -281,6 +280,8 @@ impl Topologies {
             let pins = layout.positions.iter();
             let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();
             lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
+            // Of what the share shows: it must not tell viewers that something changed which the share conceals.
+            graph.revision = revision_of(&graph);
             finish(graph)
         };
         self.with_network(organization, network, draw).await

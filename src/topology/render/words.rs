@@ -3,12 +3,25 @@
 use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, NodeKind, RoleCount};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
+use crate::topology::render::Format;
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
         TopologyView::L2 => "Layer 2",
         TopologyView::L3 => "Layer 3",
         TopologyView::Workloads => "Workloads",
+    }
+}
+
+/// Returns the name of a format for people.
+pub(super) const fn format(format: Format) -> &'static str {
+    match format {
+        Format::Svg => "SVG, a picture",
+        Format::Mermaid => "Mermaid, for Markdown",
+        Format::Dot => "DOT, for Graphviz",
+        Format::GraphMl => "GraphML",
+        Format::DrawIo => "draw.io, to edit",
+        Format::Json => "JSON",
     }
 }
 

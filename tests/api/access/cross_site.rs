@@ -167,7 +167,7 @@ fn cross_site_request_by_a_session_is_refused_unless_it_only_reads() {
 
 /// A credential that browsers do not send automatically needs no origin check.
 #[test]
-fn cross_site_check_applies_to_sessions_only() {
+fn cross_site_check_applies_to_cookies_only() {
     run_with(Populated::new, async |fixture| {
         let mut rows = Vec::new();
         for headers in FOREIGN {
@@ -180,7 +180,12 @@ fn cross_site_check_applies_to_sessions_only() {
                 Scope::all(),
             );
             let vouched_for = with_caller(with_headers(change(&fixture), headers), caller);
-            rows.push(Row::succeeds("a caller set by the application", vouched_for));
+            // A cookie may be what the application knows its user by.
+            let name = "a caller set by the application, with a cookie";
+            rows.push(Row::refused(name, vouched_for.clone(), "auth_cross_site_request"));
+            let mut without_cookie = vouched_for;
+            without_cookie.headers_mut().remove("cookie");
+            rows.push(Row::succeeds("a caller set by the application", without_cookie));
             let log_in = crate::common::log_in(&fixture.member.email, crate::common::PASSWORD);
             rows.push(Row::succeeds("a login", with_headers(log_in, headers)));
             let unknown = with_session(bare("POST", LOG_OUT), "unknown");

@@ -103,7 +103,7 @@ pub(super) fn cases(route: &Route, world: &World) -> Vec<Case> {
 fn path(route: &Route, world: &World) -> String {
     let collection = collection_of(route.path).unwrap_or("discoveries");
     let id = match route.path {
-        path if path.starts_with("/api/v1/topology/layouts/") => LAB.uuid(),
+        path if path.starts_with("/api/v1/topology/layouts/") || path.starts_with("/topology/") => LAB.uuid(),
         path if path.starts_with("/api/v1/topology/edges/") => world.edge.uuid(),
         path if path.ends_with("/verify") => world.locked.uuid(),
         path if path.contains("/share/") || path.contains("/shares/public/") => world.ids["shares"][0],
@@ -207,6 +207,13 @@ fn parameters(route: &Route) -> Vec<(&'static str, String)> {
                 ("json", of_format("json")),
             ]);
             all
+        }
+        // Its path names the network.
+        "/topology/{id}" => {
+            let of_lab = |query: &(&'static str, String)| {
+                Some((query.0, format!("?{}", query.1.strip_prefix(&*lab)?.trim_start_matches('&'))))
+            };
+            all.iter().filter_map(of_lab).collect()
         }
         "/api/v1/topology/edges/{id}" => vec![("plain", lab)],
         "/api/v1/topology/blind-spots" => {

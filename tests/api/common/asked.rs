@@ -91,6 +91,7 @@ impl Asked {
     /// Returns what a response with this status contains.
     pub(super) fn form(&self, status: u16) -> Form {
         match status {
+            304 => Form::Json,
             _ if self.is_page() => Form::Page,
             200 if self.is_stream() => Form::Events,
             200 if self.is_picture() => Form::Picture,
@@ -103,10 +104,17 @@ impl Asked {
         self.method == Method::GET || self.method == Method::HEAD
     }
 
-    /// Returns whether the answer is the page of a share.
+    /// Returns whether the answer is a page.
     pub(super) fn is_page(&self) -> bool {
         self.is_reading()
-            && self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+            && ["/share/", "/topology/"].iter().any(|start| {
+                self.path.strip_prefix(start).is_some_and(|id| !id.is_empty() && !id.contains('/'))
+            })
+    }
+
+    /// Returns whether the answer is the page of a network.
+    pub(super) fn is_network_page(&self) -> bool {
+        self.is_page() && self.path.starts_with("/topology/")
     }
 
     pub(super) fn is_public_topology(&self) -> bool {
@@ -125,7 +133,9 @@ impl Asked {
     pub(super) fn is_view(&self) -> bool {
         let is_view = ["/graph", "/export", "/blind-spots"].iter().any(|name| self.path.ends_with(name));
         let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
-        self.is_picture() || (is_of_network && self.path.starts_with("/api/v1/topology/"))
+        self.is_network_page()
+            || self.is_picture()
+            || (is_of_network && self.path.starts_with("/api/v1/topology/"))
     }
 
     /// Returns the media type of the format that is asked for.

@@ -176,7 +176,8 @@ fn headers_of_topologies(asked: &Asked, status: u16) -> BTreeSet<&'static str> {
     if is_success && asked.is_export() {
         names.insert("vary");
     }
-    if form == Form::Page || (is_success && (asked.is_public_topology() || asked.is_picture())) {
+    let is_private = asked.is_public_topology() || asked.is_picture() || asked.is_network_page();
+    if form == Form::Page || (is_success && is_private) {
         names.extend(["referrer-policy", "x-robots-tag"]);
     }
     if let Form::File(media_type) = form {

@@ -15,7 +15,7 @@ use crate::requests::tenant::Tenant;
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 #[cfg(feature = "topology")]
-const REACHED: [(&str, &str); 11] = [
+const REACHED: [(&str, &str); 12] = [
     ("GET /api/v1/topology/graph", "200 edges 304"),
     ("GET /api/v1/topology/export", "200 304"),
     ("GET /api/v1/topology/edges/{id}", "200"),
@@ -27,6 +27,7 @@ const REACHED: [(&str, &str); 11] = [
     ("POST /api/v1/shares/public/{id}/topology", "200 401 edges"),
     ("GET /api/v1/shares/public/{id}/topology.svg", "200 304 401"),
     ("GET /share/{id}", "200"),
+    ("GET /topology/{id}", "200 304"),
 ];
 
 #[cfg(not(feature = "topology"))]
@@ -164,6 +165,7 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         with_body(ApiRequest::new("PUT", layout.as_str()), &json!({"positions": positions})),
         with_body(ApiRequest::new("PATCH", layout.as_str()), &json!({"positions": positions})),
         ApiRequest::new("GET", layout),
+        ApiRequest::new("GET", format!("/topology/{network}")),
     ];
     let edges = tenant.ids.get("topology/edges").into_iter().flatten();
     requests.extend(edges.take(1).map(|id| of_network(&format!("edges/{id}"))));

@@ -265,9 +265,10 @@ impl ListTags {
     /// Asserts that two answers are the same.
     fn compare(&mut self, mut expected: Reply, given: &Reply) {
         assert_eq!(expected.status, given.status, "{} {}", expected.json, given.json);
-        assert_eq!(without_last_use(&expected.body), without_last_use(&given.body));
+        let [expected_body, given_body] = [&expected, given].map(without_own_tag);
+        assert_eq!(without_last_use(&expected_body), without_last_use(&given_body));
         // Uses of keys are recorded in the background, so that one server may have done so and the other not yet.
-        if expected.body != given.body {
+        if expected_body != given_body {
             return;
         }
         if let (Some(tag), Some(other)) = (expected.headers.get("etag"), given.headers.get("etag")) {
@@ -281,6 +282,17 @@ impl ListTags {
             }
         }
         assert_eq!(expected.headers, given.headers);
+    }
+}
+
+/// Returns the body without the tag of the response, which the page of a network contains.
+fn without_own_tag(reply: &Reply) -> Vec<u8> {
+    match reply.headers.get("etag") {
+        Some(tag) if reply.body.starts_with(b"<!DOCTYPE html>") => {
+            let tag = tag.to_str().unwrap().replace('"', "&quot;");
+            String::from_utf8_lossy(&reply.body).replace(&tag, "").into_bytes()
+        }
+        _ => reply.body.clone(),
     }
 }
 

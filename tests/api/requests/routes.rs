@@ -216,6 +216,9 @@ const EXPORT: Needs = Needs::Parameters(
 );
 
 #[cfg(feature = "topology")]
+const PAGE: Needs = Needs::Parameters("view focus depth tag_ids collapse expand min_confidence show_stale");
+
+#[cfg(feature = "topology")]
 #[rustfmt::skip]
 const TOPOLOGY_ROWS: &[Row] = &[
     ("GET", "/api/v1/topology/graph", VIEWER, GRAPH),
@@ -230,6 +233,7 @@ const TOPOLOGY_ROWS: &[Row] = &[
     ("POST", "/api/v1/shares/public/{id}/topology", ANYONE, NOTHING),
     ("GET", "/api/v1/shares/public/{id}/topology.svg", ANYONE, NOTHING),
     ("GET", "/share/{id}", ANYONE, NOTHING),
+    ("GET", "/topology/{id}", VIEWER, PAGE),
 ];
 
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {

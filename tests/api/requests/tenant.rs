@@ -261,7 +261,7 @@ fn id_of(record: &Value) -> Option<Uuid> {
 
 /// Returns the collection that a path belongs to, or whose ids it has.
 pub(crate) fn collection_of(path: &str) -> Option<&'static str> {
-    if path.starts_with("/api/v1/topology/layouts/") {
+    if path.starts_with("/api/v1/topology/layouts/") || path.starts_with("/topology/") {
         return Some("networks");
     }
     if path.starts_with("/share/") {

@@ -6,6 +6,7 @@ mod graphs;
 mod layouts;
 mod links;
 mod load;
+mod pages;
 mod shares;
 
 use std::ops::Deref;

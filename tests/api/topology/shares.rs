@@ -135,6 +135,52 @@ fn tag_of_a_picture_changes_only_with_what_the_share_shows() {
 }
 
 #[test]
+fn viewer_with_the_present_revision_gets_no_topology() {
+    run_with(Campus::new, async |campus| {
+        let share = campus.share(json!({"redact": ["names"]})).await;
+        let path = target(ENDPOINTS[0].1, share);
+        let opened = campus.opened(share).await;
+        let revision = opened["topology"]["graph"]["revision"].clone();
+        let ask = async |revision: &Value| {
+            campus.send(send_json("POST", &path, &json!({"revision": revision}))).await.data().clone()
+        };
+        let unchanged = ask(&revision).await;
+        assert_eq!((&unchanged["topology"], &unchanged["share"]), (&Value::Null, &opened["share"]));
+        assert_eq!(ask(&json!(null)).await, opened);
+        assert_eq!(ask(&json!("x")).await, opened);
+        // What the share conceals changes nothing for its viewers.
+        let host = format!("/api/v1/hosts/{}", campus.core);
+        campus.by_member("PATCH", &host, &json!({"description": "moved to rack seven"})).await.data();
+        assert_eq!(ask(&revision).await["topology"]["svg"], Value::Null);
+        // A pin does.
+        let layout = super::layouts::path(OFFICE, "l2");
+        let pins = super::layouts::positions(&[(campus.core, -500.0, 300.0)]);
+        campus.by_member("PUT", &layout, &pins).await.data();
+        let moved = ask(&revision).await;
+        assert_ne!(moved["topology"]["graph"]["revision"], revision);
+        let refused = campus.send(send_json("POST", &path, &json!({"revision": 1}))).await;
+        assert_eq!(refused.refuses(400, "validation_invalid_format"), &json!({"field": "revision"}));
+    });
+}
+
+#[test]
+fn preview_of_a_page_is_for_shares_without_a_password() {
+    run_with(Campus::new, async |campus| {
+        for (password, is_shown) in [(Value::Null, true), (json!(PASSWORD), false)] {
+            let share = campus.share(json!({"name": "Cables <of> the office", "password": password})).await;
+            let page = campus.send(get(&target(ENDPOINTS[2].1, share))).await;
+            let page = String::from_utf8(page.body).unwrap();
+            let title = "<meta property=\"og:title\" content=\"Cables &lt;of&gt; the office\">";
+            assert_eq!(
+                (page.contains(title), page.contains("property=\"og:")),
+                (is_shown, is_shown),
+                "{page}"
+            );
+        }
+    });
+}
+
+#[test]
 fn ids_are_those_of_the_share_alone() {
     run_with(Campus::new, async |campus| {
         let originals = ids(&campus.graph("").await);

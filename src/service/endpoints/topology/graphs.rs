@@ -29,13 +29,25 @@ impl Asked {
     ) -> Result<Self, ApiError> {
         let query = read_topology_query(request.uri.query(), &route.query)?;
         state.inventory.require_network(caller, query.network_id).await?;
-        // The tag is read before the graph: a tag newer than its graph would hide changes from the client.
-        let revision = state.inventory.topology_revision(caller.organization_id()).await?;
-        let version = state.responder.server_version();
-        let tag = revision.and_then(|revision| {
-            EntityTag::of_topology(revision.numbers(), caller.organization_id(), request, version)
-        });
+        let tag = state.tag_of_topology(caller, request).await?;
         Ok(Self { query, tag })
+    }
+}
+
+impl ApiState {
+    /// Returns the tag of an answer about a topology; `None` if the store does not support revisions.
+    ///
+    /// It must be read before the graph: a tag newer than its graph would hide changes from the client.
+    pub(super) async fn tag_of_topology(
+        &self,
+        caller: &Caller,
+        request: &Parts,
+    ) -> Result<Option<EntityTag>, ApiError> {
+        let organization = caller.organization_id();
+        let revision = self.inventory.topology_revision(organization).await?;
+        let version = self.responder.server_version();
+        Ok(revision
+            .and_then(|revision| EntityTag::of_topology(revision.numbers(), organization, request, version)))
     }
 }
 

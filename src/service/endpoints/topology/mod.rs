@@ -4,6 +4,7 @@ mod drawings;
 mod files;
 mod graphs;
 mod layouts;
+mod pages;
 mod shares;
 
 pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
@@ -13,6 +14,7 @@ pub(in crate::service) use self::files::export_topology;
 pub(in crate::service) use self::graphs::{get_edge, get_graph, list_blind_spots};
 pub(in crate::service) use self::layouts::list_links;
 pub(in crate::service) use self::layouts::{get_layout, update_layout};
+pub(in crate::service) use self::pages::{failure_page, get_network_page};
 #[cfg(feature = "openapi")]
 pub(in crate::service) use self::shares::{OpenedShare, SharedTopology};
-pub(in crate::service) use self::shares::{failure_page, get_share_page, get_shared_picture, open_share};
+pub(in crate::service) use self::shares::{get_share_page, get_shared_picture, open_share};

@@ -1,16 +1,17 @@
 //! Topologies for the viewers of a share.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::files::{too_large, with_picture_policy};
+use super::pages::{page, private};
 use crate::inventory::{ErrorKind, OpenShare};
 use crate::model::{ShareId, ShareMetadata, Timestamp, TopologyView};
-use crate::service::input::{read_id, read_no_query};
+use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
@@ -19,16 +20,8 @@ use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
 use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
-use crate::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
+use crate::topology::render::page::SharePage;
 use crate::topology::render::{Format, Picture, Theme, json};
-
-const HTML: &str = "text/html; charset=utf-8";
-
-/// The headers that hide the address of a share from other servers and search engines.
-const PRIVACY: [(HeaderName, HeaderValue); 2] = [
-    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
-    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
-];
 
 /// A share, and what it shows.
 #[derive(Serialize)]
@@ -36,8 +29,8 @@ const PRIVACY: [(HeaderName, HeaderValue); 2] = [
 pub(in crate::service) struct OpenedShare {
     /// The share.
     pub(in crate::service) share: ShareMetadata,
-    /// The topology that the share shows.
-    pub(in crate::service) topology: SharedTopology,
+    /// The topology that the share shows. `None` if the client has it already.
+    pub(in crate::service) topology: Option<SharedTopology>,
 }
 
 /// The topology that a share shows.
@@ -51,13 +44,34 @@ pub(in crate::service) struct SharedTopology {
     pub(in crate::service) svg: String,
 }
 
+impl SharedTopology {
+    fn revision(&self) -> Result<Cow<'_, str>, ApiError> {
+        /// The part of a graph that tells whether it has changed.
+        #[derive(Deserialize)]
+        struct Revision<'g> {
+            #[serde(borrow)]
+            revision: Cow<'g, str>,
+        }
+        let graph: Revision<'_> = serde_json::from_str(self.graph.get()).map_err(|_| ApiError::internal())?;
+        Ok(graph.revision)
+    }
+}
+
 /// `POST /api/v1/shares/public/{id}/topology`.
-pub(in crate::service) fn open_share(call: Call<'_>) -> Pending<'_> {
+pub(in crate::service) fn open_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, id) = (call.state, read_share(&call)?);
+        let known: Option<String> = match call.input.optional_json().await? {
+            Some(body) => Fields::read(&body, call.route.body)?.optional("revision")?,
+            None => None,
+        };
         let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
         let key = state.cache_key_of_share(&open).await?;
         let topology = state.shared_topology(&open, key.as_ref()).await?;
+        let topology = match known {
+            Some(known) if topology.revision()? == known => None,
+            _ => Some(topology),
+        };
         let share = ShareMetadata::from(&open.share);
         Ok(private(state.responder.value(&OpenedShare { share, topology })?))
     })
@@ -89,7 +103,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `GET /share/{id}`. [`failure_page`] makes pages of its errors.
+/// `GET /share/{id}`. [`failure_page`](super::failure_page) makes pages of its errors.
 ///
 /// The query is ignored: messengers and mail programs add parameters of their own to addresses that people pass on.
 pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
@@ -98,24 +112,6 @@ pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path).map_err(|_| ApiError::route_not_found())?;
         call.state.page_of_share(id).await
     })
-}
-
-/// Replaces the envelope of an error by a human-readable page with the same status.
-pub(in crate::service) fn failure_page(
-    response: Response<ResponseBody>,
-    frame_ancestors: &FrameAncestors,
-) -> Response<ResponseBody> {
-    let is_unknown = response.status() == StatusCode::NOT_FOUND;
-    let failure = if is_unknown { ShareFailure::NotFound } else { ShareFailure::Unavailable };
-    let page = failure.page(frame_ancestors);
-    // Without a policy that is a valid header, there is no page.
-    let Ok(policy) = HeaderValue::try_from(page.content_security_policy) else { return response };
-    let mut response = response.map(|_| ResponseBody::full(page.html.into()));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
-    headers.insert(CONTENT_SECURITY_POLICY, policy);
-    headers.extend(PRIVACY);
-    response
 }
 
 /// Returns the share in the path. The query must be empty.
@@ -161,17 +157,6 @@ impl<'g> From<&'g Graph> for SharedGraph<'g> {
             warnings: &graph.warnings,
         }
     }
-}
-
-fn page(page: Page) -> Result<Outcome, ApiError> {
-    let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
-    let outcome = Outcome::of_type(HTML, ResponseBody::full(page.html.into()));
-    Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
-}
-
-/// Keeps the content of a share out of search engines. Also keeps its address out of other servers' logs.
-fn private(outcome: Outcome) -> Outcome {
-    PRIVACY.into_iter().fold(outcome, |outcome, (name, value)| outcome.with_header(name, value))
 }
 
 impl ApiState {

@@ -115,7 +115,7 @@ fn add_graph(schemas: &mut Schemas) {
         let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned();
         schemas.add(&OpenedShare {
             share: ShareMetadata::from(&super::share()),
-            topology: SharedTopology { graph, svg },
+            topology: Some(SharedTopology { graph, svg }),
         });
     }
 }

@@ -96,7 +96,7 @@ const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode:
 const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
 
 pub(super) fn topology() -> Vec<Route> {
-    [graphs(), links(), layouts(), shares()].into_iter().flatten().collect()
+    [graphs(), pages(), links(), layouts(), shares()].into_iter().flatten().collect()
 }
 
 fn graphs() -> Vec<Route> {
@@ -153,15 +153,44 @@ fn graphs() -> Vec<Route> {
     ]
 }
 
+fn pages() -> Vec<Route> {
+    vec![
+        Route {
+            answer: ResponseContent::NetworkPage,
+            ..route(
+                Method::GET,
+                "/topology/{network_id}",
+                "get_network_page",
+                "Returns the page for people who work with a network.",
+                topology::get_network_page,
+            )
+        }
+        .access(VIEWER)
+        .query(&[GRAPH, groups::TAGS])
+        .tagged(),
+    ]
+}
+
+/// The graph that a viewer of a share has already.
+const KNOWN: &[Parameter] = &[Parameter::nullable(
+    "revision",
+    // A digest.
+    Kind::Text { min: 0, max: 64 },
+    "The revision of the graph that the client has. The topology is null if it is still the same.",
+)];
+
 fn shares() -> Vec<Route> {
     vec![
-        route(
-            Method::POST,
-            "/api/v1/shares/public/{id}/topology",
-            "open_share",
-            "Returns what a share shows.",
-            topology::open_share,
-        )
+        Route {
+            body: RequestContent::Optional(KNOWN),
+            ..route(
+                Method::POST,
+                "/api/v1/shares/public/{id}/topology",
+                "open_share",
+                "Returns what a share shows.",
+                topology::open_share,
+            )
+        }
         .access(AllowedSenders::Share)
         .value("OpenedShare")
         .errors(&[ErrorCode::SharePasswordRequired])
@@ -182,7 +211,7 @@ fn shares() -> Vec<Route> {
         .errors(&[ErrorCode::SharePasswordRequired])
         .errors(TOO_LARGE),
         Route {
-            answer: ResponseContent::Html,
+            answer: ResponseContent::SharePage,
             ..route(
                 Method::GET,
                 "/share/{id}",

@@ -1,17 +1,22 @@
-//! The page that opens a share. It is one HTML file that contains its style, its script and, without a password, the
-//! picture.
+//! Pages that show a picture: that of a share, and that for people who work with a network. Each is one HTML file that
+//! contains its style, its script and the picture.
 //!
-//! A page without a password shows the picture without JavaScript; the script adds what the share's options allow. A
-//! page with a password contains nothing of the topology: its script sends the password, and receives the picture and
-//! the graph from the API.
+//! A page shows the picture without JavaScript; the script adds what the share's options allow, or what the reader may
+//! do. The page of a share with a password contains nothing of the topology: its script sends the password, and
+//! receives the picture and the graph from the API.
 //!
-//! The page must be served at `…/share/{id}` beside `…/api`, because its script addresses the API relative to the page.
-//! It must be served with the header `Content-Security-Policy` that comes with it.
+//! The pages must be served at `…/share/{id}` and `…/topology/{network_id}` beside `…/api`, because their scripts
+//! address the API relative to the page. They must be served with the header `Content-Security-Policy` that comes with
+//! them.
 
+mod compact;
+mod network;
 mod policy;
+mod script;
 
 use std::sync::LazyLock;
 
+pub use self::network::{NetworkFailure, NetworkPage};
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
 use crate::invariant::Invariant;
 use crate::model::{ShareMetadata, ShareOptions};
@@ -25,6 +30,7 @@ const MINIMAP: &str = include_str!("parts/minimap.html");
 const ZOOM: &str = include_str!("parts/zoom.html");
 const PASSWORD: &str = include_str!("parts/password.html");
 const FAILURE: &str = include_str!("parts/failure.html");
+const KEYS: &str = include_str!("parts/keys.html");
 
 /// A page, and the header that it must be served with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,9 +62,8 @@ impl<'a> SharePage<'a> {
     /// is the only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
-        let data =
-            format!("<script type=\"application/json\" id=\"graph\">{}</script>\n", escape_json(graph));
-        let body = self.viewer("", without_declaration(svg)) + &data + &script();
+        let body =
+            self.viewer("", without_declaration(svg)) + &graph_element(graph) + &script::SHARE.element();
         self.page(&body)
     }
 
@@ -67,7 +72,7 @@ impl<'a> SharePage<'a> {
     pub fn protected(&self) -> Page {
         let title = escape(&self.share.name);
         let form = fill(PASSWORD, &[("title", &title), ("id", &self.share.id.to_string())]);
-        let body = form + &self.viewer(" hidden", "") + &script();
+        let body = form + &self.viewer(" hidden", "") + &script::SHARE.element();
         self.page(&body)
     }
 
@@ -83,14 +88,27 @@ impl<'a> SharePage<'a> {
             ("inspect", part(show_inspect_panel, INSPECT)),
             ("minimap", part(show_minimap, MINIMAP)),
             ("zoom", part(show_zoom_controls, ZOOM)),
+            ("keys", KEYS),
         ];
         fill(VIEWER, &values)
     }
 
+    /// Returns what messengers show of the page. They show nothing of a share with a password.
+    fn preview(&self) -> String {
+        if self.share.requires_password {
+            return String::new();
+        }
+        format!(
+            "<meta property=\"og:type\" content=\"website\">\n<meta property=\"og:title\" content=\"{}\">\n\
+             <meta property=\"og:description\" content=\"The topology of a network\">\n",
+            escape(&self.share.name)
+        )
+    }
+
     fn page(&self, body: &str) -> Page {
         Page {
-            html: document(&self.share.name, body),
-            content_security_policy: policy::with_script(self.frame_ancestors),
+            html: document(&self.share.name, &self.preview(), body),
+            content_security_policy: policy::with_script(&script::SHARE, self.frame_ancestors),
         }
     }
 }
@@ -121,18 +139,20 @@ impl ShareFailure {
         };
         let body = fill(FAILURE, &[("title", title), ("explanation", explanation)]);
         Page {
-            html: document(title, &body),
+            html: document(title, "", &body),
             content_security_policy: policy::without_script(frame_ancestors),
         }
     }
 }
 
-fn document(title: &str, body: &str) -> String {
-    fill(DOCUMENT, &[("title", &escape(title)), ("style", STYLE.as_str()), ("body", body)])
+/// Returns the document. `head` is further elements of its head.
+fn document(title: &str, head: &str, body: &str) -> String {
+    fill(DOCUMENT, &[("title", &escape(title)), ("head", head), ("style", STYLE.as_str()), ("body", body)])
 }
 
-fn script() -> String {
-    format!("<script type=\"module\">{}</script>", *SCRIPT)
+/// Returns the element from which the script reads the graph.
+fn graph_element(graph: &str) -> String {
+    format!("<script type=\"application/json\" id=\"graph\">{}</script>\n", escape_json(graph))
 }
 
 /// Returns the picture without its XML declaration, which HTML does not know.
@@ -176,38 +196,6 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 /// The style of all pages.
-static STYLE: LazyLock<String> = LazyLock::new(|| compact(&[include_str!("page.css")]));
-
-/// The script of pages that show a picture. Its last part starts the others.
-static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    compact(&[
-        include_str!("script/document.js"),
-        include_str!("script/words.js"),
-        include_str!("script/network.js"),
-        include_str!("script/camera.js"),
-        include_str!("script/selection.js"),
-        include_str!("script/panel.js"),
-        include_str!("script/pointer.js"),
-        include_str!("script/keyboard.js"),
-        include_str!("script/search.js"),
-        include_str!("script/minimap.js"),
-        include_str!("script/files.js"),
-        include_str!("script/tables.js"),
-        include_str!("script/start.js"),
-        include_str!("script/password.js"),
-    ])
+static STYLE: LazyLock<String> = LazyLock::new(|| {
+    compact::style(&[include_str!("page.css"), include_str!("tools.css"), include_str!("print.css")])
 });
-
-/// Joins the parts without indentation and comments, which only developers need.
-///
-/// A comment takes whole lines, and no string in the parts reaches over several lines.
-fn compact(parts: &[&str]) -> String {
-    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
-    let is_comment = |line: &&str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
-    let mut compacted = String::new();
-    for line in lines.filter(|line| !line.is_empty() && !is_comment(line)) {
-        compacted.push_str(line);
-        compacted.push('\n');
-    }
-    compacted
-}

@@ -3,7 +3,8 @@ use std::sync::LazyLock;
 
 use base64ct::{Base64, Encoding};
 
-use super::{SCRIPT, STYLE};
+use super::STYLE;
+use super::script::Script;
 use crate::sha256::sha256;
 use crate::topology::render::{Theme, style_source};
 
@@ -16,6 +17,13 @@ pub struct FrameAncestors(String);
 impl Default for FrameAncestors {
     fn default() -> Self {
         Self("'none'".to_owned())
+    }
+}
+
+impl FrameAncestors {
+    /// Returns the sources that allow pages of the same origin.
+    pub(super) fn own_site() -> Self {
+        Self("'self'".to_owned())
     }
 }
 
@@ -44,17 +52,16 @@ impl FromStr for FrameAncestors {
 pub struct InvalidFrameAncestors;
 
 /// Returns the policy of a page with the script. The script may send requests to its own server only.
-pub(super) fn with_script(ancestors: &FrameAncestors) -> String {
-    static POLICY: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "default-src 'none'; script-src {}; style-src {} {}; img-src data: blob:; connect-src 'self'; \
-             base-uri 'none'; form-action 'self'; frame-ancestors ",
-            source_of(&SCRIPT),
-            source_of(&STYLE),
-            style_source(Theme::Auto),
-        )
-    });
-    POLICY.clone() + &ancestors.0
+pub(super) fn with_script(script: &Script, ancestors: &FrameAncestors) -> String {
+    static STYLES: LazyLock<String> =
+        LazyLock::new(|| format!("{} {}", source_of(&STYLE), style_source(Theme::Auto)));
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; connect-src 'self'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors {}",
+        script.source(),
+        *STYLES,
+        ancestors.0,
+    )
 }
 
 /// Returns the policy of a page without a script.
@@ -69,6 +76,6 @@ pub(super) fn without_script(ancestors: &FrameAncestors) -> String {
 }
 
 /// Returns the source that allows exactly this text.
-fn source_of(text: &str) -> String {
+pub(super) fn source_of(text: &str) -> String {
     format!("'sha256-{}'", Base64::encode_string(&sha256(text.as_bytes())))
 }

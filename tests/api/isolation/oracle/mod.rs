@@ -119,7 +119,12 @@ fn admit(caller: Caller, request: &ApiRequest) -> Result<Caller, Refusal> {
     let is_foreign = request.origin.is_some_and(|origin| origin != OWN_ORIGIN && origin != ALLOWED_ORIGIN);
     let is_own = request.fetch_site == Some("same-origin");
     let is_refused = !is_own && (is_foreign || request.fetch_site == Some("cross-site"));
-    if caller.by == By::Session && !is_reading && is_refused {
+    let may_be_of_cookie = match caller.by {
+        By::Session => true,
+        By::Host => !request.cookies.is_empty(),
+        By::Key => false,
+    };
+    if may_be_of_cookie && !is_reading && is_refused {
         return Err(refusal(403, "auth_cross_site_request", json!({})));
     }
     Ok(caller)

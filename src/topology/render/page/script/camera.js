@@ -12,10 +12,9 @@ const REST_MILLISECONDS = 180;
 class Camera {
   constructor(stage, picture) {
     this.stage = stage;
-    this.picture = picture;
     // Browsers lay all text of a picture out again when its own transformation changes, but not when that of its parent does.
     this.canvas = picture.parentElement;
-    this.box = picture.viewBox.baseVal;
+    this.take(picture);
     this.listeners = [];
     this.scale = 1;
     this.offset = { x: 0, y: 0 };
@@ -24,6 +23,11 @@ class Camera {
     this.canvas.classList.add('is-placed');
     // Observers report the first size too.
     new ResizeObserver(() => this.resize()).observe(stage);
+  }
+
+  take(picture) {
+    this.picture = picture;
+    this.box = picture.viewBox.baseVal;
   }
 
   resize() {
@@ -107,6 +111,12 @@ class Camera {
     return isIn(this.box.x, this.box.width, x, width) && isIn(this.box.y, this.box.height, y, height);
   }
 
+  // Begins with a point of the graph in the middle.
+  centerAt({ x, y }, scale) {
+    this.setScale(scale);
+    this.pan(this.bounds.width / 2 - this.offset.x - this.scale * x, this.bounds.height / 2 - this.offset.y - this.scale * y);
+  }
+
   // Brings a point of the graph to the middle of the clear area.
   centerOn(point, scale = this.scale) {
     const area = this.clearArea();
@@ -124,6 +134,13 @@ class Camera {
     const x = missing(this.offset.x + this.scale * node.x, this.scale * node.width, area.x, area.width);
     const y = missing(this.offset.y + this.scale * node.y, this.scale * node.height, area.y, area.height);
     if (x || y) this.flyTo(this.scale, { x: this.offset.x + x, y: this.offset.y + y });
+  }
+
+  // Shows a rectangle as a whole, no larger than now.
+  showBox(box) {
+    const area = this.clearArea();
+    const scale = Math.min(this.scale, (area.width - 2 * MARGIN) / box.width, (area.height - 2 * MARGIN) / box.height);
+    this.centerOn(middle(box), Math.max(scale, SCALE_LIMITS.smallest));
   }
 
   flyTo(scale, offset) {

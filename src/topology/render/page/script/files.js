@@ -1,10 +1,10 @@
 const PNG_LIMITS = { scale: 2, side: 8192, pixels: 33_000_000 };
 
-// The picture as the server made it, without what this script added.
+// The picture as the server made it, without what this script added, and without what is filtered or folded.
 function pictureFile(network) {
   const copy = network.picture.cloneNode(true);
   copy.classList.remove('has-selection', 'is-distant', 'is-remote');
-  copy.querySelector('.highlight')?.remove();
+  for (const part of copy.querySelectorAll('.highlight, .is-hidden')) part.remove();
   return copy;
 }
 

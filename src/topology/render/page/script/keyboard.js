@@ -10,6 +10,7 @@ class KeyInput {
 
   press(event) {
     const { target } = event;
+    if (this.combinations?.press(event)) return event.preventDefault();
     if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open], :popover-open')) return;
     if (event.key === 'Escape' && !target.closest('input')) return this.selection.clear();
     if (target !== document.body && !this.cursor.area.contains(target)) return;
@@ -26,6 +27,8 @@ class KeyInput {
     else if (key === '-' || key === '_') this.zoom(1 / KEY_ZOOM, node);
     else if (key === '0') this.camera.fit();
     else if (key === '/') byId('search').focus();
+    else if (key === 'f' && node && this.selection.folds) this.selection.folds.toggle(node);
+    else if (key === 'Enter' && isShifted && node && this.selection.paths) return this.selection.paths.extend(node);
     else return node ? this.step(key, node) : false;
     return true;
   }

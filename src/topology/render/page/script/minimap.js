@@ -3,30 +3,31 @@ const MINIMAP_SIZE = { width: 200, height: 140 };
 class Minimap {
   constructor(element, network, camera) {
     Object.assign(this, { element, network, camera });
-    const { x, y, width, height } = camera.box;
-    const scale = Math.min(MINIMAP_SIZE.width / width, MINIMAP_SIZE.height / height);
-    element.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
-    element.setAttribute('width', Math.max(width * scale, 24));
-    element.setAttribute('height', Math.max(height * scale, 24));
     this.frame = createSvg('rect', { class: 'shown' });
-    element.append(this.frame);
+    network.listeners.push(() => this.draw());
     camera.listeners.push(() => this.place());
     for (const name of ['pointerdown', 'pointermove']) element.addEventListener(name, (event) => this.point(event));
   }
 
   // Three paths instead of thousands of elements.
   draw() {
-    const { network } = this;
+    const { network, element } = this;
+    const { x, y, width, height } = network.picture.viewBox.baseVal;
+    const scale = Math.min(MINIMAP_SIZE.width / width, MINIMAP_SIZE.height / height);
+    element.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
+    element.setAttribute('width', Math.max(width * scale, 24));
+    element.setAttribute('height', Math.max(height * scale, 24));
     const box = (node) => `M${node.x} ${node.y}h${node.width}v${node.height}h${-node.width}z`;
     const isContainer = (node) => network.children.has(node.id);
     const lines = network.graph.edges.map((edge) => edge.points.map(([x, y]) => `${x} ${y}`).join('L')).filter(Boolean);
     const areas = network.graph.nodes.filter(isContainer).map(box);
     const boxes = network.graph.nodes.filter((node) => !isContainer(node)).map(box);
     this.isDrawn = true;
-    this.element.prepend(
+    element.replaceChildren(
       createSvg('path', { class: 'areas', d: areas.join('') }),
       createSvg('path', { class: 'lines', d: lines.map((line) => `M${line}`).join('') }),
       createSvg('path', { class: 'boxes', d: boxes.join('') }),
+      this.frame,
     );
     this.place();
   }

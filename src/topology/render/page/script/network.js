@@ -1,18 +1,49 @@
 // The graph with its elements in the picture: what is linked to what, and where it is.
 class Network {
   constructor(readGraph, picture) {
-    this.picture = picture;
+    // Called when the picture is another one. Hiders decide what filters and folds hide.
+    Object.assign(this, { listeners: [], hiders: [], edgeHiders: [], hiddenNodes: new Set() });
+    this.load(readGraph, picture);
+  }
+
+  replace(readGraph, picture) {
+    this.picture.replaceWith(picture);
+    this.load(readGraph, picture);
+    for (const listener of this.listeners) listener();
+  }
+
+  load(readGraph, picture) {
+    Object.assign(this, { picture, hiddenNodes: new Set(), hasHidden: false });
     addLazy(this, {
-      graph: () => shift(readGraph(), picture.querySelector('.content')),
+      shift: () => shiftOf(picture),
+      graph: () => move(readGraph(), this.shift),
       nodes: () => new Map(this.graph.nodes.map((node) => [node.id, node])),
       edges: () => new Map(this.graph.edges.map((edge) => [edge.id, edge])),
       links: () => linksByNode(this.graph),
       children: () => childrenByParent(this.graph.nodes),
-      order: () => readingOrder(this.graph.nodes),
+      order: () => readingOrder(this.graph.nodes.filter((node) => !this.hiddenNodes.has(node.id))),
       elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.getAttribute('data-id'), part])),
       labels: () => labelsByEdge(picture),
       hasStates: () => this.graph.edges.some((edge) => (edge.state ?? 'Unknown') !== 'Unknown'),
     });
+  }
+
+  // Hides nodes and links by all hiders.
+  updateHidden() {
+    const isHidden = (node) => this.hiders.some((hides) => hides(node));
+    const hidden = new Set(this.graph.nodes.filter(isHidden).map((node) => node.id));
+    const hiddenEdges = this.graph.edges.filter((edge) =>
+      hidden.has(edge.source) || hidden.has(edge.target) || this.edgeHiders.some((hides) => hides(edge)));
+    if (!hidden.size && !hiddenEdges.length && !this.hasHidden) return;
+    this.hasHidden = hidden.size > 0 || hiddenEdges.length > 0;
+    this.hiddenNodes = hidden;
+    for (const part of this.picture.querySelectorAll('.is-hidden')) part.classList.remove('is-hidden');
+    for (const id of hidden) this.elements.get(id)?.classList.add('is-hidden');
+    for (const { id } of hiddenEdges) {
+      this.elements.get(id)?.classList.add('is-hidden');
+      for (const label of this.labels.get(id) ?? []) label.classList.add('is-hidden');
+    }
+    addLazy(this, { order: () => readingOrder(this.graph.nodes.filter((node) => !hidden.has(node.id))) });
   }
 
   label(id) {
@@ -49,15 +80,19 @@ class Network {
   }
 }
 
-// The picture may center the graph: gives nodes and lines the coordinates of the picture.
-function shift(graph, content) {
-  const move = content?.transform.baseVal.consolidate()?.matrix;
-  if (!move) return graph;
+// The picture may center the graph.
+function shiftOf(picture) {
+  const matrix = picture.querySelector('.content')?.transform.baseVal.consolidate()?.matrix;
+  return { x: matrix?.e ?? 0, y: matrix?.f ?? 0 };
+}
+
+// Gives nodes and lines the coordinates of the picture.
+function move(graph, { x: right, y: down }) {
   for (const node of graph.nodes) {
-    node.x += move.e;
-    node.y += move.f;
+    node.x += right;
+    node.y += down;
   }
-  for (const edge of graph.edges) edge.points = edge.points.map(([x, y]) => [x + move.e, y + move.f]);
+  for (const edge of graph.edges) edge.points = edge.points.map(([x, y]) => [x + right, y + down]);
   return graph;
 }
 

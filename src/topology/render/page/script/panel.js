@@ -3,6 +3,14 @@ class Panel {
     this.element = element;
     this.network = network;
     this.selection = selection;
+    // Functions that add what readers may do with a node or an edge: `(node, panel) => elements`.
+    this.nodeActions = [];
+    this.edgeActions = [];
+  }
+
+  addActions(actions, item) {
+    const parts = actions.flatMap((action) => action(item, this));
+    if (parts.length) this.element.append(create('div', { className: 'actions' }, ...parts));
   }
 
   showNode(node) {
@@ -16,6 +24,7 @@ class Panel {
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
     this.show(node.label || 'Unnamed', facts);
+    this.addActions(this.nodeActions, node);
     this.addList(plural(links.length, 'link'), links, (link) => this.linkButton(link));
     this.addList(`${inside.length} inside`, inside, (child) => this.nodeButton(child.id));
   }
@@ -38,6 +47,7 @@ class Panel {
     if (edge.blocked) facts.push(['Spanning tree', 'Blocked']);
     if (edge.stale) facts.push(['Reports', 'Not seen recently']);
     this.show('Link', facts);
+    this.addActions(this.edgeActions, edge);
     const port = (side) => nameText(side?.name ?? 'unknown');
     this.addList(plural(edge.members.length, edge.lag ? 'member' : 'parallel link'), edge.members, (member) =>
       create('span', {}, port(member.source_port), ' – ', port(member.target_port), problem(member.state) ? `, ${problem(member.state)}` : ''));

@@ -1,8 +1,5 @@
 const REQUEST_MILLISECONDS = 30_000;
 
-// An error whose message is meant for the reader.
-class Problem extends Error {}
-
 async function post(path, headers, body) {
   const signal = AbortSignal.timeout(REQUEST_MILLISECONDS);
   const response = await fetch(path, { method: 'POST', headers, body, signal, cache: 'no-store', credentials: 'omit' })
@@ -23,15 +20,6 @@ function explain(response) {
   return `The server could not answer (error ${response.status}). Try again later.`;
 }
 
-// Parsed as XML, the text of the picture cannot become markup of this page.
-function parsePicture(text) {
-  const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
-  if (root.namespaceURI !== SVG_NAMESPACE || root.localName !== 'svg' || root.querySelector('parsererror')) {
-    throw new Problem('The picture arrived damaged. Try again.');
-  }
-  return document.importNode(root, true);
-}
-
 // The token is kept in this function only: it is in no address, no cookie and no storage.
 async function unlock(share, password) {
   const path = `../api/v1/shares/public/${encodeURIComponent(share)}`;
@@ -41,7 +29,7 @@ async function unlock(share, password) {
   byId('canvas').append(picture);
   byId('locked').remove();
   byId('viewer').hidden = false;
-  startViewer(() => topology.graph, picture);
+  startShare(startViewer(() => topology.graph, picture), share, token);
   byId('keyboard').focus();
 }
 
@@ -66,5 +54,10 @@ function startForm(form) {
 }
 
 const form = byId('password-form');
-if (form) startForm(form);
-else startViewer(() => JSON.parse(byId('graph').textContent), document.querySelector('#canvas > .topology'));
+if (form) {
+  startForm(form);
+} else {
+  const readGraph = () => JSON.parse(byId('graph').textContent);
+  const viewer = startViewer(readGraph, document.querySelector('#canvas > .topology'));
+  startShare(viewer, location.pathname.split('/').at(-1), null);
+}

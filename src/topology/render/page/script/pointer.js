@@ -23,6 +23,8 @@ class PointerInput {
     if (event.button !== 0 || !this.isOnPicture(event)) return;
     if (!this.pointers.size) Object.assign(this, { isDragging: false, start: event });
     this.pointers.set(event.pointerId, this.camera.toStage(event));
+    // Fingers move the picture only: they would move nodes by mistake.
+    this.held = event.pointerType === 'touch' ? null : this.mover?.nodeOf(event);
   }
 
   move(event) {
@@ -33,7 +35,8 @@ class PointerInput {
     if (!this.isDragging) this.beginDrag(event);
     const after = this.camera.toStage(event);
     const others = [...this.pointers].filter(([id]) => id !== event.pointerId);
-    if (others.length) this.pinch(before, after, others[0][1]);
+    if (this.held) this.mover.drag(this.held, (after.x - before.x) / this.camera.scale, (after.y - before.y) / this.camera.scale);
+    else if (others.length) this.pinch(before, after, others[0][1]);
     else this.camera.pan(after.x - before.x, after.y - before.y);
     this.pointers.set(event.pointerId, after);
   }
@@ -55,6 +58,8 @@ class PointerInput {
   release(event) {
     this.pointers.delete(event.pointerId);
     if (this.pointers.size) return;
+    if (this.held && this.isDragging) this.mover.drop(this.held);
+    this.held = null;
     this.camera.stage.classList.remove('is-dragged');
     // Not at once: the click that ends a drag follows in the same task.
     setTimeout(() => { this.isDragging = false; });
@@ -65,6 +70,7 @@ class PointerInput {
     const target = this.target(event);
     if (!target) return this.selection.clear();
     if (!this.network.nodes.has(target.id)) return this.selection.selectEdge(target);
+    if (event.shiftKey && this.selection.paths?.extend(target)) return;
     this.selection.toggle(target);
     this.selection.cursor.focus(target);
   }

@@ -5,6 +5,8 @@ class Search {
     Object.assign(this, { network, camera, selection, matches: [], active: 0 });
     this.input = byId('search');
     this.list = byId('matches');
+    this.box = byId('found');
+    this.count = byId('match-count');
     this.input.addEventListener('input', () => this.update());
     this.input.addEventListener('focus', () => this.update());
     this.input.addEventListener('blur', () => this.close());
@@ -30,14 +32,18 @@ class Search {
       if (place === 0) found.beginning.push(node);
       else if (place > 0) found.containing.push(node);
     }
-    return [...found.beginning, ...found.containing].slice(0, MATCH_LIMIT);
+    const byName = byText((node) => node.label);
+    return [...found.beginning.sort(byName), ...found.containing.sort(byName)];
   }
 
   show() {
     const isOpen = this.matches.length > 0;
     this.list.hidden = !isOpen;
+    this.box.hidden = !isOpen;
+    const { length } = this.matches;
+    this.count.textContent = length > MATCH_LIMIT ? `${length.toLocaleString('en')} found, the first ${MATCH_LIMIT} are listed` : '';
     this.input.setAttribute('aria-expanded', String(isOpen));
-    this.list.replaceChildren(...this.matches.map((node, place) => this.row(node, place)));
+    this.list.replaceChildren(...this.matches.slice(0, MATCH_LIMIT).map((node, place) => this.row(node, place)));
     if (isOpen) this.input.setAttribute('aria-activedescendant', `match-${this.active}`);
     else this.input.removeAttribute('aria-activedescendant');
   }
@@ -54,7 +60,8 @@ class Search {
   press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && this.matches.length) {
-      this.active = (this.active + step + this.matches.length) % this.matches.length;
+      const listed = Math.min(this.matches.length, MATCH_LIMIT);
+      this.active = (this.active + step + listed) % listed;
       this.show();
     } else if (event.key === 'Enter') {
       this.choose(this.active);
@@ -86,5 +93,5 @@ class Search {
 function show(node, camera, selection) {
   selection.selectNode(node);
   selection.cursor.focus(node);
-  camera.centerOn(middle(node), Math.max(camera.scale, 0.8));
+  camera.centerOn(middle(node), Math.max(camera.scale, READABLE_SCALE));
 }

@@ -5,6 +5,9 @@ class Selection {
     this.camera = camera;
     this.selected = null;
     this.highlight = null;
+    // The other end of a path, where one is selected.
+    this.other = null;
+    this.listeners = [];
     this.ring = new Ring(create('div', { className: 'ring selected' }), camera);
     camera.stage.append(this.ring.element);
     this.cursor = new Cursor(byId('keyboard'), network, camera, this);
@@ -12,12 +15,15 @@ class Selection {
   }
 
   selectNode(node) {
+    if (this.paths?.choose(node)) return;
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
     const nodes = [node, ...inside, ...links.map((link) => this.network.nodes.get(link.other)).filter(Boolean)];
     this.mark(node, nodes, links.map((link) => link.edge));
     this.ring.surround(node);
     this.panel?.showNode(node);
+    this.changed();
+    if (this.isQuiet) return;
     this.camera.reveal(node);
     announce(`${node.label || 'Unnamed'} selected, ${plural(links.length, 'link')}`);
   }
@@ -26,6 +32,8 @@ class Selection {
     const ends = [edge.source, edge.target].map((id) => this.network.nodes.get(id)).filter(Boolean);
     this.mark(edge, ends, [edge]);
     this.panel?.showEdge(edge);
+    this.changed();
+    if (this.isQuiet) return;
     if (edge.points.length) this.camera.reveal(boxAround(edge.points));
     announce(`Link from ${this.network.label(edge.source)} to ${this.network.label(edge.target)} selected`);
   }
@@ -40,11 +48,16 @@ class Selection {
       const part = elements.get(item.id);
       if (!part || part.matches('.container')) continue;
       const copy = part.cloneNode(true);
+      copy.classList.remove('is-hidden');
       copy.classList.toggle('is-selected', item === selected);
       this.highlight.append(copy);
     }
     const near = edges.flatMap((edge) => labels.get(edge.id) ?? []);
-    this.highlight.append(...near.map((label) => label.cloneNode(true)));
+    for (const label of near) {
+      const copy = label.cloneNode(true);
+      copy.classList.remove('is-hidden');
+      this.highlight.append(copy);
+    }
     picture.querySelector('.content').append(this.highlight);
     picture.classList.add('has-selection');
     this.selected = selected;
@@ -57,19 +70,49 @@ class Selection {
     this.network.picture.classList.remove('has-selection');
     this.ring.surround(null);
     this.selected = null;
+    this.other = null;
     this.cursor.update();
   }
 
-  clear() {
-    if (!this.selected) return;
+  changed() {
+    for (const listener of this.listeners) listener();
+  }
+
+  // What is selected: a node, an edge, or the two ends of a path.
+  ids() {
+    return [this.selected, this.other].filter(Boolean).map(({ id }) => id);
+  }
+
+  // Selects what has these ids. What was selected before and is not drawn any more is not selected any more.
+  restore([id, other], isSame = false) {
+    if (!id && !this.selected) return;
     const hadFocus = this.panel?.hasFocus();
-    this.unmark();
+    const { scrollTop = 0 } = this.panel?.element ?? {};
+    this.isQuiet = isSame;
+    const node = this.network.nodes.get(id);
+    const end = this.network.nodes.get(other);
+    const edge = this.network.edges.get(id);
+    if (node && end && this.paths) this.paths.select(node, end);
+    else if (node) this.selectNode(node);
+    else if (edge) this.selectEdge(edge);
+    else this.clear();
+    this.isQuiet = false;
+    if (isSame && this.panel) this.panel.element.scrollTop = scrollTop;
+    if (hadFocus && this.selected) this.panel.element.focus();
+  }
+
+  clear() {
+    const hadFocus = this.panel?.hasFocus();
     this.panel?.hide();
+    if (!this.selected) return;
+    this.unmark();
+    this.changed();
     if (hadFocus) this.cursor.focus();
     announce('Selection cleared');
   }
 
   toggle(node) {
+    if (this.folds?.open(node)) return;
     if (this.selected === node) this.clear();
     else this.selectNode(node);
   }
@@ -138,6 +181,14 @@ class Cursor {
     const whole = seen?.includes(node.label) ? '' : ` (${node.label.slice(0, 300)})`;
     const links = this.network.links.get(node.id).length;
     return `${seen || 'Unnamed'}${whole}: ${this.network.describe(node)}, ${plural(links, 'link')}`;
+  }
+
+  // Stays at the same node of another picture, or begins anew.
+  keep(node) {
+    if (node) return this.moveTo(node);
+    this.node = null;
+    for (const ring of this.rings) ring.node = null;
+    this.prepare();
   }
 
   update() {

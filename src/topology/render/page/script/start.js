@@ -13,6 +13,20 @@ function connectZoom(camera) {
   byId('zoom-fit').addEventListener('click', () => camera.fit());
 }
 
+// The size of names in the picture at scale 1, and the smallest size at which they can be read, in pixels.
+const NAME_SIZE = 13;
+const READABLE = 9;
+const PHONE_WIDTH = 640;
+
+// A phone begins at a readable scale, at the node with the most links: all of a large network would show no words there.
+function beginReadable(network, camera) {
+  if (camera.bounds.width > PHONE_WIDTH || camera.scale * NAME_SIZE >= READABLE) return;
+  const links = (node) => network.links.get(node.id).length;
+  const cards = network.order.filter((node) => !network.children.has(node.id) && node.kind !== 'Segment');
+  const first = cards.reduce((best, node) => (links(node) > links(best) ? node : best), cards[0]);
+  if (first) camera.centerAt(middle(first), (READABLE + 1) / NAME_SIZE);
+}
+
 // Shows what a page needs to be looked at and moved. All else waits until it is used, or nothing else is to be done.
 function startViewer(readGraph, picture) {
   document.documentElement.classList.add('interactive');
@@ -20,14 +34,16 @@ function startViewer(readGraph, picture) {
   const camera = new Camera(byId('stage'), picture);
   byId('keyboard').hidden = false;
   const selection = new Selection(network, camera);
-  new PointerInput(network, camera, selection);
-  new KeyInput(network, camera, selection);
+  const pointer = new PointerInput(network, camera, selection);
+  const keys = new KeyInput(network, camera, selection);
   new Search(network, camera, selection);
   new Tables(network, camera, selection);
   connectZoom(camera);
   connectExport(network, camera);
   summarize(picture);
+  network.listeners.push(() => summarize(network.picture));
   byId('tools').hidden = false;
+  beginReadable(network, camera);
   const minimap = byId('minimap') ? new Minimap(byId('minimap'), network, camera) : null;
   runWhenIdle([
     () => network.graph,
@@ -36,4 +52,5 @@ function startViewer(readGraph, picture) {
     () => selection.cursor.prepare(),
     () => minimap?.draw(),
   ]);
+  return { network, camera, selection, pointer, keys };
 }

@@ -4,10 +4,12 @@ const ROWS_PER_FRAME = 100;
 // The network as two tables, for those who cannot use the picture. They are filled when they are opened first.
 class Tables {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, isFilled: false });
+    Object.assign(this, { network, camera, selection, isFilled: false, orders: new Map() });
     this.dialog = byId('tables');
+    this.content = byId('tables-content');
     byId('open-tables').addEventListener('click', () => this.open());
     byId('close-tables').addEventListener('click', () => this.dialog.close());
+    network.listeners.push(() => this.refresh());
   }
 
   open() {
@@ -15,8 +17,14 @@ class Tables {
     this.dialog.showModal();
   }
 
+  // An open table stays while it is read.
+  refresh() {
+    this.isFilled = false;
+  }
+
   fill() {
     this.isFilled = true;
+    this.content.replaceChildren();
     const { nodes, edges } = this.network.graph;
     this.addTable('Nodes', this.nodeColumns(nodes), nodes);
     this.addTable('Links', this.edgeColumns(), edges);
@@ -24,24 +32,32 @@ class Tables {
     if (unplaced.length) this.addTable('Hosts that are not drawn', this.unplacedColumns(), unplaced);
   }
 
-  // The columns with their cells. Those that would be empty are left out.
+  // The columns: name, content of a cell, and what the rows are ordered by. Those that would be empty are left out.
   nodeColumns(nodes) {
     const { network } = this;
-    const columns = [['Name', (node) => this.nodeButton(node.id)], ['Role', (node) => network.describe(node)]];
-    if (nodes.some((node) => node.detail)) columns.push(['Address', (node) => nameText(node.detail ?? '')]);
-    if (nodes.some((node) => node.parent_id)) columns.push(['Inside', (node) => nameText(network.nodes.get(node.parent_id)?.label ?? '')]);
-    return [...columns, ['Links', (node) => String(network.links.get(node.id).length)]];
+    const detail = (node) => node.detail ?? '';
+    const parent = (node) => network.nodes.get(node.parent_id)?.label ?? '';
+    const links = (node) => String(network.links.get(node.id).length);
+    const columns = [
+      ['Name', (node) => this.nodeButton(node.id), (node) => node.label],
+      ['Role', (node) => network.describe(node)],
+    ];
+    if (nodes.some((node) => node.detail)) columns.push(['Address', (node) => nameText(detail(node)), detail]);
+    if (nodes.some((node) => node.parent_id)) columns.push(['Inside', (node) => nameText(parent(node)), parent]);
+    return [...columns, ['Links', links]];
   }
 
   edgeColumns() {
-    const port = (edge, side) => nameText(portsOf(edge, side));
-    const state = this.network.hasStates ? [['State', (edge) => problem(edge.state) ?? STATES[edge.state] ?? '']] : [];
+    const { network } = this;
+    const end = (side) => [(edge) => this.nodeButton(edge[side]), (edge) => network.label(edge[side])];
+    const port = (side) => [(edge) => nameText(portsOf(edge, side)), (edge) => portsOf(edge, side)];
+    const state = network.hasStates ? [['State', (edge) => problem(edge.state) ?? STATES[edge.state] ?? '']] : [];
     return [
-      ['From', (edge) => this.nodeButton(edge.source)],
-      ['Port', (edge) => port(edge, 'source_port')],
-      ['To', (edge) => this.nodeButton(edge.target)],
-      ['Port', (edge) => port(edge, 'target_port')],
-      ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
+      ['From', ...end('source')],
+      ['Port', ...port('source_port')],
+      ['To', ...end('target')],
+      ['Port', ...port('target_port')],
+      ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : ''), (edge) => String(edge.speed_bps ?? 0)],
       ['Confidence', (edge) => edge.confidence],
       ...state,
     ];
@@ -49,35 +65,59 @@ class Tables {
 
   unplacedColumns() {
     return [
-      ['Name', (host) => nameText(host.label)],
+      ['Name', (host) => nameText(host.label), (host) => host.label],
       ['Role', (host) => words(host.role)],
-      ['Address', (host) => nameText(host.detail ?? '')],
-      ['Subnet', (host) => nameText(host.subnet ?? '')],
+      ['Address', (host) => nameText(host.detail ?? ''), (host) => host.detail ?? ''],
+      ['Subnet', (host) => nameText(host.subnet ?? ''), (host) => host.subnet ?? ''],
     ];
   }
 
-  // Adds a table with its first rows, and a button for all others.
+  // Adds a table in the order of its first column. The heads order it by another column, or the other way round.
   addTable(caption, columns, items) {
-    const toRow = (item) => this.row(columns.map(([, toCell]) => toCell(item)));
     const body = create('tbody');
-    const head = create('tr', {}, ...columns.map(([name]) => create('th', { scope: 'col' }, name)));
-    const table = create('table', {}, create('caption', {}, `${caption} (${items.length.toLocaleString('en')})`), create('thead', {}, head), body);
-    body.append(...items.slice(0, FIRST_ROWS).map(toRow));
-    byId('tables-content').append(table);
+    const heads = columns.map(([name], place) => {
+      const head = create('th', { scope: 'col' });
+      head.append(button(name, () => order(place, place === column ? -direction : 1), { className: 'sort' }));
+      return head;
+    });
+    const title = create('caption', {}, `${caption} (${items.length.toLocaleString('en')})`);
+    const table = create('table', {}, title, create('thead', {}, create('tr', {}, ...heads)), body);
+    let [column, direction] = [0, 1];
+    const order = (place, way) => {
+      [column, direction] = [place, way];
+      heads.forEach((head, at) => head.toggleAttribute('aria-sort', at === place));
+      heads[place].setAttribute('aria-sort', way > 0 ? 'ascending' : 'descending');
+      const [, toCell, toText = toCell] = columns[place];
+      const compare = byText(toText);
+      const sorted = items.toSorted((one, other) => way * compare(one, other));
+      this.fillBody(table, body, sorted, (item) => this.row(columns.map(([, toCell]) => toCell(item))));
+    };
+    this.content.append(table);
+    order(0, 1);
+  }
+
+  // The first rows, and a button for all others.
+  fillBody(table, body, items, toRow) {
+    // Stops what still adds rows in another order.
+    const turn = (this.orders.get(body) ?? 0) + 1;
+    this.orders.set(body, turn);
+    body.replaceChildren(...items.slice(0, FIRST_ROWS).map(toRow));
+    if (table.nextElementSibling?.matches('.more')) table.nextElementSibling.remove();
     if (items.length <= FIRST_ROWS) return;
     const more = button(`Show all ${plural(items.length, 'row')}`, () => {
       more.remove();
-      this.addRows(body, items.slice(FIRST_ROWS), toRow);
+      this.addRows(body, items.slice(FIRST_ROWS), toRow, turn);
       body.rows[FIRST_ROWS].querySelector('button')?.focus();
     }, { className: 'more' });
     table.after(more);
   }
 
   // A few rows a frame, so that the page answers meanwhile.
-  addRows(body, items, toRow) {
+  addRows(body, items, toRow, turn) {
+    if (this.orders.get(body) !== turn) return;
     body.append(...items.slice(0, ROWS_PER_FRAME).map(toRow));
     const others = items.slice(ROWS_PER_FRAME);
-    if (others.length) requestAnimationFrame(() => this.addRows(body, others, toRow));
+    if (others.length) requestAnimationFrame(() => this.addRows(body, others, toRow, turn));
   }
 
   row([first, ...others]) {
@@ -90,8 +130,11 @@ class Tables {
     return button(nameText(node.label || 'Unnamed'), () => this.choose(node), { className: 'link-button' });
   }
 
-  choose(node) {
+  // The node may be that of an earlier picture.
+  choose({ id }) {
+    const node = this.network.nodes.get(id);
     this.dialog.close();
-    show(node, this.camera, this.selection);
+    if (node) show(node, this.camera, this.selection);
+    else announce('This node is not drawn any more.', true);
   }
 }

@@ -1,0 +1,66 @@
+// Checks the page for people who work with a network, of a running server, in headless Chromium:
+//
+//     npm install --prefix .ci/page
+//     node .ci/page/check_network.mjs URL EMAIL PASSWORD [MILLISECONDS]
+//
+// The page has to open within this time, by default 1,000. The checks leave the network as it was. The environment variables CHROMIUM
+// (default /usr/bin/chromium) and SCREENSHOTS (a folder for pictures of the page; none by default) are optional.
+
+import { mkdir } from 'node:fs/promises';
+
+import { launch, open, SCHEMES, SIZES } from './browser.mjs';
+import { checkContrast } from './contrast.mjs';
+import { loaded, NetworkChecks } from './network.mjs';
+import { checkFrames, checkOpening } from './speed.mjs';
+
+const [address, email, password, milliseconds = '1000'] = process.argv.slice(2);
+if (!password) {
+  console.error('usage: check_network.mjs URL EMAIL PASSWORD [MILLISECONDS]');
+  process.exit(2);
+}
+
+const network = new NetworkChecks(address, email, password);
+const session = () => ({ cookies: network.cookies });
+const checks = [
+  ['The form logs in, and tells nothing before', (browser) => network.checkLogin(browser)],
+  ['The headers keep the page to itself', () => network.checkHeaders()],
+  ['Pages of other sites change nothing', () => network.checkForgery()],
+  ['The page opens in time', (browser) => checkOpening(browser, address, session(), Number(milliseconds))],
+  ['Pan and zoom take at most 16 ms of script a frame', (browser) => checkFrames(browser, address, session())],
+  ['The keyboard alone is enough', (browser) => network.checkKeyboard(browser)],
+  ['A dragged node stays where it is', (browser) => network.checkDragging(browser)],
+  ['Two editors keep each other\'s changes', (browser) => network.checkTwoEditors(browser)],
+  ['An update keeps position and selection', (browser) => network.checkRefresh(browser)],
+  ['The address names what is selected', (browser) => network.checkPermalink(browser)],
+  ['A phone shows words', (browser) => network.checkPhone(browser)],
+  ['Print leaves no sheet blank', (browser) => network.checkPrint(browser)],
+  ['Text has enough contrast', (browser) => checkContrast(browser, address, session())],
+  ['axe finds nothing', (browser) => network.checkAccessibility(browser)],
+];
+
+async function takeScreenshots(browser, folder) {
+  await mkdir(folder, { recursive: true });
+  for (const colorScheme of SCHEMES) {
+    for (const viewport of SIZES) {
+      const { page, close } = await open(browser, address, { ...session(), viewport, colorScheme });
+      await loaded(page);
+      await page.screenshot({ path: `${folder}/network-${colorScheme}-${viewport.width}.png` });
+      await close();
+    }
+  }
+}
+
+const browser = await launch();
+let failures = 0;
+for (const [name, check] of checks) {
+  try {
+    const figure = await check(browser);
+    console.log(`ok      ${name}${figure ? ` (${figure})` : ''}`);
+  } catch (error) {
+    failures += 1;
+    console.log(`FAILED  ${name}: ${error.message}`);
+  }
+}
+if (process.env.SCREENSHOTS) await takeScreenshots(browser, process.env.SCREENSHOTS);
+await browser.close();
+process.exit(failures ? 1 : 0);

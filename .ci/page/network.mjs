@@ -1,0 +1,430 @@
+// The page for people who work with a network: login, keyboard, editing, updates, and what it must refuse.
+
+import { runAxe } from './access.mjs';
+import { expect, has, prepare, SCHEMES, settle, SIZES, visit } from './browser.mjs';
+
+export class NetworkChecks {
+  constructor(address, email, password) {
+    Object.assign(this, { address, email, password, cookies: [] });
+    this.id = new URL(address).pathname.split('/').at(-1);
+    this.api = new URL('../api/v1/', address).href;
+  }
+
+  // Opens the page with the session of an earlier login.
+  visit(browser, action, settings = {}, fragment = '') {
+    return visit(browser, this.address + fragment, action, { cookies: this.cookies, ...settings });
+  }
+
+  async ask(method, path, body, headers = {}) {
+    const cookie = this.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const all = { Cookie: cookie, ...(body ? { 'Content-Type': 'application/json' } : {}), ...headers };
+    return fetch(this.api + path, { method, headers: all, body: body && JSON.stringify(body) });
+  }
+
+  async read(path) {
+    const response = await this.ask('GET', path);
+    expect(response.ok, `${path} answers ${response.status}`);
+    return (await response.json()).data;
+  }
+
+  layout() {
+    return this.read(`topology/layouts/${this.id}/l2`);
+  }
+
+  // The form explains a wrong password, and a right one opens the page at its whole address.
+  async checkLogin(browser) {
+    for (const colorScheme of SCHEMES) {
+      for (const viewport of SIZES) {
+        const opened = await this.openForm(browser, { colorScheme, viewport, bypassCSP: true });
+        await runAxe(opened.page);
+        await opened.close();
+      }
+    }
+    const { page, context, close, expected } = await this.openForm(browser, {});
+    expected.push('401', '403');
+    await page.goto(`${this.address}#view=l3`);
+    await page.keyboard.type(this.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(`${this.password} is wrong`);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.getElementById('problem').textContent);
+    expect((await page.textContent('#problem')).includes('wrong'), 'a wrong password is not explained');
+    await page.fill('#password', this.password);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#canvas > .topology .node, #canvas > .topology .container');
+    await page.waitForFunction(() => document.querySelector('[data-view="l3"][aria-current]'));
+    this.cookies = await context.cookies();
+    expect(this.cookies.every(({ httpOnly }) => httpOnly), 'scripts can read the session');
+    const stored = await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length);
+    expect(!stored, 'something is stored in the browser');
+    await close();
+  }
+
+  async openForm(browser, settings) {
+    const opened = await prepare(browser, this.address, settings);
+    opened.expected.push('401');
+    const response = await opened.page.goto(this.address);
+    expect(response.status() === 401, `without a session, the page answers ${response.status()}`);
+    expect(await has(opened.page, '#login-form'), 'there is no form');
+    expect(!(await has(opened.page, '[data-id]')), 'the form shows the network');
+    return opened;
+  }
+
+  async checkForgery() {
+    const body = { positions: [] };
+    const path = `topology/layouts/${this.id}/l2`;
+    const foreign = await this.ask('PUT', path, body, { Origin: 'https://evil.example' });
+    expect(foreign.status === 403, `a page of another site gets ${foreign.status}`);
+    const marked = await this.ask('PUT', path, body, { 'Sec-Fetch-Site': 'cross-site' });
+    expect(marked.status === 403, `a request marked as cross-site gets ${marked.status}`);
+  }
+
+  async checkHeaders() {
+    const cookie = this.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const { headers } = await fetch(this.address, { headers: { Cookie: cookie } });
+    const policy = headers.get('content-security-policy') ?? '';
+    for (const part of ["default-src 'none'", "base-uri 'none'", "connect-src 'self'", "frame-ancestors 'self'"]) {
+      expect(policy.includes(part), `the policy has no ${part}`);
+    }
+    expect(!policy.includes('unsafe'), 'the policy allows something unsafe');
+  }
+
+  // Every action without a pointer.
+  checkKeyboard(browser) {
+    return this.visit(browser, async (page) => {
+      await this.pressOn(page, '#views [data-view="l3"]');
+      await page.waitForFunction(() => document.querySelector('[data-view="l3"]').hasAttribute('aria-current')
+        && !document.querySelector('[aria-busy]'));
+      expect(new URL(page.url()).hash.includes('view=l3'), 'the view is not in the address');
+      await this.pressOn(page, '#views [data-view="l2"]');
+      await loaded(page);
+      await this.checkFoldsByKey(page);
+      await this.checkFiltersByKey(page);
+      await this.checkPathByKey(page);
+      await this.checkMovesByKey(page);
+      await this.checkDialogsByKey(page);
+      await this.checkLinksByKey(page);
+    });
+  }
+
+  async pressOn(page, selector, key = 'Enter') {
+    await page.locator(selector).first().focus();
+    await page.keyboard.press(key);
+  }
+
+  async goTo(page, wanted) {
+    await page.keyboard.press('/');
+    await page.locator('#search').fill(wanted);
+    await page.keyboard.press('Enter');
+    await settle(page);
+  }
+
+  async checkFoldsByKey(page) {
+    const group = page.locator('.nodes > .group').first();
+    if (!(await group.count())) return;
+    const nodes = () => page.locator('.nodes > .node').count();
+    const before = await nodes();
+    const id = await group.getAttribute('data-id');
+    await page.evaluate((id) => {
+      const graph = JSON.parse(document.getElementById('graph').textContent);
+      window.anchorLabel = graph.nodes.find((node) => node.id === (graph.edges.find((edge) => edge.target === id || edge.source === id)
+        ?? {})[graph.edges.find((edge) => edge.target === id) ? 'source' : 'target'])?.label;
+    }, id);
+    const anchor = await page.evaluate(() => window.anchorLabel);
+    await this.goTo(page, anchor);
+    await page.keyboard.press('f');
+    await page.waitForFunction((before) => document.querySelectorAll('.nodes > .node').length > before, before);
+    expect(new URL(page.url()).hash.includes('expand='), 'the fold is not in the address');
+    expect(await page.evaluate(() => document.activeElement.matches('.cursor')), 'unfolding loses the focus');
+    await page.keyboard.press('f');
+    await page.waitForFunction((before) => document.querySelectorAll('.nodes > .node').length === before, before);
+    await page.keyboard.press('Escape');
+  }
+
+  async checkFiltersByKey(page) {
+    await this.pressOn(page, '#open-filters');
+    await page.waitForSelector('#filters input[name="role"]');
+    await this.pressOn(page, '#filters input[name="role"]', 'Space');
+    expect(await page.locator('.nodes > .is-hidden').count() > 0, 'the filter hides nothing');
+    await page.waitForSelector('#filters input[name="tag_ids"]');
+    await this.pressOn(page, '#clear-filters');
+    expect(!(await has(page, '.is-hidden')), 'what was filtered stays hidden');
+    await page.keyboard.press('Escape');
+  }
+
+  async checkPathByKey(page) {
+    await page.locator('#keyboard').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('Shift+Enter');
+    await settle(page);
+    expect((await page.textContent('#panel')).startsWith('Path'), 'Shift and Enter show no path');
+    await page.keyboard.press('Escape');
+  }
+
+  async checkMovesByKey(page) {
+    const before = (await this.layout()).positions.length;
+    await page.locator('#keyboard').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Alt+ArrowLeft');
+    await page.keyboard.press('Alt+ArrowUp');
+    await page.waitForFunction(() => !document.getElementById('undo').disabled);
+    await loaded(page);
+    expect((await this.layout()).positions.length === before + 1, 'Alt and the arrow keys pin nothing');
+    await page.keyboard.press('Control+z');
+    await page.waitForFunction(() => document.getElementById('undo').disabled);
+    await loaded(page);
+    expect((await this.layout()).positions.length === before, 'the undo leaves the pin');
+  }
+
+  async checkDialogsByKey(page) {
+    await this.pressOn(page, '#open-blind-spots');
+    await page.waitForFunction(() => !document.getElementById('blind-spots-content').textContent.startsWith('Loading'));
+    await page.keyboard.press('Escape');
+    await this.pressOn(page, '[popovertarget="export"]');
+    const formats = await page.locator('#export a').count();
+    expect(formats === 6, `${formats} formats`);
+    for (const link of await page.locator('#export a').all()) {
+      const path = (await link.getAttribute('href')).replace('../api/v1/', '');
+      const answer = await this.ask('GET', path);
+      expect(answer.ok && answer.headers.get('content-disposition'), `${path} answers ${answer.status}`);
+    }
+    await page.keyboard.press('Escape');
+    await this.pressOn(page, '#open-tables');
+    const names = () => page.locator('#tables table:first-of-type tbody th').allInnerTexts();
+    const sorted = [...(await names())].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare);
+    expect((await names()).join() === sorted.join(), 'names are not in natural order');
+    await this.pressOn(page, '#tables th .sort');
+    expect((await names())[0] !== sorted[0], 'the head does not turn the order');
+    await page.keyboard.press('Escape');
+  }
+
+  // A link is added, explained, hidden and shown again.
+  async checkLinksByKey(page) {
+    const count = async () => (await this.read(`topology/links?network_id=${this.id}&limit=0`)).length;
+    const before = await count();
+    await this.pressOn(page, '#open-links');
+    await this.pressOn(page, '#new-link');
+    for (const end of ['from', 'to']) {
+      await page.waitForFunction((end) => document.querySelectorAll(`#link-${end}-host option`).length > 1, end);
+    }
+    await page.locator('#link-from-host').focus();
+    await page.keyboard.press('Home');
+    await page.locator('#link-to-host').focus();
+    await page.keyboard.press('End');
+    await this.pressOn(page, '#link-form .primary');
+    await page.waitForFunction(() => !document.getElementById('add-link').open);
+    await loaded(page);
+    expect(await count() === before + 1, 'no link is added');
+    await page.reload();
+    expect(await count() === before + 1, 'the link does not survive');
+    await this.pressOn(page, '#open-links');
+    await page.waitForSelector('#links .entry button');
+    await this.pressOn(page, '#links .entry:last-child button');
+    await page.waitForFunction((before) => document.querySelectorAll('#links .entry').length === before, before);
+    expect(await count() === before, 'the link is not deleted');
+    await page.keyboard.press('Escape');
+  }
+
+  // A node that is dragged stays there, also after the page is loaded again, until it is undone.
+  checkDragging(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      const before = await this.layout();
+      const id = await dragFirst(page, 90, 60);
+      await page.waitForFunction(() => !document.getElementById('undo').disabled);
+      await loaded(page);
+      const pinned = (await this.layout()).positions;
+      expect(pinned.length === before.positions.length + 1, 'a dragged node is not pinned');
+      await page.reload();
+      const shown = await page.evaluate((id) => JSON.parse(document.getElementById('graph').textContent).nodes.find((node) => node.id === id), id);
+      const stored = pinned.find((position) => position.id === id);
+      expect(shown.pinned && Math.abs(shown.x - stored.x) < 1 && Math.abs(shown.y - stored.y) < 1, 'the pin does not survive');
+      await page.locator(`.nodes > [data-id="${id}"]`).click();
+      await page.locator('#panel button', { hasText: 'Unpin' }).click();
+      await loaded(page);
+      await page.waitForFunction(() => !document.getElementById('undo').disabled);
+      expect((await this.layout()).positions.length === before.positions.length, 'the node stays pinned');
+    });
+  }
+
+  // Two editors move two nodes: both pins are kept.
+  checkTwoEditors(browser) {
+    return this.visit(browser, (one, { expected }) => this.visit(browser, async (other) => {
+      // Chromium itself reports the refused request.
+      expected.push('412');
+      await Promise.all([loaded(one), loaded(other)]);
+      const first = await dragFirst(one, 40, 30, 0);
+      await one.waitForFunction(() => !document.getElementById('undo').disabled);
+      const second = await dragFirst(other, -30, 50, 2);
+      await other.waitForFunction(() => !document.getElementById('undo').disabled);
+      // The first knows only its own pin.
+      const third = await dragFirst(one, 40, 30, 4);
+      await one.waitForFunction((id) => document.getElementById('undo').title.length && id, third);
+      await loaded(one);
+      const until = Date.now() + 10_000;
+      let ids = [];
+      while (ids.length < 3 && Date.now() < until) ids = (await this.layout()).positions.map(({ id }) => id);
+      for (const id of [first, second, third]) expect(ids.includes(id), 'an editor overwrites the other');
+      await this.ask('PUT', `topology/layouts/${this.id}/l2`, { positions: [] });
+    }, {}));
+  }
+
+  // An update keeps position and selection.
+  checkRefresh(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      const unchanged = page.waitForResponse((response) => response.url().includes('/topology/'));
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      expect((await unchanged).status() === 304, 'a picture that has not changed is sent again');
+      await page.mouse.move(500, 400);
+      await page.mouse.wheel(0, -400);
+      await settle(page);
+      const id = await page.evaluate(() => {
+        const stage = document.getElementById('stage').getBoundingClientRect();
+        for (const part of document.querySelectorAll('.nodes > .host')) {
+          const { x, y, width } = part.getBoundingClientRect();
+          if (x > stage.x + 50 && y > stage.y + 50 && x + width < stage.right - 400 && y < stage.bottom - 100) return part.dataset.id;
+        }
+        return null;
+      });
+      expect(id, 'no host is in sight');
+      await page.locator(`.nodes > [data-id="${id}"]`).click();
+      await settle(page);
+      const place = async () => {
+        const { x, y, width, height } = await page.locator(`.nodes > [data-id="${id}"]`).boundingBox();
+        return { x: x + width / 2, y: y + height / 2 };
+      };
+      const before = await place();
+      const answer = await this.ask('POST', 'hosts', { name: 'new host', network_id: this.id });
+      const host = (await answer.json()).data.id;
+      const changed = page.waitForResponse((response) => response.url().includes('/topology/') && response.status() === 200);
+      const link = { network_id: this.id, source: { host_id: host }, target: { host_id: id } };
+      await this.ask('POST', 'topology/links', link);
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await changed;
+      await loaded(page);
+      await settle(page);
+      const after = await place();
+      const distance = Math.hypot(after.x - before.x, after.y - before.y);
+      expect(distance < 2, `an update moves what is looked at by ${distance.toFixed(1)} px`);
+      expect(await has(page, '.has-selection'), 'an update loses the selection');
+      await this.ask('DELETE', `hosts/${host}`);
+    });
+  }
+
+  // What the address names is selected, in the view that it names.
+  async checkPermalink(browser) {
+    const address = await this.visit(browser, async (page) => {
+      await this.goTo(page, 'a');
+      return page.url();
+    });
+    const { hash } = new URL(address);
+    expect(hash.includes('select='), 'the selection is not in the address');
+    await this.visit(browser, async (page) => {
+      await page.waitForSelector('.has-selection');
+      expect(await page.locator('#panel').isVisible(), 'the panel does not open');
+    }, {}, hash);
+  }
+
+  async checkAccessibility(browser) {
+    for (const colorScheme of SCHEMES) {
+      for (const viewport of SIZES) {
+        await this.visit(browser, (page) => this.runStates(page), { colorScheme, viewport, bypassCSP: true });
+      }
+    }
+  }
+
+  async runStates(page) {
+    await loaded(page);
+    await runAxe(page);
+    await page.locator('#keyboard').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    await runAxe(page);
+    await page.keyboard.press('Escape');
+    for (const opener of ['#open-filters', '[popovertarget="export"]', '#open-links', '#open-blind-spots']) {
+      await this.pressOn(page, opener);
+      await page.waitForTimeout(300);
+      await runAxe(page);
+      if (opener === '#open-links') {
+        await this.pressOn(page, '#new-link');
+        await page.waitForTimeout(300);
+        await runAxe(page);
+      }
+      await page.keyboard.press('Escape');
+    }
+  }
+
+  // A phone shows words at once.
+  checkPhone(browser) {
+    return this.visit(browser, async (page) => {
+      await settle(page);
+      const words = await page.evaluate(() => {
+        const isShown = ({ x, y, width, height }) => height >= 9 && x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0;
+        const texts = document.querySelectorAll('.nodes text.label');
+        return Array.from(texts, (text) => text.getBoundingClientRect()).filter(isShown).length;
+      });
+      expect(words >= 3, `${words} names can be read`);
+      return `${words} names`;
+    }, { viewport: { width: 390, height: 844 } });
+  }
+
+  // One sheet by default, and no blank one among several.
+  checkPrint(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      const sheets = async (settings) => (await page.pdf({ printBackground: true, ...settings })).toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+      for (const format of ['A4', 'A3']) {
+        for (const landscape of [false, true]) {
+          const count = await sheets({ format, landscape, margin: { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' } });
+          expect(count === 1, `${format} takes ${count} sheets`);
+        }
+      }
+      await page.emulateMedia({ media: 'print' });
+      const hidden = await page.evaluate(() => Array.from(document.querySelectorAll('.labels > .port')).filter((label) => getComputedStyle(label).display === 'none').length);
+      expect(!hidden, `${hidden} port names are not printed`);
+      await page.emulateMedia({ media: null });
+      await page.evaluate(() => { window.print = () => {}; });
+      for (const paper of ['a4', 'a3']) {
+        await page.locator('[popovertarget="export"]').click();
+        await page.locator(`[data-paper="${paper}"]:not([data-tiles])`).click();
+        const count = await sheets({ preferCSSPageSize: true });
+        expect(count === 1, `${paper} as asked for takes ${count} sheets`);
+      }
+      await page.locator('[popovertarget="export"]').click();
+      await page.locator('[data-paper="a4"][data-tiles]').click();
+      const tiles = await page.locator('#tiles > svg').count();
+      const count = await sheets({ preferCSSPageSize: true });
+      expect(count === tiles, `${tiles} parts take ${count} sheets`);
+      return `${tiles} sheets of A4`;
+    });
+  }
+}
+
+export function loaded(page) {
+  return page.waitForFunction(() => !document.querySelector('[aria-busy]') && !document.getElementById('work')?.hidden);
+}
+
+// Drags a node that is in sight, and returns its id.
+async function dragFirst(page, right, down, place = 0) {
+  const { id, x, y } = await page.evaluate((place) => {
+    const inSight = Array.from(document.querySelectorAll('.nodes > .host'), (part) => {
+      const box = part.getBoundingClientRect();
+      return { id: part.dataset.id, x: box.x + box.width / 2, y: box.y + box.height / 2, part };
+    }).filter(({ x, y, part }) => part.contains(document.elementFromPoint(x, y)));
+    const { id, x, y } = inSight[place];
+    return { id, x, y };
+  }, place);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + right, y + down, { steps: 6 });
+  await page.mouse.up();
+  return id;
+}

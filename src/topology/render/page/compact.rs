@@ -1,0 +1,127 @@
+//! Sources without what only developers need: comments, indentation, and spaces and line breaks without a meaning.
+
+/// The characters of JavaScript beside which a space means nothing, unless it keeps signs apart.
+const SCRIPT: &str = "{}()[]=<>&|?:;,!*+-";
+/// The signs that mean something else when they follow each other.
+const SIGNS: [char; 2] = ['+', '-'];
+/// The characters of CSS beside which a space means nothing. A colon may begin a selector.
+const STYLE: &str = "{};,>";
+/// The characters after which a line break means nothing. A line that is only a closing brace ends a block.
+const BREAKS: [char; 3] = [';', '{', ','];
+
+/// Joins the parts of a script.
+pub(super) fn script(parts: &[&str]) -> String {
+    join(parts, |line| if is_plain(line) { squeeze(line, SCRIPT) } else { line.to_owned() })
+}
+
+/// Joins the parts of a style. No string in it has a colon or a semicolon.
+pub(super) fn style(parts: &[&str]) -> String {
+    join(parts, |line| squeeze(line, STYLE).replace(": ", ":").replace(";}", "}"))
+}
+
+/// Joins the lines of the parts, without those that are empty or a comment.
+///
+/// A comment takes whole lines, and no string reaches over several lines.
+fn join(parts: &[&str], squeeze: impl Fn(&str) -> String) -> String {
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let is_comment = |line: &&str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
+    let mut joined = String::new();
+    for line in lines.filter(|line| !line.is_empty() && !is_comment(line)) {
+        let line = squeeze(line);
+        // Before the end of a block, a semicolon means nothing.
+        if line.starts_with('}') && joined.ends_with(';') {
+            joined.pop();
+        }
+        joined.push_str(&line);
+        if !line.ends_with(BREAKS) && line != "}" {
+            joined.push('\n');
+        }
+    }
+    joined
+}
+
+/// Returns whether all quotes of a line of JavaScript are those of strings.
+///
+/// A regular expression may contain quotes, and a template a further template.
+fn is_plain(line: &str) -> bool {
+    let mut text = String::new();
+    outside_of_strings(line, |character| text.push(character));
+    !text.contains('/') && line.matches('`').count() <= 2
+}
+
+/// Removes the spaces of a line beside certain characters, except for those in strings.
+fn squeeze(line: &str, around: &str) -> String {
+    let mut squeezed = String::with_capacity(line.len());
+    let mut quote = None;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let last = squeezed.chars().next_back();
+        let next = characters.peek().copied();
+        let is_beside = [last, next].into_iter().flatten().any(|other| around.contains(other));
+        let is_needed =
+            [last, next].into_iter().all(|other| other.is_some_and(|other| SIGNS.contains(&other)));
+        if quote.is_none() && character == ' ' && is_beside && !is_needed {
+            continue;
+        }
+        squeezed.push(character);
+        match quote {
+            Some(_) if character == '\\' => squeezed.extend(characters.next()),
+            Some(end) if character == end => quote = None,
+            None if is_quote(character) => quote = Some(character),
+            _ => {}
+        }
+    }
+    squeezed
+}
+
+/// Passes on the characters of a line that are in no string.
+fn outside_of_strings(line: &str, mut pass: impl FnMut(char)) {
+    let mut quote = None;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match quote {
+            Some(_) if character == '\\' => drop(characters.next()),
+            Some(end) if character == end => quote = None,
+            Some(_) => {}
+            None if is_quote(character) => quote = Some(character),
+            None => pass(character),
+        }
+    }
+}
+
+const fn is_quote(character: char) -> bool {
+    matches!(character, '\'' | '"' | '`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{script, style};
+
+    #[test]
+    fn script_loses_comments_and_spaces_and_keeps_strings() {
+        let source =
+            "// A comment.\n  const a = b ? 'c , d' : `e { ${f} `;\n  g( { h : 1 } );\n\n  return i + +j;\n";
+        assert_eq!(script(&[source]), "const a=b?'c , d':`e { ${f} `;g({h:1});return i+ +j;");
+    }
+
+    #[test]
+    fn script_keeps_regular_expressions_and_nested_templates() {
+        for line in ["a.replace(/ ' , /g, b)\n", "x = `a , ${b ? `c , d` : e} , f`\n", "a = b / c\n"] {
+            assert_eq!(script(&[line]), line);
+        }
+        assert_eq!(script(&["a = 'it\\'s , b' , c\n"]), "a='it\\'s , b',c\n");
+    }
+
+    #[test]
+    fn string_ends_at_a_quote_after_an_escaped_backslash() {
+        assert_eq!(script(&["a = '\\\\' , b\n"]), "a='\\\\',b\n");
+    }
+
+    #[test]
+    fn style_keeps_spaces_before_pseudo_classes() {
+        let source =
+            "a :is(b, c) > d { color: red; content: \" {\"; }\n/* A comment. */\n@page x { margin: 1mm; }";
+        let expected = "a :is(b,c)>d{color:red;content:\" {\"}\n@page x{margin:1mm}\n";
+        assert_eq!(style(&[source]), expected);
+    }
+}

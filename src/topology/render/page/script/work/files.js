@@ -1,0 +1,65 @@
+// The files of what is shown, and printing.
+function connectFiles(views) {
+  const update = () => {
+    for (const link of byId('export').querySelectorAll('a')) {
+      const parameters = ofNetwork({ format: link.dataset.format });
+      for (const [name, value] of views.parameters()) parameters.set(name, value);
+      link.href = `${API}topology/export?${parameters}`;
+    }
+  };
+  views.listeners.push(update);
+  views.viewer.network.listeners.push(update);
+  for (const choice of byId('export').querySelectorAll('[data-paper]')) {
+    choice.addEventListener('click', () => print(choice.dataset.paper, 'tiles' in choice.dataset));
+  }
+  window.addEventListener('afterprint', endPrint);
+
+  // The side of the sheet that is longer follows the picture.
+  function print(paper, isTiled) {
+    const { width, height } = views.viewer.camera.box;
+    endPrint();
+    const orientation = width >= height ? 'landscape' : 'portrait';
+    document.documentElement.classList.add(`print-${paper}-${orientation}`);
+    if (isTiled) layTiles(views.viewer, PAPERS[paper], orientation);
+    byId('export').hidePopover();
+    window.print();
+  }
+}
+
+// The printable sides of sheets with margins of 10 mm, in pixels of CSS.
+const PAPERS = { a4: [718, 1046], a3: [1046, 1510] };
+const MAX_TILES = 400;
+
+// Sheets that show the picture at its own size, at which all names can be read.
+function layTiles({ camera, network }, sides, orientation) {
+  const [width, height] = orientation === 'landscape' ? [sides[1], sides[0]] : sides;
+  const { box } = camera;
+  const [columns, rows] = [Math.ceil(box.width / width), Math.ceil(box.height / height)];
+  if (columns * rows > MAX_TILES) return announce('The picture takes too many sheets. It is printed on one.', true);
+  const tiles = create('div', { id: 'tiles' });
+  network.picture.id = 'whole';
+  const drawn = drawnParts(network);
+  for (let place = 0; place < columns * rows; place += 1) {
+    const [x, y] = [box.x + (place % columns) * width, box.y + Math.floor(place / columns) * height];
+    if (!drawn.some((part) => part.x < x + width && x < part.x + part.width && part.y < y + height && y < part.y + part.height)) continue;
+    const tile = createSvg('svg', { viewBox: `${x} ${y} ${width} ${height}`, width, height });
+    tile.append(createSvg('use', { href: '#whole', x: box.x, y: box.y, width: box.width, height: box.height }));
+    tiles.append(tile);
+  }
+  document.documentElement.classList.add('print-tiles');
+  document.body.append(tiles);
+}
+
+// The rectangles of everything that is drawn: a sheet without any of it would be blank.
+function drawnParts({ graph, picture }) {
+  const lines = graph.edges.flatMap(({ points }) => points.slice(1).map((point, place) => boxAround([points[place], point])));
+  const others = Array.from(picture.querySelectorAll('.title, .subtitle, .legend'), (part) => part.getBBox());
+  // A line that is upright or level has an area of its own, too.
+  return [...graph.nodes, ...lines.map((line) => ({ ...line, width: line.width + 1, height: line.height + 1 })), ...others];
+}
+
+function endPrint() {
+  const { classList } = document.documentElement;
+  classList.remove(...[...classList].filter((name) => name.startsWith('print-')));
+  byId('tiles')?.remove();
+}

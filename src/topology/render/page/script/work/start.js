@@ -1,0 +1,19 @@
+// Starts the page of a network: the picture, then what readers may do with it.
+{
+  const readGraph = () => JSON.parse(byId('graph').textContent);
+  const viewer = startViewer(readGraph, document.querySelector('#canvas > .topology'));
+  const permalink = new Permalink();
+  const { network, selection } = viewer;
+  selection.paths = new Paths(network, selection);
+  const views = new Views(viewer, permalink);
+  views.filters = new Filters(network, permalink, () => views.load());
+  connectFiles(views);
+  connectReading(viewer, views);
+  byId('work').hidden = false;
+  if ('edits' in viewerData) {
+    const history = new History();
+    new Mover(viewer, views, new Pins(views), history);
+    new ManualLinks(viewer, views, history);
+  }
+  connectSelection(permalink, viewer, () => views.read());
+}
