@@ -115,7 +115,7 @@ fn formats(network: NetworkId, view: TopologyView) -> String {
         let name = format.as_str();
         format!(
             "<li><a href=\"../api/v1/topology/export?network_id={network}&amp;view={}&amp;format={name}\" \
-             data-format=\"{name}\" download>{}</a></li>\n",
+             download>{}</a></li>\n",
             view.as_str(),
             words::format(*format),
         )

@@ -4,6 +4,8 @@
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
 const byId = (id) => document.getElementById(id);
+// Connects a button, if the page has it.
+const onClick = (id, action) => byId(id)?.addEventListener('click', action);
 
 function create(name, properties = {}, ...children) {
   const created = Object.assign(document.createElement(name), properties);

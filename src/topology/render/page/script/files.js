@@ -44,8 +44,8 @@ async function pngBlob(picture, { width, height }) {
 }
 
 function connectExport(network, camera) {
-  byId('save-svg')?.addEventListener('click', () => save(svgBlob(pictureFile(network)), 'svg'));
-  byId('save-png')?.addEventListener('click', async () => {
+  onClick('save-svg', () => save(svgBlob(pictureFile(network)), 'svg'));
+  onClick('save-png', async () => {
     try {
       save(await pngBlob(pictureFile(network), camera.box), 'png');
     } catch {

@@ -8,9 +8,9 @@ function summarize(picture) {
 function connectZoom(camera) {
   if (!byId('zoom')) return;
   byId('zoom').hidden = false;
-  byId('zoom-in').addEventListener('click', () => camera.zoom(KEY_ZOOM));
-  byId('zoom-out').addEventListener('click', () => camera.zoom(1 / KEY_ZOOM));
-  byId('zoom-fit').addEventListener('click', () => camera.fit());
+  onClick('zoom-in', () => camera.zoom(KEY_ZOOM));
+  onClick('zoom-out', () => camera.zoom(1 / KEY_ZOOM));
+  onClick('zoom-fit', () => camera.fit());
 }
 
 // The size of names in the picture at scale 1, and the smallest size at which they can be read, in pixels.

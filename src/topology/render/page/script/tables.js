@@ -7,8 +7,8 @@ class Tables {
     Object.assign(this, { network, camera, selection, isFilled: false, orders: new Map() });
     this.dialog = byId('tables');
     this.content = byId('tables-content');
-    byId('open-tables').addEventListener('click', () => this.open());
-    byId('close-tables').addEventListener('click', () => this.dialog.close());
+    onClick('open-tables', () => this.open());
+    onClick('close-tables', () => this.dialog.close());
     network.listeners.push(() => this.refresh());
   }
 

@@ -14,7 +14,7 @@ class Filters {
     }
     this.form.addEventListener('submit', (event) => event.preventDefault());
     this.form.addEventListener('beforetoggle', (event) => event.newState === 'open' && this.fill());
-    byId('clear-filters').addEventListener('click', () => this.clear());
+    onClick('clear-filters', () => this.clear());
     network.hiders.push((node) => this.hidesNode(node));
     network.edgeHiders.push((edge) => this.hidesEdge(edge));
     network.listeners.push(() => this.update());

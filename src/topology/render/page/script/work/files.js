@@ -2,7 +2,7 @@
 function connectFiles(views) {
   const update = () => {
     for (const link of byId('export').querySelectorAll('a')) {
-      const parameters = ofNetwork({ format: link.dataset.format });
+      const parameters = ofNetwork({ format: new URL(link.href).searchParams.get('format') });
       for (const [name, value] of views.parameters()) parameters.set(name, value);
       link.href = `${API}topology/export?${parameters}`;
     }

@@ -64,12 +64,12 @@ class ManualLinks {
     this.ends = [new EndPicker('link-from'), new EndPicker('link-to')];
     this.problem = byId('link-problem');
     this.dialog = byId('add-link');
-    byId('close-add-link').addEventListener('click', () => this.dialog.close());
+    onClick('close-add-link', () => this.dialog.close());
     byId('link-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.submit();
     });
-    byId('new-link').addEventListener('click', () => this.open(null));
+    onClick('new-link', () => this.open(null));
     connectDialog('links', () => this.list());
     const isHost = (node) => node?.kind === 'Host' && node.entity_id;
     const { panel } = viewer.selection;

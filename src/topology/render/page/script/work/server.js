@@ -40,10 +40,10 @@ async function attempt(action) {
 // Connects a dialog with the button that opens it. Another button in it closes it.
 function connectDialog(name, fill) {
   const dialog = byId(name);
-  byId(`open-${name}`)?.addEventListener('click', () => {
+  onClick(`open-${name}`, () => {
     dialog.showModal();
     attempt(fill);
   });
-  byId(`close-${name}`).addEventListener('click', () => dialog.close());
+  onClick(`close-${name}`, () => dialog.close());
   return dialog;
 }
