@@ -34,7 +34,7 @@ use toposcope::model::{
     Network, Permission, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView, UserId,
 };
 use toposcope::topology::Topologies;
-use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions, GroupBy};
+use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Detail, Graph, GraphOptions, GroupBy};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
 use toposcope::topology::render::{Format, Picture, notes};
@@ -54,7 +54,8 @@ Usage: cargo run --example topology -- [FLAG]… SOURCE
   --group-by WHAT  draw containers in the view l2: location, subnet or tag [none]
   --network NAME   the name or id of the network to draw [the one with the most edges]
   --output FOLDER  the folder in which network.svg and network.html are written; existing ones are replaced [.]
-  --all            draw every host; without it, hosts beyond eight of a switch are drawn as one group
+  --overview       draw one box for each location or block of devices
+  --all            draw every host; without it, hosts of a switch are drawn as one group if the names would be too small on A3
   --help           print this help
 ";
 
@@ -89,6 +90,7 @@ pub(crate) async fn run(
     let topologies = Topologies::new(inventory);
     let mut options = GraphOptions::new(args.view);
     options.collapse = !args.is_unfolded;
+    options.detail = args.detail;
     options.group_by = args.group_by;
     let network = match &args.network {
         Some(wanted) => find(networks, wanted)?,
@@ -129,6 +131,7 @@ struct Args {
     network: Option<String>,
     output: PathBuf,
     is_unfolded: bool,
+    detail: Option<Detail>,
     reporter: Option<String>,
 }
 
@@ -143,7 +146,7 @@ impl Args {
     fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
         let (mut source, mut view, mut network, mut output) =
             (None, TopologyView::L2, None, PathBuf::from("."));
-        let (mut is_unfolded, mut reporter, mut group_by) = (false, None, None);
+        let (mut is_unfolded, mut reporter, mut group_by, mut detail) = (false, None, None, None);
         while let Some(argument) = arguments.next() {
             let mut value = |needs: &str| {
                 let value = arguments.next().and_then(|value| value.into_string().ok());
@@ -153,6 +156,10 @@ impl Args {
                 Some("--help" | "-h") => return Ok(None),
                 Some("--all") => {
                     is_unfolded = true;
+                    continue;
+                }
+                Some("--overview") => {
+                    detail = Some(Detail::Overview);
                     continue;
                 }
                 Some("--view") => {
@@ -197,7 +204,7 @@ impl Args {
             }
         }
         let source = source.ok_or_else(|| Failure::usage("A SOURCE or --demo is required"))?;
-        Ok(Some(Self { source, view, group_by, network, output, is_unfolded, reporter }))
+        Ok(Some(Self { source, view, group_by, network, output, is_unfolded, detail, reporter }))
     }
 }
 

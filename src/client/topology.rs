@@ -243,6 +243,7 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
         roles,
         vlan,
         group_by,
+        detail,
         collapse,
         expand,
         min_confidence,
@@ -265,6 +266,9 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
     }
     if let Some(by) = group_by {
         query.append_pair("group_by", by.as_str());
+    }
+    if let Some(detail) = detail {
+        query.append_pair("detail", detail.as_str());
     }
     query.append_pair("collapse", if *collapse { "true" } else { "false" });
     for node in expand {

@@ -60,6 +60,7 @@ fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     let roles = values.list::<String>("role", MAX_TERMS)?.unwrap_or_default();
     options.roles = roles.iter().map(|role| role_of(role)).collect::<Result<_, _>>()?;
     options.group_by = values.value("group_by")?;
+    options.detail = values.value("detail")?;
     options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     if let Some(text) = values.text("min_confidence")? {

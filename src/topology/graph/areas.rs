@@ -15,6 +15,17 @@ use crate::model::{HostId, NodeId, SubnetId, derived_id};
 /// What has none of its own, such as a computer at a switch or a device that is not scanned, is in the container of its
 /// neighbors if all of them are in the same.
 pub(super) fn group(draft: &mut GraphDraft, context: &GraphContext<'_>, by: GroupBy) {
+    for (id, name) in areas(draft, context, by) {
+        let area = area(context, by, &name);
+        if let Some(node) = draft.nodes.get_mut(&id) {
+            node.parent_id = Some(area.id);
+        }
+        draft.nodes.entry(area.id).or_insert(area);
+    }
+}
+
+/// Returns the name of the location, subnet or tag of each device of the outermost level, and of what is beside it.
+pub(super) fn areas(draft: &GraphDraft, context: &GraphContext<'_>, by: GroupBy) -> BTreeMap<NodeId, String> {
     let subnets: BTreeMap<SubnetId, String> =
         context.input.subnets.iter().map(|subnet| (subnet.id, subnet.cidr.to_string())).collect();
     let mut areas: BTreeMap<NodeId, String> = BTreeMap::new();
@@ -27,18 +38,15 @@ pub(super) fn group(draft: &mut GraphDraft, context: &GraphContext<'_>, by: Grou
         }
     }
     join_neighbors(draft, &mut areas);
-    for (id, name) in areas {
-        let network = context.input.network_id;
-        let container =
-            derived_id("topology area", &[network.as_bytes(), by.as_str().as_bytes(), name.as_bytes()]);
-        draft.nodes.entry(container).or_insert_with(|| {
-            let kind = if by == GroupBy::Subnet { TextKind::Address } else { TextKind::Name };
-            Node::new(container, NodeKind::Area, cut_text(&name), kind)
-        });
-        if let Some(node) = draft.nodes.get_mut(&id) {
-            node.parent_id = Some(container);
-        }
-    }
+    areas
+}
+
+/// Returns the container for a location, a subnet or a tag.
+pub(super) fn area(context: &GraphContext<'_>, by: GroupBy, name: &str) -> Node {
+    let network = context.input.network_id;
+    let id = derived_id("topology area", &[network.as_bytes(), by.as_str().as_bytes(), name.as_bytes()]);
+    let kind = if by == GroupBy::Subnet { TextKind::Address } else { TextKind::Name };
+    Node::new(id, NodeKind::Area, cut_text(name), kind)
 }
 
 fn name_of(
@@ -59,9 +67,23 @@ fn name_of(
     }
 }
 
-/// Gives the areas of neighbors to nodes without an area of their own.
+/// Gives the areas of neighbors to nodes without an area of their own, and then to the neighbors of these.
 fn join_neighbors(draft: &GraphDraft, areas: &mut BTreeMap<NodeId, String>) {
     let neighbors = draft.neighbors();
+    for _ in 0..MAX_DISTANCE {
+        let before = areas.len();
+        join_nearest(draft, &neighbors, areas);
+        if areas.len() == before {
+            break;
+        }
+    }
+}
+
+fn join_nearest(
+    draft: &GraphDraft,
+    neighbors: &BTreeMap<NodeId, BTreeSet<NodeId>>,
+    areas: &mut BTreeMap<NodeId, String>,
+) {
     let is_outer = |node: &&Node| node.parent_id.is_none();
     let joined: Vec<(NodeId, String)> = draft
         .nodes
@@ -81,3 +103,6 @@ fn join_neighbors(draft: &GraphDraft, areas: &mut BTreeMap<NodeId, String>) {
 
 /// Maximum number of neighbors of a node that is placed beside them.
 const MAX_NEIGHBORS: usize = 64;
+
+/// Maximum number of links between a node and the device whose area it is in.
+const MAX_DISTANCE: usize = 4;

@@ -6,11 +6,12 @@ use super::arrange::size::cut_text;
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::fold::fold;
+use super::overview::overview;
 use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
 use super::unplaced::unplaced;
 use super::views::l2::is_infrastructure;
 use super::views::{l2, l3, workloads};
-use super::{GraphInput, GraphOptions};
+use super::{Detail, GraphInput, GraphOptions};
 use crate::model::{HostId, NodeId, TopologyView};
 use crate::topology::links::LinkWarning;
 
@@ -27,11 +28,16 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     let unplaced = unplaced(&context, &draft);
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
-    if let Some(by) = input.options.group_by.filter(|_| input.options.view == TopologyView::L2) {
+    let is_overview = input.options.detail == Some(Detail::Overview);
+    let by = input.options.group_by.filter(|_| input.options.view == TopologyView::L2 && !is_overview);
+    if let Some(by) = by {
         group(&mut draft, &context, by);
     }
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
+    }
+    if is_overview {
+        overview(&mut draft, &context);
     }
     fold(&mut draft, input.options);
     limit(&mut draft, input.options);
@@ -40,6 +46,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     Graph {
         network_id: Some(input.network_id),
         view: input.options.view,
+        detail: input.options.detail.unwrap_or_default(),
         revision: input.revision.to_owned(),
         observed_at: input.observed_at,
         bounds: Bounds::default(),

@@ -86,6 +86,19 @@ impl GraphDraft {
         contents
     }
 
+    /// Returns the outermost container of a node, or the node itself.
+    pub(super) fn outermost(&self, id: NodeId) -> NodeId {
+        let mut outermost = id;
+        // Containers are nested a few levels deep; a ring of them would be an error.
+        for _ in 0..self.nodes.len() {
+            match self.nodes.get(&outermost).and_then(|node| node.parent_id) {
+                Some(parent) => outermost = parent,
+                None => break,
+            }
+        }
+        outermost
+    }
+
     /// Removes all nodes but these, and the edges that lose an end.
     pub(super) fn retain(&mut self, kept: &BTreeSet<NodeId>) {
         self.nodes.retain(|id, _| kept.contains(id));

@@ -24,9 +24,11 @@ pub struct GraphOptions {
     pub vlan: Option<u16>,
     /// What containers of the view `l2` stand for; `None`: it has none.
     pub group_by: Option<GroupBy>,
-    /// Whether leaves beyond a number are drawn as one node.
+    /// Whether the graph shows devices or the parts of the network; `None`: devices, and on a page what can be read on it.
+    pub detail: Option<Detail>,
+    /// Whether end devices are drawn as one node for each device, until the names of the others can be read on A3.
     pub collapse: bool,
-    /// Groups, or the nodes whose leaves they hold, that are drawn in full.
+    /// Groups, or the nodes whose end devices they hold, and parts of the network that are drawn in full.
     pub expand: BTreeSet<NodeId>,
     /// The least certain links to show. Conflicting links are always shown.
     pub min_confidence: Confidence,
@@ -39,7 +41,7 @@ impl GraphOptions {
     pub(crate) const COLLAPSE: bool = true;
     pub(crate) const SHOW_STALE: bool = true;
 
-    /// Creates options that show the whole network, with leaves folded.
+    /// Creates options that show the whole network, with end devices folded as far as needed.
     #[must_use]
     pub const fn new(view: TopologyView) -> Self {
         Self {
@@ -50,12 +52,31 @@ impl GraphOptions {
             roles: BTreeSet::new(),
             vlan: None,
             group_by: None,
+            detail: None,
             collapse: Self::COLLAPSE,
             expand: BTreeSet::new(),
             min_confidence: Confidence::Inferred,
             show_stale: Self::SHOW_STALE,
         }
     }
+}
+
+text_enum! {
+    /// Whether a graph shows devices or the parts of the network.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum Detail {
+        /// The devices.
+        #[default]
+        Devices = "devices",
+        /// One node for each location or block of devices, with the links between them.
+        Overview = "overview",
+    }
+
+    /// The error for text that names no detail.
+    #[error("not one of {}", listed(Detail::TEXTS))]
+    pub struct DetailError;
 }
 
 text_enum! {

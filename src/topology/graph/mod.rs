@@ -12,6 +12,7 @@ mod draft;
 mod fold;
 mod input;
 mod link_facts;
+mod overview;
 mod port_name;
 mod redact;
 mod role;
@@ -22,17 +23,19 @@ mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, content_width, title_label,
+    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_detail, card_label, content_width, title_label,
 };
 pub(in crate::topology) use self::arrange::size::{shorten, width};
+pub(in crate::topology) use self::arrange::surface::SCREEN;
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
-pub use self::input::{GraphInput, GraphOptions, GroupBy, GroupByError};
+pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
+pub(in crate::topology) use self::role::{role_count, role_name};
 pub use self::shape::{
-    Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
+    Bounds, Edge, EdgeKind, FoldedPart, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::arrange::size::{DETAIL_SIZE, shorten_to_width, sort_key};
 use super::shape::Edge;
-use crate::topology::links::PortRef;
 
 /// Largest width of the names of ports at one end of a line, in pixels.
 const MAX_WIDTH: u32 = 150;
@@ -39,7 +38,13 @@ pub(in crate::topology) fn port_name(name: &str) -> String {
 }
 
 /// Returns the ports at the source and at the target of an edge, as pictures show them beside the line.
+///
+/// Of a bundle, the number of links takes the place of a port: there it has room also at the end of a line whose beginning is
+/// that of others, too.
 pub(in crate::topology) fn port_labels(edge: &Edge) -> [Option<String>; 2] {
+    if edge.bundled > 1 {
+        return [Some(format!("{} links", edge.bundled)), None];
+    }
     port_names(edge)
         .map(|names| Some(shorten_to_width(&names?, DETAIL_SIZE, MAX_WIDTH)).filter(|text| !text.is_empty()))
 }
@@ -57,20 +62,17 @@ pub(in crate::topology) fn port_names(edge: &Edge) -> [Option<String>; 2] {
         let (port, members) = ends.next()?;
         let own = port.as_ref().map(|port| port_name(&port.name));
         own.or_else(|| {
-            let list = Some(list(&members)).filter(|list| !list.is_empty())?;
+            let list = Some(port_list(members.iter().map(|port| port.name.as_str())));
+            let list = list.filter(|list| !list.is_empty())?;
             Some(if members.len() < edge.members.len() { list + ", ?" } else { list })
         })
     })
 }
 
 /// Returns the names of several ports as a list in which consecutive numbers are a range.
-fn list(ports: &[&PortRef]) -> String {
-    let mut names: Vec<(String, String)> = ports
-        .iter()
-        .map(|port| port_name(&port.name))
-        .filter(|name| !name.is_empty())
-        .map(|name| (sort_key(&name), name))
-        .collect();
+pub(super) fn port_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<(String, String)> =
+        names.map(port_name).filter(|name| !name.is_empty()).map(|name| (sort_key(&name), name)).collect();
     names.sort_unstable();
     names.dedup();
     let mut list = String::new();
@@ -95,7 +97,7 @@ fn list(ports: &[&PortRef]) -> String {
 
 /// Splits a name into what comes before its last number, and this number. A number that would be written differently
 /// belongs to the name.
-fn numbered(name: &str) -> (&str, Option<u32>) {
+pub(super) fn numbered(name: &str) -> (&str, Option<u32>) {
     let prefix = name.trim_end_matches(|last: char| last.is_ascii_digit());
     let digits = name.get(prefix.len()..).unwrap_or_default();
     match digits.parse() {
@@ -110,9 +112,7 @@ mod tests {
 
     #[track_caller]
     fn assert_list(names: &[&str], expected: &str) {
-        let ports: Vec<PortRef> =
-            names.iter().map(|name| PortRef { if_entry_id: None, name: (*name).to_owned() }).collect();
-        assert_eq!(list(&ports.iter().collect::<Vec<_>>()), expected);
+        assert_eq!(port_list(names.iter().copied()), expected);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::RoleReason;
+use super::{Detail, RoleReason};
 use crate::model::{HostId, HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::layout::AddressScope;
 use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef, VlanRange};
@@ -18,6 +18,9 @@ pub struct Graph {
     pub network_id: Option<NetworkId>,
     /// The view.
     pub view: TopologyView,
+    /// Whether the nodes are devices or the parts of the network.
+    #[serde(default)]
+    pub detail: Detail,
     /// Changes whenever the graph changes.
     pub revision: String,
     /// The time of the latest report that describes a host of the network; `None`: none does. The view need not show that host.
@@ -36,6 +39,25 @@ pub struct Graph {
     /// The hosts that the view has no place for, by subnet and name; at most 1,000. A warning counts them. Absent in a share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unplaced: Vec<UnplacedHost>,
+}
+
+impl Graph {
+    /// Creates a graph without positions, of which only nodes and edges are known.
+    pub(super) const fn new(view: TopologyView, nodes: Vec<Node>, edges: Vec<Edge>) -> Self {
+        Self {
+            network_id: None,
+            view,
+            detail: Detail::Devices,
+            revision: String::new(),
+            observed_at: None,
+            bounds: Bounds { x: 0.0, y: 0.0, width: 0.0, height: 0.0 },
+            nodes,
+            edges,
+            hidden: Hidden { leaves: 0, stale: 0 },
+            warnings: Vec::new(),
+            unplaced: Vec::new(),
+        }
+    }
 }
 
 /// A host that a view has no place for, such as one without a known link.
@@ -87,7 +109,7 @@ pub struct Node {
     pub parent_id: Option<NodeId>,
     /// The name to show.
     pub label: String,
-    /// A second line: the address of a host or the prefix of a subnet. Absent if the label shows it.
+    /// A second line: the address of a host, the prefix of a subnet, or what a node stands for. Absent if the label shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The kind of the label's content. It decides what a share replaces.
@@ -111,14 +133,19 @@ pub struct Node {
     pub height: f64,
     /// Whether a user placed the node.
     pub pinned: bool,
-    /// The number of leaves that the node stands for. 0 for a node that stands for itself.
+    /// The number of devices that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
     /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<RoleCount>,
+    /// The devices that the node stands for, by VLAN or else by range of ports; empty unless this divides them. Absent as
+    /// `location`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<FoldedPart>,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
-    /// The state of the links: down if all are, degraded if one to a device that connects others is.
+    /// The state of the links: down if all are, degraded if one to a device that connects others is. Of a part of the
+    /// network, the worst one of the devices in it that connect others.
     #[serde(default)]
     pub state: LinkState,
     /// The location that the device reports; absent when unknown, and where a share conceals anything.
@@ -133,7 +160,7 @@ pub struct Node {
     /// Whether the node is a subnet that follows from the addresses and masks of hosts, and that is not stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
-    /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
+    /// The VLAN of an end device, or of all that a node stands for: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
 }
@@ -146,6 +173,32 @@ pub struct RoleCount {
     pub role: HostRole,
     /// The number of devices.
     pub count: u32,
+}
+
+/// Some of the devices that a node stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FoldedPart {
+    /// Their VLAN. Absent where ports divide the devices, and of devices without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlan: Option<u16>,
+    /// The ports that they are connected to, such as `Gi1/0/1–24`. Absent where VLANs divide the devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<String>,
+    /// Their roles, the most frequent first.
+    pub folded: Vec<RoleCount>,
+}
+
+impl FoldedPart {
+    /// Returns what these devices have in common, in words.
+    pub(in crate::topology) fn place(&self) -> String {
+        match (self.vlan, &self.ports) {
+            (Some(vlan), _) => format!("VLAN {vlan}"),
+            (None, Some(ports)) => ports.clone(),
+            (None, None) => "others".to_owned(),
+        }
+    }
 }
 
 /// The kind of content of a text in a graph.
@@ -177,7 +230,7 @@ pub enum NodeKind {
     Segment,
     /// A subnet.
     Subnet,
-    /// The devices at a location, in a subnet or with a tag.
+    /// The devices at a location, in a subnet or with a tag, or a part of the network.
     Area,
     /// Several leaves of one device, drawn as one.
     Group,
@@ -206,6 +259,7 @@ impl Node {
             pinned: false,
             collapsed: 0,
             folded: Vec::new(),
+            parts: Vec::new(),
             stale: false,
             state: LinkState::Unknown,
             location: None,
@@ -241,6 +295,9 @@ pub struct Edge {
     /// Whether the members are one aggregation group. Otherwise they are parallel links.
     #[serde(default = "is_aggregated")]
     pub lag: bool,
+    /// The number of links that the edge stands for, between parts of the network. 0 for an edge that stands for itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bundled: u32,
     /// The other links that the edge stands for if its members are parallel links.
     #[serde(skip)]
     pub(in crate::topology) parallel: Vec<LinkId>,
@@ -269,6 +326,11 @@ pub struct Edge {
     pub points: Vec<[f64; 2]>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// The members of an edge from before there were parallel links.
 const fn is_aggregated() -> bool {
     true
@@ -287,6 +349,7 @@ impl Edge {
             speed_bps: None,
             members: Vec::new(),
             lag: false,
+            bundled: 0,
             parallel: Vec::new(),
             confidence: Confidence::Confirmed,
             evidence: Vec::new(),
@@ -323,7 +386,7 @@ pub enum EdgeKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Hidden {
-    /// The number of leaves that are drawn as groups.
+    /// The number of nodes that others stand for.
     pub leaves: usize,
     /// The number of stale hosts that are left out.
     pub stale: usize,

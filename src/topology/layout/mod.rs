@@ -32,6 +32,7 @@ mod tiers;
 pub use self::diagram::{AddressScope, Arrangement, Connection, Diagram, Label, LineEnd, Shape};
 pub use self::geometry::{Point, Rect, Size};
 pub(super) use self::labels::LabelRoom;
+pub(super) use self::network::SimpleGraph;
 
 use self::outline::Outline;
 

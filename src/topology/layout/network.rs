@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 
 /// A graph without parallel edges and loops; its nodes are numbers from zero.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SimpleGraph {
+pub(in crate::topology) struct SimpleGraph {
     neighbors: Vec<Vec<usize>>,
     edges: Vec<(usize, usize)>,
 }
 
 impl SimpleGraph {
-    pub(super) fn new(count: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Self {
+    pub(in crate::topology) fn new(count: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut edges: Vec<(usize, usize)> = links
             .into_iter()
             .map(|(one, other)| (one.min(other), one.max(other)))
@@ -27,24 +27,24 @@ impl SimpleGraph {
         Self { neighbors, edges }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::topology) fn len(&self) -> usize {
         self.neighbors.len()
     }
 
-    pub(super) fn edges(&self) -> &[(usize, usize)] {
+    pub(in crate::topology) fn edges(&self) -> &[(usize, usize)] {
         &self.edges
     }
 
-    pub(super) fn neighbors(&self, node: usize) -> &[usize] {
+    pub(in crate::topology) fn neighbors(&self, node: usize) -> &[usize] {
         &self.neighbors[node]
     }
 
-    pub(super) fn degree(&self, node: usize) -> usize {
+    pub(in crate::topology) fn degree(&self, node: usize) -> usize {
         self.neighbors(node).len()
     }
 
     /// Returns the nodes of each connected component, in order of their smallest nodes.
-    pub(super) fn components(&self) -> Vec<Vec<usize>> {
+    pub(in crate::topology) fn components(&self) -> Vec<Vec<usize>> {
         let mut seen = vec![false; self.len()];
         let mut components = Vec::new();
         for start in 0..self.len() {
@@ -70,7 +70,7 @@ impl SimpleGraph {
     }
 
     /// Returns the graph of some nodes, numbered by their position in the list.
-    pub(super) fn part(&self, nodes: &[usize]) -> Self {
+    pub(in crate::topology) fn part(&self, nodes: &[usize]) -> Self {
         let mut numbers = vec![None; self.len()];
         for (number, node) in nodes.iter().enumerate() {
             numbers[*node] = Some(number);
@@ -84,7 +84,7 @@ impl SimpleGraph {
 
     /// Returns the number of edges from the nearest source to each node. `None` for a node without a way from any
     /// source.
-    pub(super) fn hops(&self, sources: &[usize]) -> Vec<Option<usize>> {
+    pub(in crate::topology) fn hops(&self, sources: &[usize]) -> Vec<Option<usize>> {
         let mut hops = vec![None; self.len()];
         let mut waiting = VecDeque::new();
         for source in sources {

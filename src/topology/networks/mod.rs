@@ -3,7 +3,7 @@
 mod cache;
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::{fmt, io};
 
@@ -12,7 +12,10 @@ use sha2::{Digest, Sha256};
 use self::cache::{Cache, StateSize, StateSlot};
 use self::state::NetworkState;
 use super::EdgeDetails;
-use super::graph::{BlindSpot, Graph, GraphOptions, GroupBy, Positions, blind_spots, build, lay_out};
+use super::graph::{
+    BlindSpot, Detail, Graph, GraphInput, GraphOptions, GroupBy, Positions, SCREEN, blind_spots, build,
+    lay_out,
+};
 use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::invariant::Invariant;
@@ -83,7 +86,7 @@ impl Topologies {
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        self.drawn(caller.organization_id(), network, options, true, |graph| graph).await
+        self.drawn(caller.organization_id(), network, options, Drawing::Placed, |graph| graph).await
     }
 
     /// Returns the graph of a network without positions.
@@ -97,7 +100,7 @@ impl Topologies {
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        self.drawn(caller.organization_id(), network, options, false, |graph| graph).await
+        self.drawn(caller.organization_id(), network, options, Drawing::WithoutPositions, |graph| graph).await
     }
 
     /// Returns an edge of a view, with the weaker claims that it overrides.
@@ -150,14 +153,14 @@ impl Topologies {
         organization: OrganizationId,
         network: NetworkId,
         options: GraphOptions,
-        is_placed: bool,
+        drawing: Drawing,
         finish: impl FnOnce(Graph) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let positions = match (is_placed, options.group_by) {
-            (false, _) => None,
-            (true, None) => Some(self.positions(network, options.view).await?),
-            // Users have placed nodes where there are no containers.
-            (true, Some(_)) => Some(Positions::default()),
+        // Users have placed nodes where there are no containers.
+        let has_pins = options.group_by.is_none() && options.detail != Some(Detail::Overview);
+        let positions = match drawing {
+            Drawing::Placed | Drawing::Page if has_pins => self.positions(network, options.view).await?,
+            _ => Positions::default(),
         };
         let tag_names = match options.group_by {
             Some(GroupBy::Tag) => self.inventory.tag_names(organization).await?,
@@ -166,12 +169,11 @@ impl Topologies {
         let draw = move |state: &NetworkState| {
             let mut input = state.input(network, &options);
             input.tag_names = tag_names;
-            let mut graph = build(&input);
-            graph.revision = revision_of(&graph);
-            if let Some(positions) = &positions {
-                lay_out(&mut graph, positions);
-            }
-            finish(graph)
+            finish(match drawing {
+                Drawing::WithoutPositions => built(&input),
+                Drawing::Placed => placed(&input, &positions),
+                Drawing::Page => placed_for_page(&input, &positions),
+            })
         };
         self.with_network(organization, network, draw).await
     }
@@ -220,6 +222,52 @@ impl Topologies {
         self.cache.note_size(organization, network, StateSize { hosts, bytes });
         *guard = Some(state);
         Ok(result)
+    }
+}
+
+/// The kind of drawing that a request asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Drawing {
+    /// The graph alone.
+    WithoutPositions,
+    /// The graph with positions.
+    Placed,
+    /// The graph with positions. It is the overview if the names of devices would be too small on a page, unless the
+    /// options say what to draw.
+    Page,
+}
+
+fn built(input: &GraphInput<'_>) -> Graph {
+    let mut graph = build(input);
+    graph.revision = revision_of(&graph);
+    graph
+}
+
+fn placed(input: &GraphInput<'_>, positions: &Positions) -> Graph {
+    let mut graph = built(input);
+    lay_out(&mut graph, positions);
+    graph
+}
+
+fn placed_for_page(input: &GraphInput<'_>, positions: &Positions) -> Graph {
+    let options = input.options;
+    if options.detail.is_some() || !options.collapse {
+        return placed(input, positions);
+    }
+    // What a reader has unfolded or moved must not change what the page begins with.
+    let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
+    let graph = built(&GraphInput { options: &folded, ..input.clone() });
+    let fitting = Some(graph).filter(|graph| SCREEN.may_hold(graph)).map(|mut graph| {
+        lay_out(&mut graph, &Positions::default());
+        graph
+    });
+    match fitting.filter(|graph| SCREEN.holds(graph)) {
+        Some(graph) if options.expand.is_empty() && *positions == Positions::default() => graph,
+        Some(_) => placed(input, positions),
+        None => {
+            let overview = GraphOptions { detail: Some(Detail::Overview), ..options.clone() };
+            placed(&GraphInput { options: &overview, ..input.clone() }, &Positions::default())
+        }
     }
 }
 

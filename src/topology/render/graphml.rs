@@ -36,6 +36,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("speed_bps", "edge", "long"),
     ("members", "edge", "int"),
     ("lag", "edge", "boolean"),
+    ("bundled", "edge", "int"),
     ("confidence", "edge", "string"),
     ("edge_stale", "edge", "boolean"),
     ("edge_state", "edge", "string"),
@@ -112,6 +113,9 @@ fn write_edge(out: &mut File, edge: &Edge) {
     }
     data(out, "members", &edge.members.len().to_string());
     data(out, "lag", if edge.lag { "true" } else { "false" });
+    if edge.bundled > 0 {
+        data(out, "bundled", &edge.bundled.to_string());
+    }
     data(out, "confidence", confidence(edge.confidence));
     data(out, "edge_stale", if edge.stale { "true" } else { "false" });
     data(out, "edge_state", state_class(edge.state));

@@ -40,7 +40,7 @@ impl<'a> Scene<'a> {
 
     /// Returns whether a node is drawn as a frame with a title.
     pub(super) fn is_container(&self, node: &Node) -> bool {
-        node.kind == NodeKind::Subnet || self.containers.contains(&node.id)
+        (node.kind == NodeKind::Subnet && node.collapsed == 0) || self.containers.contains(&node.id)
     }
 
     /// Returns whether a single line leads to a node.

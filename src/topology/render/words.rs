@@ -1,7 +1,8 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{Edge, EdgeKind, NodeKind, RoleCount};
+use crate::topology::graph::{Edge, EdgeKind, NodeKind};
+pub(super) use crate::topology::graph::{role_count, role_name as role};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
 use crate::topology::render::Format;
 
@@ -33,48 +34,6 @@ pub(super) const fn role_class(role: HostRole) -> &'static str {
         HostRole::IndustrialController => "industrial-controller",
         _ => role.as_str(),
     }
-}
-
-pub(super) const fn role(role: HostRole) -> &'static str {
-    match role {
-        HostRole::Router => "Router",
-        HostRole::Switch => "Switch",
-        HostRole::AccessPoint => "Access point",
-        HostRole::Firewall => "Firewall",
-        HostRole::Server => "Server",
-        HostRole::Printer => "Printer",
-        HostRole::Phone => "Phone",
-        HostRole::Camera => "Camera",
-        HostRole::Storage => "Storage",
-        HostRole::Hypervisor => "Hypervisor",
-        HostRole::Workstation => "Workstation",
-        HostRole::Internet => "Internet",
-        HostRole::Guest => "Virtual machine",
-        HostRole::WirelessController => "Wireless controller",
-        HostRole::Ups => "Power supply",
-        HostRole::IndustrialController => "Industrial controller",
-        HostRole::Media => "Media device",
-        HostRole::Iot => "Small device",
-        HostRole::Unknown => "Unknown role",
-    }
-}
-
-/// Returns the number of devices of a role in words, such as `4 printers`.
-pub(super) fn role_count(of: RoleCount) -> String {
-    let one = match of.role {
-        HostRole::Unknown => "device of unknown role".to_owned(),
-        HostRole::Internet => "network outside".to_owned(),
-        role => self::role(role).to_lowercase(),
-    };
-    let several = match of.role {
-        HostRole::Switch => "switches".to_owned(),
-        HostRole::Unknown => "devices of unknown role".to_owned(),
-        HostRole::Internet => "networks outside".to_owned(),
-        HostRole::Storage => "storage devices".to_owned(),
-        HostRole::Ups => "power supplies".to_owned(),
-        _ => format!("{one}s"),
-    };
-    format!("{} {}", of.count, if of.count == 1 { one } else { several })
 }
 
 pub(super) const fn node_kind(kind: NodeKind) -> &'static str {
@@ -191,6 +150,9 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
 
 /// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.
 pub(super) fn capacity(edge: &Edge) -> Option<String> {
+    if edge.bundled > 1 {
+        return Some(format!("{} links", edge.bundled));
+    }
     let members = u64::try_from(edge.members.len()).unwrap_or(u64::MAX);
     let known = edge.speed_bps.filter(|speed| *speed > 0);
     match (members, known) {

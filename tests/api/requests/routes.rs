@@ -207,16 +207,17 @@ const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
 const GRAPH: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by collapse expand min_confidence show_stale layout",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale layout",
 );
 
 #[cfg(feature = "topology")]
 const EXPORT: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by collapse expand min_confidence show_stale format theme",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale format theme",
 );
 
 #[cfg(feature = "topology")]
-const PAGE: Needs = Needs::Parameters("view focus depth tag_ids collapse expand min_confidence show_stale");
+const PAGE: Needs =
+    Needs::Parameters("view focus depth tag_ids detail collapse expand min_confidence show_stale");
 
 #[cfg(feature = "topology")]
 #[rustfmt::skip]

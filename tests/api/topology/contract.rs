@@ -91,7 +91,7 @@ fn parameters_that_an_endpoint_does_not_have_are_unknown() {
         }
         let empty = of_office(
             GRAPH,
-            "view=&focus=&depth=&tag_ids=&role=&vlan=&group_by=&collapse=&expand=&min_confidence=&layout=",
+            "view=&focus=&depth=&tag_ids=&role=&vlan=&group_by=&detail=&collapse=&expand=&min_confidence=&layout=",
         );
         let graph = campus.graph("").await;
         rows.push(Row::gives("empty values", with_key(get(&empty), &viewer), graph));
@@ -103,7 +103,7 @@ fn parameters_that_an_endpoint_does_not_have_are_unknown() {
 fn defaults_are_those_of_the_contract() {
     run_with(Campus::new, async |campus| {
         let usual = campus.graph("").await;
-        let explicit = "view=l2&collapse=true&min_confidence=Inferred&layout=true";
+        let explicit = "view=l2&detail=devices&collapse=true&min_confidence=Inferred&layout=true";
         assert_eq!(campus.graph(explicit).await, usual);
         let focus = format!("focus={}", campus.access);
         assert_eq!(campus.graph(&focus).await, campus.graph(&format!("{focus}&depth=1")).await);

@@ -127,6 +127,8 @@ fn invalid_parameter_is_refused_with_its_name() {
             ),
             ("graph", "role=swich", format, json!({"field": "role"})),
             ("export", "role=switch,x", format, json!({"field": "role"})),
+            ("graph", "detail=all", format, json!({"field": "detail"})),
+            ("export", "detail=Overview", format, json!({"field": "detail"})),
             ("graph", "group_by=site", format, json!({"field": "group_by"})),
             ("graph", "vlan=x", format, json!({"field": "vlan"})),
             ("export", "vlan=0", "validation_out_of_range", json!({"field": "vlan", "min": 1, "max": 4_094})),
@@ -176,16 +178,15 @@ fn options_choose_what_the_graph_shows() {
 }
 
 #[test]
-fn leaves_beyond_eight_are_one_node_unless_expanded() {
+fn end_devices_that_do_not_fit_on_a_sheet_are_one_node_unless_expanded() {
     run_with(Campus::new, async |campus| {
-        for number in 0..12 {
-            let leaf = campus.host(&format!("leaf {number}")).await;
-            campus.link(campus.access, leaf).await;
-        }
+        let leaves = 700;
+        campus.leaves(leaves).await;
         let folded = campus.graph("").await;
         let groups: Vec<&Value> =
             items(&folded, "nodes").iter().filter(|node| node["kind"] == "Group").collect();
         let [group] = groups.as_slice() else { panic!("{folded:#}") };
+        assert_eq!(group["label"], format!("{leaves} devices of unknown role"));
         assert_eq!(folded["hidden"]["leaves"], group["collapsed"]);
         let to_group = items(&folded, "edges").iter().find(|edge| edge["target"] == group["id"]).unwrap();
         let path = format!("/api/v1/topology/edges/{}", to_group["id"].as_str().unwrap());
@@ -195,9 +196,30 @@ fn leaves_beyond_eight_are_one_node_unless_expanded() {
         assert_eq!(&details, to_group);
         let unfolded = campus.graph("collapse=false").await;
         assert_eq!(unfolded["hidden"]["leaves"], 0);
-        assert_eq!(items(&unfolded, "nodes").len(), 15);
+        assert_eq!(items(&unfolded, "nodes").len(), 3 + leaves);
         let expanded = campus.graph(&format!("expand={}", group["id"].as_str().unwrap())).await;
         assert_eq!(expanded["nodes"], unfolded["nodes"]);
+        let without = campus.graph("layout=false").await;
+        assert_eq!(without["revision"], folded["revision"]);
+    });
+}
+
+#[test]
+fn overview_has_boxes_that_open() {
+    run_with(Campus::new, async |campus| {
+        campus.leaves(20).await;
+        let overview = campus.graph("detail=overview").await;
+        assert_eq!(overview["detail"], "overview");
+        let [only] = items(&overview, "nodes") else { panic!("{overview:#}") };
+        assert_eq!((&only["kind"], &only["collapsed"]), (&json!("Area"), &json!(23)));
+        let opened = campus.graph(&format!("detail=overview&expand={}", only["id"].as_str().unwrap())).await;
+        assert_eq!(items(&opened, "nodes").len(), 24);
+        assert!(items(&opened, "nodes").iter().skip(1).all(|node| node["parent_id"] == only["id"]));
+        let file = campus
+            .send_as(&campus.member, get(&of_office("/api/v1/topology/export", "detail=overview")))
+            .await;
+        assert!(String::from_utf8(file.body).unwrap().contains("1 area"));
+        assert_eq!(campus.graph("").await["detail"], "devices");
     });
 }
 

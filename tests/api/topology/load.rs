@@ -149,7 +149,7 @@ fn ninth_different_drawing_of_an_organization_at_a_time_is_refused() {
 }
 
 /// Fills the office with a network that takes long to draw.
-async fn fill(campus: &Campus, hosts: u128) {
+pub(super) async fn fill(campus: &Campus, hosts: u128) {
     campus.put((1..=hosts).map(|number| host(number, OFFICE))).await;
     let owner = campus.owner(&campus.home);
     for number in 2..=hosts {

@@ -13,7 +13,7 @@ use std::ops::Deref;
 
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::model::{HostId, Permission, TopologyLinkId};
+use toposcope::model::{Host, HostId, LinkEnd, Permission, TopologyLink, TopologyLinkId};
 use uuid::Uuid;
 
 use crate::common::{Fixture, OFFICE, Reply, get, send_json, with_key};
@@ -91,6 +91,18 @@ impl Campus {
     async fn host(&self, name: &str) -> HostId {
         let body = json!({"network_id": OFFICE, "name": name});
         id_of(self.by_member("POST", "/api/v1/hosts", &body).await.data())
+    }
+
+    /// Creates hosts that are linked to the access switch.
+    async fn leaves(&self, count: usize) {
+        let owner = self.owner(&self.home);
+        for number in 0..count {
+            let leaf = Host::new(OFFICE, &format!("leaf {number}"));
+            let ends = [self.access, leaf.id].map(LinkEnd::at_host);
+            self.put([leaf]).await;
+            let [source, target] = ends;
+            self.inventory.records().create(&owner, TopologyLink::new(OFFICE, source, target)).await.unwrap();
+        }
     }
 
     /// Creates a manual link between two hosts of the office.

@@ -8,6 +8,7 @@ use toposcope::service::Endpoints;
 use tower::ServiceExt;
 
 use super::layouts::{path, positions};
+use super::load::fill;
 use super::{ACCESS, CORE, Campus, LINKS, link};
 use crate::backend::run_with;
 use crate::common::{
@@ -52,6 +53,31 @@ fn session_shows_the_network_and_members_edit_it() {
             assert_eq!(graph(&page)["network_id"], json!(OFFICE));
             assert_eq!(graph(&page), campus.graph("").await);
         }
+    });
+}
+
+#[test]
+fn page_begins_with_the_overview_where_names_would_be_too_small() {
+    run_with(Campus::new, async |campus| {
+        fill(&campus, 400).await;
+        let open = async |query: &str| {
+            let page = text(&campus.page_for(Permission::Viewer, query).await);
+            (graph(&page), page)
+        };
+        let (overview, page) = open("").await;
+        assert_eq!(overview, campus.graph("detail=overview").await);
+        assert!(page.contains("data-detail=\"overview\"") && page.contains("?detail=devices"));
+        let closed = overview["nodes"].as_array().unwrap().iter().find(|node| node["kind"] == "Area");
+        let query = format!("expand={}", closed.unwrap()["id"].as_str().unwrap());
+        let (opened, _) = open(&format!("?{query}")).await;
+        assert_eq!(opened, campus.graph(&format!("detail=overview&{query}")).await);
+        assert!(opened["nodes"].as_array().unwrap().len() > overview["nodes"].as_array().unwrap().len());
+        for query in ["detail=devices", "collapse=false"] {
+            let (devices, page) = open(&format!("?{query}")).await;
+            assert_eq!(devices, campus.graph(query).await, "{query}");
+            assert!(page.contains("data-detail=\"devices\"") && page.contains("?detail=overview"));
+        }
+        assert_eq!(campus.graph("").await["detail"], "devices");
     });
 }
 
@@ -110,7 +136,10 @@ fn query_of_the_page_selects_what_it_shows() {
     run_with(Campus::new, async |campus| {
         let page = text(&campus.page_for(Permission::Viewer, "?view=l3").await);
         assert_eq!(graph(&page), campus.graph("view=l3").await);
-        assert!(page.contains("data-view=\"l3\"") && page.contains("view=l3&amp;format=dot"), "{page}");
+        assert!(
+            page.contains("data-view=\"l3\"") && page.contains("view=l3&detail=devices&format=dot"),
+            "{page}"
+        );
         for (query, field) in [("?view=l9", "view"), ("?layout=false", "layout"), ("?x=%3Cb%3E", "x")] {
             let page = campus.page_for(Permission::Viewer, query).await;
             assert_eq!(page.status, 400);

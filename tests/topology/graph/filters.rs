@@ -105,7 +105,7 @@ fn sites() -> Fixture {
         let switch = network.host(&format!("sw-{site}"), "switch", &[]);
         network.hosts.last_mut().unwrap().sys_location = Some(format!(" {site} "));
         network.link((router, site), (switch, "1"), "Confirmed");
-        for number in 0..12 {
+        for number in 0..900 {
             let pc = network.host(&format!("pc-{site}-{number}"), "Windows", &[]);
             network.link((switch, &format!("p{number}")), (pc, "1"), "Confirmed");
         }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use toposcope::model::{Host, HostId, TopologyView};
 use toposcope::topology::graph::{
-    Graph, GraphInput, GraphOptions, HostSummary, NodeKind, Positions, Redactor, SensitiveValues, build,
-    lay_out,
+    Detail, Graph, GraphInput, GraphOptions, HostSummary, NodeKind, Positions, Redactor, SensitiveValues,
+    build, lay_out,
 };
 use toposcope::topology::links::{Device, Links};
 use toposcope::topology::render::{Format, Picture, notes};
@@ -16,6 +16,13 @@ use crate::links::labs::labs;
 
 const VIEWS: [TopologyView; 3] = [TopologyView::L2, TopologyView::L3, TopologyView::Workloads];
 
+/// Returns the number of devices that a graph draws or folds.
+fn devices(graph: &Graph) -> usize {
+    let drawn = graph.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub));
+    let folded = graph.nodes.iter().flat_map(|node| &node.folded).map(|of| of.count as usize);
+    drawn.count() + folded.sum::<usize>()
+}
+
 /// Panics unless a network of this many hosts shows all of them in each view.
 pub(crate) fn assert_nothing_vanishes(name: &str, hosts: usize, draw: &dyn Fn(GraphOptions) -> Graph) {
     for view in VIEWS {
@@ -23,6 +30,9 @@ pub(crate) fn assert_nothing_vanishes(name: &str, hosts: usize, draw: &dyn Fn(Gr
         options.collapse = false;
         let open = draw(options.clone());
         options.collapse = true;
+        options.detail = Some(Detail::Overview);
+        let overview = draw(options.clone());
+        options.detail = None;
         let mut folded = draw(options);
         let name = format!("{name}, {view}");
         let stood_for = |graph: &Graph| {
@@ -32,7 +42,10 @@ pub(crate) fn assert_nothing_vanishes(name: &str, hosts: usize, draw: &dyn Fn(Gr
                 .sum::<usize>()
         };
         assert_eq!(stood_for(&open), stood_for(&folded), "{name}");
-        assert_eq!(open.warnings, folded.warnings, "{name}");
+        for graph in [&folded, &overview] {
+            assert_eq!(devices(&open), devices(graph), "{name}");
+            assert_eq!(open.warnings, graph.warnings, "{name}");
+        }
         let drawn = open.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
         let noted: usize = open
             .warnings

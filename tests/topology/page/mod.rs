@@ -7,6 +7,7 @@ mod html;
 use base64ct::{Base64, Encoding};
 use sha2::{Digest, Sha256};
 use toposcope::model::{NetworkId, ShareId, ShareMetadata, ShareOptions, TopologyView};
+use toposcope::topology::graph::Detail;
 use toposcope::topology::render::page::{
     FrameAncestors, NetworkFailure, NetworkPage, Page, ShareFailure, SharePage,
 };
@@ -41,7 +42,12 @@ fn protected(name: &str) -> Page {
 }
 
 fn network(name: &str, may_edit: bool) -> Page {
+    network_in(Detail::Devices, name, may_edit)
+}
+
+fn network_in(detail: Detail, name: &str, may_edit: bool) -> Page {
     let mut page = NetworkPage::new(NetworkId::from_u128(9), name, TopologyView::L3);
+    page.detail = detail;
     page.may_edit = may_edit;
     page.tag = Some("W/\"tag\"");
     page.open(SVG, GRAPH)
@@ -89,7 +95,8 @@ fn no_form_names_another_server() {
         for element in Document::parse(&html).elements {
             for (attribute, value) in &element.attributes {
                 let is_address = ["src", "href", "action", "srcset", "data"].contains(&attribute.as_str());
-                let is_own = ["data:", "?view=", "../api/"].iter().any(|start| value.starts_with(start));
+                let is_own =
+                    ["data:", "?view=", "?detail=", "../api/"].iter().any(|start| value.starts_with(start));
                 assert!(!is_address || is_own, "{attribute} is {value}");
             }
         }
@@ -219,11 +226,24 @@ fn page_of_a_network_works_without_a_script_as_far_as_links_go() {
         TopologyView::ALL.len()
     );
     let id = NetworkId::from_u128(9);
-    assert!(
-        addresses.contains(&&*format!("../api/v1/topology/export?network_id={id}&view=l3&format=drawio"))
-    );
+    assert!(addresses.contains(&&*format!(
+        "../api/v1/topology/export?network_id={id}&view=l3&detail=devices&format=drawio"
+    )));
     let shown = document.elements.iter().find(|element| element.attribute("aria-current").is_some()).unwrap();
     assert_eq!(shown.attribute("data-view"), Some("l3"));
+}
+
+#[test]
+fn page_of_a_network_leads_to_the_overview_and_back() {
+    for (shown, other) in [(Detail::Devices, "overview"), (Detail::Overview, "devices")] {
+        let document = Document::parse(&network_in(shown, "Campus", false).html);
+        let link = document.with_id("detail").unwrap();
+        assert_eq!(link.attribute("href"), Some(&*format!("?detail={other}&view=l3")));
+        assert_eq!(link.attribute("data-detail"), Some(shown.as_str()));
+        let files = document.elements.iter().filter_map(|element| element.attribute("href"));
+        let part = format!("&detail={shown}&");
+        assert_eq!(files.filter(|file| file.contains(&part)).count(), 6);
+    }
 }
 
 #[test]
@@ -244,7 +264,8 @@ fn page_of_a_network_has_what_the_reader_may_do() {
 fn page_takes_at_most_90_kilobytes_beside_the_picture() {
     let open = open("Campus", GRAPH).html.len() - SVG.len() - GRAPH.len();
     let protected = protected("Campus").html.len();
-    let network = network("Campus", true).html.len() - SVG.len() - GRAPH.len();
+    let of_network = |detail| network_in(detail, "Campus", true).html.len() - SVG.len() - GRAPH.len();
+    let network = of_network(Detail::Devices).max(of_network(Detail::Overview));
     println!(
         "{open} bytes beside the picture, {protected} bytes with the form, {network} bytes of a network"
     );

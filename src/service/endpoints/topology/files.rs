@@ -11,6 +11,7 @@ use crate::service::response::body::ResponseBody;
 use crate::service::response::error::ApiError;
 use crate::service::response::{JSON, Outcome};
 use crate::service::routes::route::{Call, Pending};
+use crate::topology::Drawing;
 use crate::topology::graph::Graph;
 use crate::topology::render::{FileTooLarge, Format, Picture, Theme, style_source};
 
@@ -71,7 +72,8 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 let media_type = format.media_type().to_owned();
                 responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
-            let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
+            let drawn =
+                state.topologies.drawn(organization, network_id, query.options, Drawing::Placed, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

@@ -15,6 +15,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::endpoints::Endpoints;
 use crate::service::routes::route::{Call, Pending, ResponseContent};
 use crate::service::state::ApiState;
+use crate::topology::Drawing;
 use crate::topology::graph::{Graph, GraphOptions};
 use crate::topology::render::page::{NetworkFailure, NetworkPage, Page, ShareFailure};
 use crate::topology::render::{Format, Picture};
@@ -77,11 +78,12 @@ impl ApiState {
                 let svg = picture.render(Format::Svg).map_err(too_large)?;
                 let json = picture.render(Format::Json).map_err(too_large)?;
                 let mut page = NetworkPage::new(network.id, &network.name, graph.view);
+                page.detail = graph.detail;
                 page.may_edit = may_edit;
                 page.tag = known.as_ref().and_then(|tag| tag.to_str().ok());
                 Ok::<_, ApiError>(ResponseBody::full(page.open(&svg, &json).html.into()))
             };
-            let drawn = self.topologies.drawn(organization, id, options, true, write);
+            let drawn = self.topologies.drawn(organization, id, options, Drawing::Page, write);
             Ok::<_, ApiError>(self.keep(tag, drawn.await??))
         };
         let body = self.drawings.get(organization, tag, draw).await?;

@@ -19,7 +19,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
-use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
+use crate::topology::graph::{Bounds, Detail, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::SharePage;
 use crate::topology::render::{Format, Picture, Theme, json};
 
@@ -125,6 +125,7 @@ fn read_share(call: &Call<'_>) -> Result<ShareId, ApiError> {
 #[derive(Serialize)]
 struct SharedGraph<'g> {
     view: TopologyView,
+    detail: Detail,
     revision: &'g str,
     observed_at: Option<Timestamp>,
     bounds: Bounds,
@@ -148,6 +149,7 @@ impl<'g> From<&'g Graph> for SharedGraph<'g> {
     fn from(graph: &'g Graph) -> Self {
         Self {
             view: graph.view,
+            detail: graph.detail,
             revision: &graph.revision,
             observed_at: graph.observed_at,
             bounds: graph.bounds,

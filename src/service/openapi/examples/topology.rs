@@ -78,14 +78,19 @@ fn add_graph(schemas: &mut Schemas) {
         })
     };
     let group = json!({
-        "id": uuid(46), "kind": "Group", "entity_id": null, "parent_id": null, "label": "+12", "role": "unknown",
-        "x": 200, "y": 112, "width": 80, "height": 48, "pinned": false, "collapsed": 12,
+        "id": uuid(46), "kind": "Group", "entity_id": null, "parent_id": null, "label": "11 workstations, 1 printer", "role": "unknown",
+        "detail": "VLAN 20: 11, VLAN 30: 1", "x": 200, "y": 112, "width": 226, "height": 48, "pinned": false, "collapsed": 12,
         "folded": [{"role": "workstation", "count": 11}, {"role": "printer", "count": 1}],
+        "parts": [
+            {"vlan": 20, "folded": [{"role": "workstation", "count": 11}]},
+            {"vlan": 30, "folded": [{"role": "printer", "count": 1}]},
+        ],
         "stale": false, "state": "Up",
     });
     let graph = json!({
         "network_id": NETWORK,
         "view": "l2",
+        "detail": "devices",
         "revision": "9f86d081884c7d659a2feaa0c55ad015",
         "observed_at": "2026-08-01T12:00:00Z",
         "bounds": {"x": 0, "y": 0, "width": 184, "height": 160},

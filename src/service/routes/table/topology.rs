@@ -13,7 +13,7 @@ use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
-use crate::topology::graph::{GraphOptions, GroupBy};
+use crate::topology::graph::{Detail, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};
 use crate::wire::ErrorCode;
@@ -58,15 +58,21 @@ const GRAPH: &[Parameter] = &[
         Kind::Choice(GroupBy::TEXTS),
         "What containers of the view `l2` stand for. Positions that users have given to nodes do not apply then.",
     ),
+    Parameter::nullable(
+        "detail",
+        Kind::Choice(Detail::TEXTS),
+        "Whether nodes are devices, or one node stands for each location or block of devices. Without it, nodes are devices; \
+         on a page, where their names would be smaller than 9 pixels, the page begins with the overview.",
+    ),
     Parameter::optional(
         "collapse",
         Kind::Flag(GraphOptions::COLLAPSE),
-        "Whether leaves beyond eight of a device become one node.",
+        "Whether end devices of a device become one node, the largest groups first, until names have 7 points on A3.",
     ),
     Parameter::optional(
         "expand",
         Kind::Ids { min: 0, max: MAX_IDS },
-        "The nodes whose leaves are drawn in full.",
+        "The nodes whose end devices are drawn in full, and the nodes of an overview whose devices are drawn.",
     ),
     Parameter::optional(
         "min_confidence",

@@ -1,6 +1,7 @@
 //! Conversion of a graph to a diagram, and of positions back into the graph.
 
 pub(super) mod size;
+pub(super) mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,17 +122,22 @@ fn outside(graph: &Graph) -> BTreeSet<NodeId> {
 fn rank(view: TopologyView, node: &Node) -> Option<u8> {
     match (view, node.kind) {
         (TopologyView::L3, NodeKind::Subnet) => Some(4),
+        (TopologyView::L2, NodeKind::Area) if node.collapsed > 0 => rank_of(node.role),
         (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet | NodeKind::Area)
         | (TopologyView::Workloads, _) => None,
         (_, NodeKind::Group) => Some(5),
-        _ => match node.role {
-            HostRole::Internet => Some(0),
-            HostRole::Router => Some(1),
-            HostRole::Firewall => Some(2),
-            HostRole::Switch => Some(3),
-            HostRole::AccessPoint | HostRole::Hypervisor => Some(4),
-            HostRole::Unknown => None,
-            _ => Some(5),
-        },
+        _ => rank_of(node.role),
+    }
+}
+
+const fn rank_of(role: HostRole) -> Option<u8> {
+    match role {
+        HostRole::Internet => Some(0),
+        HostRole::Router => Some(1),
+        HostRole::Firewall => Some(2),
+        HostRole::Switch => Some(3),
+        HostRole::AccessPoint | HostRole::Hypervisor => Some(4),
+        HostRole::Unknown => None,
+        _ => Some(5),
     }
 }

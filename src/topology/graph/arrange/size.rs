@@ -20,7 +20,9 @@ pub(in crate::topology) const LABEL_SIZE: u32 = 13;
 pub(in crate::topology) const DETAIL_SIZE: u32 = 11;
 
 /// Largest width of a label, in pixels.
-const MAX_LABEL: u32 = 190;
+pub(in crate::topology::graph) const MAX_LABEL: u32 = 190;
+/// Largest width of the second line of a node that stands for others, in pixels.
+pub(in crate::topology::graph) const MAX_SUMMARY: u32 = 240;
 /// Largest width of the title of a container, in pixels.
 const MAX_TITLE: u32 = 300;
 
@@ -37,21 +39,22 @@ pub(in crate::topology) fn content_width(node: &Node) -> f64 {
     extent(node, false).0
 }
 
-fn extent(node: &Node, is_container: bool) -> (f64, f64) {
+/// Returns the width and the height that a node needs.
+pub(in crate::topology::graph) fn extent(node: &Node, is_container: bool) -> (f64, f64) {
     let detail = node.detail.as_deref().unwrap_or("");
     let icon = PADDING + ICON + PADDING;
     match node.kind {
-        NodeKind::Subnet | NodeKind::Area => {
+        NodeKind::Subnet | NodeKind::Area if node.collapsed == 0 => {
             (title_width(&node.label, detail) + 4.0 * PADDING, HEADER_HEIGHT)
         }
         NodeKind::Segment => (label_width(&node.label, DETAIL_SIZE) + 4.0 * PADDING, 22.0),
-        NodeKind::Group => (icon + label_width(&node.label, LABEL_SIZE) + 2.0 * PADDING, CARD_HEIGHT),
         NodeKind::Service => (label_width(&node.label, LABEL_SIZE) + 4.0 * PADDING, 28.0),
         NodeKind::Host if is_container => {
             (icon + title_width(&node.label, detail) + 2.0 * PADDING, CARD_HEIGHT)
         }
-        NodeKind::Host | NodeKind::Stub => {
-            let text = label_width(&node.label, LABEL_SIZE).max(label_width(detail, DETAIL_SIZE));
+        NodeKind::Host | NodeKind::Stub | NodeKind::Group | NodeKind::Subnet | NodeKind::Area => {
+            let detail = f64::from(width(detail, DETAIL_SIZE).min(max_detail(node)));
+            let text = label_width(&node.label, LABEL_SIZE).max(detail);
             (icon + text + 2.0 * PADDING, CARD_HEIGHT)
         }
     }
@@ -60,6 +63,15 @@ fn extent(node: &Node, is_container: bool) -> (f64, f64) {
 /// Returns the label as it is drawn on a card.
 pub(in crate::topology) fn card_label(text: &str, size: u32) -> String {
     shorten_to_width(text, size, MAX_LABEL)
+}
+
+/// Returns the second line of a card as it is drawn.
+pub(in crate::topology) fn card_detail(node: &Node) -> Option<String> {
+    node.detail.as_deref().map(|detail| shorten_to_width(detail, DETAIL_SIZE, max_detail(node)))
+}
+
+const fn max_detail(node: &Node) -> u32 {
+    if node.collapsed > 0 { MAX_SUMMARY } else { MAX_LABEL }
 }
 
 /// Returns the label as it is drawn in the title of a container.

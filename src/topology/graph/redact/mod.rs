@@ -10,6 +10,7 @@ use self::sensitive::Finder;
 pub use self::sensitive::SensitiveValues;
 use super::arrange::size::may_be_cut;
 use super::arrange::size::{measure, sort_key};
+use super::fold::count_in_words;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, NodeId, Redaction};
@@ -123,8 +124,16 @@ impl<'a> Redactor<'a> {
         if !self.is_inspected {
             node.state = LinkState::Unknown;
             node.folded.clear();
+            if node.kind == NodeKind::Group {
+                // The label names the roles.
+                node.label = count_in_words(node.collapsed as usize, std::iter::once(NodeKind::Host));
+            }
         }
         if !self.shows_everything() {
+            if node.kind == NodeKind::Group {
+                node.detail = None;
+                node.parts.clear();
+            }
             (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);
         }
         if self.kinds.contains(&Redaction::Addresses) {

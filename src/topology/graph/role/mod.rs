@@ -1,5 +1,6 @@
 //! The roles of hosts, and what they are derived from.
 
+mod name;
 mod words;
 
 use std::borrow::Cow;
@@ -7,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+pub(in crate::topology) use self::name::{role_count, role_name};
 use super::HostSummary;
 use crate::discovery::report::{Capability, FdbStatus};
 use crate::discovery::{Claim, ClaimRows};

@@ -21,6 +21,11 @@ pub(super) fn style(parts: &[&str]) -> String {
     join(parts, compact_style, |line| line.ends_with(BREAKS) || line.ends_with('}'))
 }
 
+/// Joins the lines of a part of a page, of which each element is a block or in a row of its own.
+pub(super) fn markup(part: &str) -> String {
+    part.replace(">\n", ">")
+}
+
 /// Removes from a line of CSS what means nothing. No string in it has a colon, a semicolon or a number.
 fn compact_style(line: &str) -> String {
     squeeze(line, STYLE).replace(": ", ":").replace(";}", "}").replace(":0.", ":.").replace(" 0.", " .")

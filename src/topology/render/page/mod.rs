@@ -23,7 +23,7 @@ use crate::model::{ShareMetadata, ShareOptions};
 use crate::topology::render::xml::escape;
 
 const DOCUMENT: &str = include_str!("parts/document.html");
-const VIEWER: &str = include_str!("parts/viewer.html");
+static VIEWER: LazyLock<String> = LazyLock::new(|| compact::markup(include_str!("parts/viewer.html")));
 const EXPORT: &str = include_str!("parts/export.html");
 const INSPECT: &str = include_str!("parts/inspect.html");
 const MINIMAP: &str = include_str!("parts/minimap.html");
@@ -90,7 +90,7 @@ impl<'a> SharePage<'a> {
             ("zoom", part(show_zoom_controls, ZOOM)),
             ("keys", KEYS),
         ];
-        fill(VIEWER, &values)
+        fill(&VIEWER, &values)
     }
 
     /// Returns what messengers show of the page. They show nothing of a share with a password.

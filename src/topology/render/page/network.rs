@@ -1,18 +1,22 @@
 //! The page for people who work with a network.
 
+use std::sync::LazyLock;
+
 use super::{
-    EXPORT, FAILURE, FrameAncestors, INSPECT, KEYS, MINIMAP, Page, VIEWER, ZOOM, document, fill,
+    EXPORT, FAILURE, FrameAncestors, INSPECT, KEYS, MINIMAP, Page, VIEWER, ZOOM, compact, document, fill,
     graph_element, policy, script, without_declaration,
 };
 use crate::model::{NetworkId, TopologyView};
+use crate::topology::graph::Detail;
 use crate::topology::render::xml::escape;
 use crate::topology::render::{Format, words};
 
 const LOGIN: &str = include_str!("parts/login.html");
-const WORK: &str = include_str!("parts/work.html");
+static WORK: LazyLock<String> = LazyLock::new(|| compact::markup(include_str!("parts/work.html")));
 const EDIT: &str = include_str!("parts/edit.html");
-const DIALOGS: &str = include_str!("parts/dialogs.html");
-const EDIT_DIALOGS: &str = include_str!("parts/edit_dialogs.html");
+static DIALOGS: LazyLock<String> = LazyLock::new(|| compact::markup(include_str!("parts/dialogs.html")));
+static EDIT_DIALOGS: LazyLock<String> =
+    LazyLock::new(|| compact::markup(include_str!("parts/edit_dialogs.html")));
 const WORK_KEYS: &str = include_str!("parts/work_keys.html");
 const EDIT_KEYS: &str = include_str!("parts/edit_keys.html");
 /// What the script says where it could not look for changes.
@@ -40,6 +44,8 @@ pub struct NetworkPage<'a> {
     pub title: &'a str,
     /// The view that the picture shows.
     pub view: TopologyView,
+    /// Whether the picture shows devices or the parts of the network. Default: devices.
+    pub detail: Detail,
     /// Whether the reader may move nodes, and enter and suppress links. Default: no.
     pub may_edit: bool,
     /// The `ETag` that the page is served with, by which its script looks for changes. Default: none.
@@ -50,7 +56,7 @@ impl<'a> NetworkPage<'a> {
     /// Creates the page of a network.
     #[must_use]
     pub const fn new(network: NetworkId, title: &'a str, view: TopologyView) -> Self {
-        Self { network, title, view, may_edit: false, tag: None }
+        Self { network, title, view, detail: Detail::Devices, may_edit: false, tag: None }
     }
 
     /// Returns the value of the header `Content-Security-Policy` of all these pages.
@@ -65,13 +71,14 @@ impl<'a> NetworkPage<'a> {
     /// the only one that the header allows, and `graph` the graph as [`Format::Json`].
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
-        let Self { network, title, view, may_edit, tag } = *self;
+        let Self { network, title, view, detail, may_edit, tag } = *self;
         let when_editing = |part: &'static str| if may_edit { part } else { "" };
         let work = fill(
-            WORK,
+            &WORK,
             &[
                 ("views", &views(view)),
-                ("formats", &formats(network, view)),
+                ("formats", &formats(network, view, detail)),
+                ("detail", &other_detail(view, detail)),
                 ("save", EXPORT),
                 ("edit", when_editing(EDIT)),
             ],
@@ -92,9 +99,9 @@ impl<'a> NetworkPage<'a> {
             ("inspect", INSPECT),
             ("minimap", MINIMAP),
             ("zoom", ZOOM),
-            ("dialogs", &fill(DIALOGS, &[("edit", when_editing(EDIT_DIALOGS))])),
+            ("dialogs", &fill(&DIALOGS, &[("edit", when_editing(&EDIT_DIALOGS))])),
         ];
-        let body = fill(VIEWER, &values) + &graph_element(graph) + &script::NETWORK.element();
+        let body = fill(&VIEWER, &values) + &graph_element(graph) + &script::NETWORK.element();
         Page { html: document(title, "", &body), content_security_policy: Self::content_security_policy() }
     }
 }
@@ -104,19 +111,32 @@ fn views(shown: TopologyView) -> String {
     let link = |view: &TopologyView| {
         let mark = if *view == shown { " aria-current=\"page\"" } else { "" };
         let name = view.as_str();
-        format!("<a href=\"?view={name}\" data-view=\"{name}\"{mark}>{}</a>\n", words::view(*view))
+        format!("<a href=\"?view={name}\" data-view=\"{name}\"{mark}>{}</a>", words::view(*view))
     };
     TopologyView::ALL.iter().map(link).collect()
 }
 
+/// Returns the link to the overview, or from the overview to the devices. It works without JavaScript.
+fn other_detail(view: TopologyView, shown: Detail) -> String {
+    let (other, text) = match shown {
+        Detail::Devices => (Detail::Overview, "Overview"),
+        Detail::Overview => (Detail::Devices, "All devices"),
+    };
+    let (shown, other, view) = (shown.as_str(), other.as_str(), view.as_str());
+    format!("<a id=\"detail\" data-detail=\"{shown}\" href=\"?detail={other}&view={view}\">{text}</a>")
+}
+
 /// Returns the links to the files. They work without JavaScript.
-fn formats(network: NetworkId, view: TopologyView) -> String {
+///
+/// In HTML, an ampersand that no semicolon follows is one.
+fn formats(network: NetworkId, view: TopologyView, detail: Detail) -> String {
     let link = |format: &Format| {
         let name = format.as_str();
         format!(
-            "<li><a href=\"../api/v1/topology/export?network_id={network}&amp;view={}&amp;format={name}\" \
-             download>{}</a></li>\n",
+            "<li><a href=\"../api/v1/topology/export?network_id={network}&view={}&detail={}&format={name}\" \
+             download>{}</a></li>",
             view.as_str(),
+            detail.as_str(),
             words::format(*format),
         )
     };

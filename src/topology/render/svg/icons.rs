@@ -28,7 +28,9 @@ pub(super) fn draw(out: &mut impl Write, role: HostRole, x: f64, y: f64) {
 pub(super) fn used(scene: &Scene<'_>) -> BTreeSet<HostRole> {
     let nodes = scene.graph.nodes.iter();
     nodes
-        .filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub | NodeKind::Group))
+        .filter(|node| {
+            matches!(node.kind, NodeKind::Host | NodeKind::Stub | NodeKind::Group) || node.collapsed > 0
+        })
         .map(|node| node.role)
         .collect()
 }

@@ -9,8 +9,8 @@ use super::super::words::{node_kind, problem, role, role_class, role_count, stat
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, content_width, shorten, title_label,
-    width,
+    DETAIL_SIZE, FoldedPart, ICON, LABEL_SIZE, Node, NodeKind, PADDING, RoleCount, card_detail, card_label,
+    content_width, shorten, title_label, width,
 };
 use crate::topology::links::LinkState;
 
@@ -90,14 +90,17 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
         NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
         NodeKind::Subnet => parts.push("Subnet".to_owned()),
-        NodeKind::Area => parts.push("Devices with this in common".to_owned()),
-        NodeKind::Group if node.folded.is_empty() => parts.push("Folded devices".to_owned()),
-        NodeKind::Group => {
-            let counts: Vec<String> = node.folded.iter().copied().map(role_count).collect();
-            parts.push(counts.join(", "));
-        }
+        NodeKind::Area if node.collapsed == 0 => parts.push("Devices with this in common".to_owned()),
+        NodeKind::Area => parts.push("Part of the network".to_owned()),
+        NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),
     }
+    if !node.folded.is_empty() {
+        parts.push(counts(&node.folded));
+    }
+    let by_place =
+        |part: &FoldedPart| escape_isolated(&format!("{}: {}", part.place(), counts(&part.folded)));
+    parts.extend(node.parts.iter().map(by_place));
     let made =
         [&node.vendor, &node.model].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
     parts.extend(
@@ -112,8 +115,12 @@ fn tooltip(node: &Node) -> String {
     parts.join(" \u{b7} ")
 }
 
+fn counts(roles: &[RoleCount]) -> String {
+    roles.iter().copied().map(role_count).collect::<Vec<_>>().join(", ")
+}
+
 fn card(out: &mut File, node: &Node) {
-    if node.kind == NodeKind::Group {
+    if node.collapsed > 0 {
         // A second card behind the first one shows that there are several.
         rect(out, "card", node, 3.0, 6);
         rect(out, "card", node, -3.0, 6);
@@ -126,9 +133,9 @@ fn card(out: &mut File, node: &Node) {
     let x = left + ICON + PADDING;
     let middle = node.y + node.height / 2.0;
     let label = card_label(&node.label, LABEL_SIZE);
-    if let Some(detail) = &node.detail {
+    if let Some(detail) = card_detail(node) {
         text(out, "label", x, middle - 2.0, &label);
-        text(out, "detail", x, middle + 12.0, &card_label(detail, DETAIL_SIZE));
+        text(out, "detail", x, middle + 12.0, &detail);
     } else {
         text(out, "label", x, middle + 4.5, &label);
     }

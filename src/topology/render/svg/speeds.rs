@@ -31,7 +31,8 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
         |edge: &Edge| edge.members.len() < 2 && (scene.is_leaf(edge.source) || scene.is_leaf(edge.target));
     let exists = |edge: &Edge| scene.node(edge.source).is_some() && scene.node(edge.target).is_some();
     let edges = scene.graph.edges.iter().enumerate();
-    let edges = edges.filter(|(_, edge)| exists(edge) && !is_minor(edge));
+    // The number of links of a bundle stands near its end.
+    let edges = edges.filter(|(_, edge)| exists(edge) && !is_minor(edge) && edge.bundled < 2);
     let all = edges.map(|(index, edge)| Speed { index, edge, text: capacity(edge) });
     let mut placed = Vec::new();
     for blocks in tiers(scene, all) {

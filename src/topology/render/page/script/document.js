@@ -23,7 +23,7 @@ function createSvg(name, attributes = {}) {
 const nameText = (text) => create('bdi', {}, text);
 
 function button(label, action, properties = {}) {
-  const created = create('button', { type: 'button', ...properties }, label);
+  const created = create('button', properties, label);
   created.addEventListener('click', action);
   return created;
 }
@@ -40,7 +40,8 @@ function announce(text, isNotice = false) {
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const words = (code) => code.replaceAll('_', ' ');
-const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const number = (count) => count.toLocaleString('en');
+const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 const time = (timestamp) => (timestamp ? `${timestamp.slice(0, 16).replace('T', ' ')} UTC` : 'unknown');
 
 function speed(bitsPerSecond) {

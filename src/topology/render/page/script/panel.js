@@ -16,10 +16,12 @@ class Panel {
   showNode(node) {
     const parent = this.network.nodes.get(node.parent_id);
     const facts = [['Role', this.network.describe(node)]];
-    if (node.folded?.length) facts.push(['Devices', node.folded.map(({ role, count }) => `${count} × ${words(role)}`).join(', ')]);
-    if (node.detail) facts.push(['Address', nameText(node.detail)]);
+    const roles = (part) => part.folded.map(({ role, count }) => `${count} × ${words(role)}`).join(', ');
+    if (node.folded?.length) facts.push(['Devices', roles(node)]);
+    for (const part of node.parts ?? []) facts.push([part.vlan ? `VLAN ${part.vlan}` : part.ports ?? 'Others', roles(part)]);
+    if (node.detail && !node.collapsed) facts.push(['Address', nameText(node.detail)]);
     for (const [name, value] of [['Vendor', node.vendor], ['Model', node.model], ['Location', node.location]]) if (value) facts.push([name, nameText(value)]);
-    if (node.vlan) facts.push(['VLAN', String(node.vlan)]);
+    if (node.vlan) facts.push(['VLAN', node.vlan]);
     if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
@@ -38,7 +40,7 @@ class Panel {
     const facts = [
       ['From', end(edge.source, portsOf(edge, 'source_port'))],
       ['To', end(edge.target, portsOf(edge, 'target_port'))],
-      ['Kind', EDGE_KINDS[edge.kind] ?? edge.kind],
+      ['Kind', edge.bundled ? plural(edge.bundled, 'link') : EDGE_KINDS[edge.kind] ?? edge.kind],
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];

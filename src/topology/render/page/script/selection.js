@@ -158,7 +158,7 @@ class Cursor {
   }
 
   createButton() {
-    return create('button', { type: 'button', className: 'ring cursor', ariaLabel: 'First node', ariaPressed: 'false' });
+    return create('button', { className: 'ring cursor', ariaLabel: 'First node', ariaPressed: 'false' });
   }
 
   // Places the cursor on the first node. Until then the button has a general name.
@@ -192,7 +192,7 @@ class Cursor {
   }
 
   update() {
-    if (this.node) this.rings[0].element.ariaPressed = String(this.selection.selected === this.node);
+    if (this.node) this.rings[0].element.ariaPressed = this.selection.selected === this.node;
   }
 
   // Moves the focus to a node, or back to the node that the cursor is at.

@@ -80,7 +80,7 @@ class Tables {
       head.append(button(name, () => order(place, place === column ? -direction : 1), { className: 'sort' }));
       return head;
     });
-    const title = create('caption', {}, `${caption} (${items.length.toLocaleString('en')})`);
+    const title = create('caption', {}, `${caption} (${number(items.length)})`);
     const table = create('table', {}, title, create('thead', {}, create('tr', {}, ...heads)), body);
     let [column, direction] = [0, 1];
     const order = (place, way) => {

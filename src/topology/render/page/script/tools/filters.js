@@ -109,6 +109,6 @@ class Filters {
 
   report() {
     const { graph, hiddenNodes } = this.network;
-    announce(`${plural(graph.nodes.length - hiddenNodes.size, 'node')} of ${graph.nodes.length.toLocaleString('en')} shown`);
+    announce(`${plural(graph.nodes.length - hiddenNodes.size, 'node')} of ${number(graph.nodes.length)} shown`);
   }
 }

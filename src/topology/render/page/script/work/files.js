@@ -2,9 +2,9 @@
 function connectFiles(views) {
   const update = () => {
     for (const link of byId('export').querySelectorAll('a')) {
-      const parameters = ofNetwork({ format: new URL(link.href).searchParams.get('format') });
+      const parameters = ofNetwork({ format: new URL(link.href).searchParams.get('format'), detail: byId('detail').dataset.detail });
       for (const [name, value] of views.parameters()) parameters.set(name, value);
-      link.href = `${API}topology/export?${parameters}`;
+      link.search = parameters;
     }
   };
   views.listeners.push(update);

@@ -1,7 +1,7 @@
 // What the server knows beyond the picture: why a link is there, and what to scan next.
 function connectReading(viewer, views) {
   const { network, selection, camera } = viewer;
-  selection.panel.edgeActions.push((edge) => [button('Explain', () => attempt(() => explainEdge(edge)))]);
+  selection.panel.edgeActions.push((edge) => (edge.bundled ? [] : [button('Explain', () => attempt(() => explainEdge(edge)))]));
 
   async function explainEdge(edge) {
     const { rejected } = await ask(`topology/edges/${edge.id}?${ofNetwork({ view: views.view })}`);
@@ -33,7 +33,7 @@ function connectReading(viewer, views) {
       dialog.close();
       show(node, camera, selection);
     };
-    const facts = [port && `Port ${port.name}`, addresses.slice(0, 4).join(', '), `${count.toLocaleString('en')} affected`];
+    const facts = [port && `Port ${port.name}`, addresses.slice(0, 4).join(', '), `${number(count)} affected`];
     return [
       node ? button(name, open, { className: 'link-button' }) : name,
       create('small', {}, BLIND_SPOTS[reason] ?? words(reason)),

@@ -3,12 +3,12 @@ const REFRESH_MILLISECONDS = 30_000;
 // Which picture the page shows: a view, with what is unfolded and what the server filters by. It is loaded again when it changes.
 class Views {
   constructor(viewer, permalink) {
-    Object.assign(this, { viewer, permalink, view: viewerData.view, expand: new Set(), filters: null, loads: 0 });
+    Object.assign(this, { viewer, permalink, view: viewerData.view, expand: new Set(), filters: null, loads: 0, listeners: [] });
     this.tag = viewerData.tag;
     this.base = new URLSearchParams(location.search);
-    this.listeners = [];
     this.initial = this.shown = this.parameters().toString();
-    for (const link of byId('views').querySelectorAll('a')) {
+    this.links = byId('views').querySelectorAll('[data-view]');
+    for (const link of this.links) {
       link.addEventListener('click', (event) => {
         event.preventDefault();
         this.show(link.dataset.view);
@@ -22,16 +22,15 @@ class Views {
 
   // Shows what the address names, if that is another picture.
   read() {
-    const known = Array.from(byId('views').querySelectorAll('a'), (link) => link.dataset.view);
     const [named] = this.permalink.list('view');
-    this.view = known.includes(named) ? named : viewerData.view;
+    this.view = [...this.links].some(({ dataset }) => dataset.view === named) ? named : viewerData.view;
     this.expand = new Set(this.permalink.list('expand'));
     this.mark();
     return this.parameters().toString() === this.shown ? null : this.load();
   }
 
   mark() {
-    for (const link of byId('views').querySelectorAll('a')) {
+    for (const link of this.links) {
       if (link.dataset.view === this.view) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
@@ -97,6 +96,7 @@ class Views {
       this.shown = shown;
       const page = new DOMParser().parseFromString(text, 'text/html');
       const picture = document.importNode(page.querySelector('#canvas > .topology'), true);
+      byId('detail').replaceWith(page.getElementById('detail'));
       const json = page.getElementById('graph').textContent;
       replacePicture(this.viewer, () => JSON.parse(json), picture);
     } finally {
@@ -104,24 +104,26 @@ class Views {
     }
   }
 
-  // What a group of folded devices belongs to: the container around it, or the device that it is linked to.
+  // What is unfolded with a node: a part of the network by itself, and folded devices with the device that they are linked to,
+  // or with the container around them.
   anchor(group) {
+    if (group.kind !== 'Group') return group.id;
     return group.parent_id ?? this.viewer.network.links.get(group.id)[0]?.other;
   }
 
   // Opens a fold. Returns whether the node is one.
   open(node) {
-    if (node.kind !== 'Group') return false;
+    if (!node.collapsed) return false;
     this.unfold(this.anchor(node), node.collapsed);
     return true;
   }
 
   toggle(node) {
-    const group = this.viewer.network.links.get(node.id).map(({ other }) => this.viewer.network.nodes.get(other))
-      .concat(this.viewer.network.children.get(node.id) ?? []).find((other) => other?.kind === 'Group');
-    if (this.open(group ?? node)) return;
+    const { links, nodes, children } = this.viewer.network;
+    const near = [...links.get(node.id).map(({ other }) => nodes.get(other)), ...(children.get(node.id) ?? [])];
+    const group = near.find((other) => other?.kind === 'Group');
     if (this.expand.has(node.id)) this.fold(node);
-    else announce('Nothing to fold here');
+    else if (!this.open(group ?? node)) announce('Nothing to fold here');
   }
 
   async unfold(anchor, count) {
@@ -145,7 +147,7 @@ class Views {
   }
 
   actions(node) {
-    if (node.kind === 'Group') return [button(`Unfold ${plural(node.collapsed, 'device')}`, () => this.open(node))];
+    if (node.collapsed) return [button(`Unfold ${plural(node.collapsed, 'device')}`, () => this.open(node))];
     return this.expand.has(node.id) ? [button('Fold its devices', () => this.fold(node))] : [];
   }
 }

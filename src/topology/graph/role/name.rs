@@ -1,0 +1,47 @@
+//! Names of roles, and numbers of devices of a role.
+
+use crate::model::HostRole;
+use crate::topology::graph::shape::RoleCount;
+
+/// Returns the name of a role.
+pub(in crate::topology) const fn role_name(role: HostRole) -> &'static str {
+    match role {
+        HostRole::Router => "Router",
+        HostRole::Switch => "Switch",
+        HostRole::AccessPoint => "Access point",
+        HostRole::Firewall => "Firewall",
+        HostRole::Server => "Server",
+        HostRole::Printer => "Printer",
+        HostRole::Phone => "Phone",
+        HostRole::Camera => "Camera",
+        HostRole::Storage => "Storage",
+        HostRole::Hypervisor => "Hypervisor",
+        HostRole::Workstation => "Workstation",
+        HostRole::Internet => "Internet",
+        HostRole::Guest => "Virtual machine",
+        HostRole::WirelessController => "Wireless controller",
+        HostRole::Ups => "Power supply",
+        HostRole::IndustrialController => "Industrial controller",
+        HostRole::Media => "Media device",
+        HostRole::Iot => "Small device",
+        HostRole::Unknown => "Unknown role",
+    }
+}
+
+/// Returns the number of devices of a role in words, such as `4 printers`.
+pub(in crate::topology) fn role_count(of: RoleCount) -> String {
+    let one = match of.role {
+        HostRole::Unknown => "device of unknown role".to_owned(),
+        HostRole::Internet => "network outside".to_owned(),
+        role => role_name(role).to_lowercase(),
+    };
+    let several = match of.role {
+        HostRole::Switch => "switches".to_owned(),
+        HostRole::Unknown => "devices of unknown role".to_owned(),
+        HostRole::Internet => "networks outside".to_owned(),
+        HostRole::Storage => "storage devices".to_owned(),
+        HostRole::Ups => "power supplies".to_owned(),
+        _ => format!("{one}s"),
+    };
+    format!("{} {}", of.count, if of.count == 1 { one } else { several })
+}
