@@ -97,7 +97,7 @@ impl Campus {
     async fn leaves(&self, count: usize) {
         let owner = self.owner(&self.home);
         for number in 0..count {
-            let leaf = Host::new(OFFICE, &format!("leaf {number}"));
+            let leaf = Host::new(OFFICE, format!("leaf {number}"));
             let ends = [self.access, leaf.id].map(LinkEnd::at_host);
             self.put([leaf]).await;
             let [source, target] = ends;

@@ -7,7 +7,7 @@ use toposcope::topology::render::{Format, Picture};
 use super::support::{Fixture, labels, node};
 
 /// A number of computers that do not fit on a sheet.
-const MANY: usize = 900;
+const CROWD: usize = 900;
 
 /// Adds a switch with end devices, and returns its id.
 fn switch(network: &mut Fixture, name: &str, leaves: usize) -> HostId {
@@ -52,13 +52,13 @@ fn end_devices_that_fit_on_a_sheet_are_drawn_one_by_one() {
 
 #[test]
 fn end_devices_that_do_not_fit_on_a_sheet_become_one_group() {
-    let (network, switch) = star(MANY);
+    let (network, switch) = star(CROWD);
 
     let graph = network.graph(TopologyView::L2);
 
     let group = node(&graph, "900 workstations");
     assert_eq!((group.kind, group.collapsed, group.role), (NodeKind::Group, 900, HostRole::Workstation));
-    assert_eq!((graph.hidden.leaves, graph.nodes.len()), (MANY, 2));
+    assert_eq!((graph.hidden.leaves, graph.nodes.len()), (CROWD, 2));
     assert!(graph.edges.iter().any(|edge| (edge.source, edge.target) == (switch.into(), group.id)));
     assert_eq!(network.graph(TopologyView::L2), graph);
 }
@@ -91,22 +91,22 @@ fn largest_groups_are_folded_until_names_have_seven_points_on_a3() {
 
 #[test]
 fn expanded_group_and_collapse_off_show_all_end_devices() {
-    let (network, switch) = star(MANY);
+    let (network, switch) = star(CROWD);
     let group = node(&network.graph(TopologyView::L2), "900 workstations").id;
     for expanded in [group, switch.into()] {
         let mut options = GraphOptions::new(TopologyView::L2);
         options.expand.insert(expanded);
-        assert_eq!(network.graph_with(&options).nodes.len(), MANY + 1);
+        assert_eq!(network.graph_with(&options).nodes.len(), CROWD + 1);
     }
     let mut options = GraphOptions::new(TopologyView::L2);
     options.collapse = false;
-    assert_eq!(network.graph_with(&options).nodes.len(), MANY + 1);
+    assert_eq!(network.graph_with(&options).nodes.len(), CROWD + 1);
 }
 
 #[test]
 fn group_keeps_its_id_when_leaves_come_and_go() {
     let id = |leaves| groups(&star(leaves).0.graph(TopologyView::L2))[0].id;
-    assert_eq!(id(MANY), id(MANY + 100));
+    assert_eq!(id(CROWD), id(CROWD + 100));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_connects_others_is_never_folded() {
 fn kinds(of: impl Fn(usize) -> &'static str, vlan: impl Fn(usize) -> Option<u16>) -> Fixture {
     let mut network = Fixture::default();
     let hub = network.host("hub", "switch", &[]);
-    for number in 0..MANY {
+    for number in 0..CROWD {
         let host = network.host(&format!("host{number}"), of(number), &[]);
         network.link((hub, &format!("GigabitEthernet1/0/{}", number + 1)), (host, "1"), "Confirmed");
         network.links.last_mut().unwrap().untagged_vlan = vlan(number);
@@ -214,10 +214,10 @@ fn share_without_inspection_tells_no_roles_of_folded_devices() {
 
 #[test]
 fn focus_is_not_folded() {
-    let (network, _) = star(MANY);
+    let (network, _) = star(CROWD);
     let mut options = GraphOptions::new(TopologyView::L2);
     options.focus = Some(NodeId::from(network.hosts[1].id));
     options.depth = 2;
     let graph = network.graph_with(&options);
-    assert!(labels(&graph).contains(&"sw-pc000") && graph.hidden.leaves == MANY - 1);
+    assert!(labels(&graph).contains(&"sw-pc000") && graph.hidden.leaves == CROWD - 1);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::split::{Part, split};
+use super::split::{Cluster, split};
 use crate::fair_threads::yield_turn;
 use crate::model::{NodeId, TopologyView, derived_id};
 use crate::topology::graph::areas::{area, areas};
@@ -119,7 +119,7 @@ impl<'a> Others<'a> {
             .map(|(number, leaves)| weight(number) + leaves.iter().map(weight).sum::<usize>())
             .collect();
         let network = self.network.part(&core);
-        let part = |part: Part| {
+        let part = |part: Cluster| {
             yield_turn();
             let core_of = |node: &usize| core.get(*node).copied();
             let heads = self.heads(&part.nodes, &network, &core_of);

@@ -24,21 +24,21 @@ const MAX_FROM_SEEDS: usize = 12;
 
 /// Nodes that belong together.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Part {
+pub(super) struct Cluster {
     pub(super) nodes: Vec<usize>,
     /// Whether the other parts are around this one.
     pub(super) is_center: bool,
 }
 
 /// Divides a network. Each node is in one of the parts; `weights` has the number of devices that it stands for.
-pub(super) fn split(network: &SimpleGraph, weights: &[usize]) -> Vec<Part> {
+pub(super) fn split(network: &SimpleGraph, weights: &[usize]) -> Vec<Cluster> {
     let all: usize = weights.iter().sum();
     let mut parts = Vec::new();
     for component in network.components() {
         crate::fair_threads::yield_turn();
         let weight: usize = component.iter().map(|node| weights[*node]).sum();
         if component.len() < MIN_DIVIDED || weight * 2 <= all {
-            parts.push(Part { nodes: component, is_center: false });
+            parts.push(Cluster { nodes: component, is_center: false });
             continue;
         }
         let inner = network.part(&component);
@@ -53,7 +53,7 @@ pub(super) fn split(network: &SimpleGraph, weights: &[usize]) -> Vec<Part> {
 }
 
 /// Divides a connected network into its center and what hangs together without it; `None` if that leaves one large part.
-fn around_center(network: &SimpleGraph, weights: &[usize]) -> Option<Vec<Part>> {
+fn around_center(network: &SimpleGraph, weights: &[usize]) -> Option<Vec<Cluster>> {
     let depths: Vec<usize> =
         network.hops(&center(network)?).into_iter().map(Option::unwrap_or_default).collect();
     let deepest = depths.iter().copied().max().unwrap_or_default();
@@ -99,7 +99,7 @@ fn around_center(network: &SimpleGraph, weights: &[usize]) -> Option<Vec<Part>> 
         let part = (*depth >= chosen).then(|| sets.find(node));
         parts.entry(part).or_default().push(node);
     }
-    Some(parts.into_iter().map(|(set, nodes)| Part { nodes, is_center: set.is_none() }).collect())
+    Some(parts.into_iter().map(|(set, nodes)| Cluster { nodes, is_center: set.is_none() }).collect())
 }
 
 /// Returns the nodes in the middle between two nodes at the edge of the network that are far from each other.
@@ -125,7 +125,7 @@ fn farthest(hops: &[Option<usize>]) -> Option<usize> {
 }
 
 /// Divides a connected network among nodes that are far from each other. Each other node is with the nearest of them.
-fn around_seeds(network: &SimpleGraph) -> Vec<Part> {
+fn around_seeds(network: &SimpleGraph) -> Vec<Cluster> {
     let count = network.len().div_ceil(NODES_OF_PART).min(MAX_FROM_SEEDS);
     let mut nearest = vec![(usize::MAX, 0); network.len()];
     let mut next = farthest(&network.hops(&[0])).unwrap_or(0);
@@ -142,7 +142,7 @@ fn around_seeds(network: &SimpleGraph) -> Vec<Part> {
     for (node, (_, seed)) in nearest.iter().enumerate() {
         parts.entry(*seed).or_default().push(node);
     }
-    parts.into_values().map(|nodes| Part { nodes, is_center: false }).collect()
+    parts.into_values().map(|nodes| Cluster { nodes, is_center: false }).collect()
 }
 
 #[cfg(test)]
