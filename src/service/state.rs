@@ -111,15 +111,17 @@ impl ApiState {
     /// API key is in a header that other sites cannot send.
     pub(super) fn admit(&self, sender: Result<Sender, Error>, request: &Parts) -> Result<Sender, ApiError> {
         let sender = sender?;
-        if let Sender::Caller(caller) = &sender {
-            let may_be_of_cookie = match caller.credential() {
+        let may_be_of_cookie = match &sender {
+            Sender::Caller(caller) => match caller.credential() {
                 Credential::Session => true,
                 Credential::UserApiKey { .. } => false,
                 _ => request.headers.contains_key(COOKIE),
-            };
-            if may_be_of_cookie {
-                self.cross_site.check(request)?;
-            }
+            },
+            #[cfg(feature = "discovery")]
+            Sender::Daemon(_) => false,
+        };
+        if may_be_of_cookie {
+            self.cross_site.check(request)?;
         }
         Ok(sender)
     }

@@ -121,6 +121,10 @@ pub(in crate::service) enum RequestContent {
     /// A JSON object with these fields.
     Fields(&'static [Parameter]),
     /// A JSON object with these fields, or nothing. Content of other types is not read.
+    #[cfg_attr(
+        not(feature = "topology"),
+        allow(dead_code, reason = "only the topology of a share is asked for so")
+    )]
     Optional(&'static [Parameter]),
     /// A JSON object with these fields, which replace those of a record. Those of `kept` may be missing.
     Update { fields: &'static [Parameter], kept: &'static [&'static str] },
