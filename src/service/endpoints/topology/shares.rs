@@ -44,19 +44,6 @@ pub(in crate::service) struct SharedTopology {
     pub(in crate::service) svg: String,
 }
 
-impl SharedTopology {
-    fn revision(&self) -> Result<Cow<'_, str>, ApiError> {
-        /// The part of a graph that tells whether it has changed.
-        #[derive(Deserialize)]
-        struct Revision<'g> {
-            #[serde(borrow)]
-            revision: Cow<'g, str>,
-        }
-        let graph: Revision<'_> = serde_json::from_str(self.graph.get()).map_err(|_| ApiError::internal())?;
-        Ok(graph.revision)
-    }
-}
-
 /// `POST /api/v1/shares/public/{id}/topology`.
 pub(in crate::service) fn open_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
@@ -67,10 +54,9 @@ pub(in crate::service) fn open_share(mut call: Call<'_>) -> Pending<'_> {
         };
         let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
         let key = state.cache_key_of_share(&open).await?;
-        let topology = state.shared_topology(&open, key.as_ref()).await?;
         let topology = match known {
-            Some(known) if topology.revision()? == known => None,
-            _ => Some(topology),
+            Some(known) if state.revision_of_share(&open, key.as_ref()).await? == known => None,
+            _ => Some(state.shared_topology(&open, key.as_ref()).await?),
         };
         let share = ShareMetadata::from(&open.share);
         Ok(private(state.responder.value(&OpenedShare { share, topology })?))
@@ -119,6 +105,13 @@ fn read_share(call: &Call<'_>) -> Result<ShareId, ApiError> {
     let id = read_id(&call.path)?;
     read_no_query(&call.input)?;
     Ok(id)
+}
+
+/// The part of a graph that tells whether it has changed.
+#[derive(Deserialize)]
+struct Revision<'g> {
+    #[serde(borrow)]
+    revision: Cow<'g, str>,
 }
 
 /// A graph without the ids of records. Elsewhere, these ids are null when there is no record.
@@ -180,6 +173,23 @@ impl ApiState {
         let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
         let version = self.responder.server_version();
         Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
+    }
+
+    /// Returns the revision of the graph of a share.
+    ///
+    /// It is cached by itself: open pages ask for it all the time, and drawings that are large are not cached.
+    async fn revision_of_share(&self, open: &OpenShare, key: Option<&EntityTag>) -> Result<Bytes, ApiError> {
+        let key_of_revision = key.and_then(|key| key.of_part("revision"));
+        if let Some(known) = key_of_revision.as_ref().and_then(|key| self.cached(key)) {
+            return Ok(known);
+        }
+        let [graph, _] = self.drawings_of_share(open, key).await?;
+        let graph: Revision<'_> = serde_json::from_slice(&graph).map_err(|_| ApiError::internal())?;
+        let revision = Bytes::from(graph.revision.into_owned());
+        if let Some(key) = &key_of_revision {
+            self.page_cache.keep(key, revision.clone());
+        }
+        Ok(revision)
     }
 
     /// Returns the graph, as JSON, and the picture of a share.

@@ -126,6 +126,8 @@ impl<'a> Redactor<'a> {
         }
         if !self.shows_everything() {
             (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);
+            // It quotes descriptions, which name the product, and ports.
+            node.role_reason = None;
         }
         if self.kinds.contains(&Redaction::Addresses) {
             // A place at the top would tell which addresses are public.
