@@ -208,7 +208,7 @@ impl<'a> Restoration<'a> {
 
     /// Returns whether a body names no other organization as its own.
     ///
-    /// Whoever may do what in an organization follows from bodies: a user of another organization must not be smuggled into it.
+    /// Rights follow from bodies: a user of this organization must not get those of another one.
     fn is_own(&self, body: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Owned {

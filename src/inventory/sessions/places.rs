@@ -1,7 +1,7 @@
 //! Failures of logins with an e-mail address that users of several organizations may have.
 //!
-//! They are counted for each organization that a login names, and for each place of the address otherwise. Whoever knows the
-//! password of one user with the address, perhaps having created the user for this, thus gains no attempts at the
+//! They are counted for each organization that a login names, and for each place of the address otherwise. A client that
+//! knows the password of one user with the address, perhaps one that was created for this, thus gains no attempts at the
 //! passwords of the others. The counts depend on what clients send alone: they do not tell which users exist.
 
 use super::login::IssuedSession;

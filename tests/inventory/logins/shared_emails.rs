@@ -72,7 +72,7 @@ async fn password_decides_in_which_organization_a_login_is() {
     assert_eq!(log_in(&fixture.inventory, PASSWORD).await, Err(ErrorKind::InvalidCredentials));
 }
 
-/// Whoever may create users in an organization knows the password of one that has the address of another.
+/// An Admin can create a user with the address of a user of another organization, and knows that password.
 #[tokio::test]
 async fn right_password_of_one_user_gives_no_attempts_at_those_of_others() {
     let (fixture, organizations) = shared().await;
