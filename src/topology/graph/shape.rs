@@ -262,7 +262,7 @@ pub struct Edge {
     /// neither is, and where a share conceals anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlans: Option<Vec<VlanRange>>,
-    /// Whether the spanning tree blocks an end; absent when unknown.
+    /// Whether the spanning tree blocks an end, and all of several parallel links; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// The corners of the line, from border to border; empty without a layout.
@@ -338,7 +338,7 @@ pub struct Warning {
     /// | Code | Parameters |
     /// |---|---|
     /// | `hosts_without_links`, `hosts_without_subnet`, `hosts_without_workloads`, `empty_subnets` | `count` |
-    /// | `hosts_without_address` | `count` |
+    /// | `hosts_without_address`, `hosts_without_shown_links` | `count` |
     /// | `no_links` | `count` of the hosts that `view` shows; absent in a share |
     /// | `focus_not_found` | `id` |
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |

@@ -173,8 +173,15 @@ pub(super) fn vlans(edge: &Edge) -> Option<String> {
     })
 }
 
-/// The words for a link that the spanning tree blocks.
-pub(super) const BLOCKED: &str = "blocked by the spanning tree";
+/// Returns whether the spanning tree blocks an edge or some of its members, in words.
+pub(super) fn blocked(edge: &Edge) -> Option<String> {
+    let count = edge.members.iter().filter(|member| member.blocked == Some(true)).count();
+    match (edge.blocked, count) {
+        (Some(true), _) => Some("blocked by the spanning tree".to_owned()),
+        (_, 0) => None,
+        (_, count) => Some(format!("{count} of {} blocked by the spanning tree", edge.members.len())),
+    }
+}
 
 /// Returns the capacity of an edge, and its state if a reader has to know it.
 pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
@@ -183,9 +190,8 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
         Some(kind) => format!("{capacity} {kind}"),
         None => capacity,
     });
-    let blocked = (edge.blocked == Some(true)).then(|| BLOCKED.to_owned());
-    let parts: Vec<String> =
-        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).chain(blocked).collect();
+    let problem = problem(edge.state).map(str::to_owned);
+    let parts: Vec<String> = capacity.into_iter().chain(problem).chain(blocked(edge)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -143,6 +143,22 @@ fn legend_has_only_states_that_occur() {
 }
 
 #[test]
+fn legend_of_every_view_explains_the_marks_of_nodes() {
+    let mut network = Fixture::default();
+    let subnet = network.subnet("Office", "10.0.1.0/24");
+    let switch = network.host("switch", "switch", &[("10.0.1.1", subnet)]);
+    let server = network.host("server", "Linux", &[("10.0.1.2", subnet)]);
+    link(&mut network, (switch, "1"), (server, "1"), Down);
+    for view in [TopologyView::L2, TopologyView::L3] {
+        let mut graph = network.graph(view);
+        lay_out(&mut graph, &Positions::default());
+        let picture = file(&graph, Format::Svg);
+        assert!(picture.contains("<path class=\"mark\""), "{view}");
+        assert!(picture.contains(">Device without a link that is up</text>"), "{view}");
+    }
+}
+
+#[test]
 fn every_format_says_which_links_and_nodes_are_down() {
     let mut network = Fixture::default();
     let [one, other, third] = ["a", "b", "c"].map(|name| network.host(name, "switch", &[]));

@@ -19,6 +19,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
+use crate::sha256::sha256;
 use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::SharePage;
 use crate::topology::render::{Format, Picture, Theme, json};
@@ -225,7 +226,8 @@ impl ApiState {
         tags: Option<&[EntityTag; 2]>,
     ) -> Result<[Bytes; 2], ApiError> {
         let (name, limit) = (open.share.name.clone(), self.drawing_limit);
-        let write = move |graph: Graph| {
+        let write = move |mut graph: Graph| {
+            graph.revision = revision_with_title(&graph.revision, &name);
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
             picture.limit = limit;
@@ -242,6 +244,12 @@ impl ApiState {
     fn cached(&self, tag: &EntityTag) -> Option<Bytes> {
         self.page_cache.get(tag)?.into_bytes().ok()
     }
+}
+
+/// Returns the revision of a graph whose picture has a title.
+fn revision_with_title(revision: &str, title: &str) -> String {
+    let digest = sha256(format!("{revision} {title}").as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn text(bytes: Bytes) -> Result<String, ApiError> {

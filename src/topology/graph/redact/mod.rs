@@ -82,10 +82,9 @@ impl<'a> Redactor<'a> {
         graph.network_id = None;
         graph.revision = hex(&self.code("revision", graph.revision.as_bytes(), b""), 8);
         for warning in &mut graph.warnings {
-            // Other values than counts are names, addresses or ids.
+            // Other values than counts are names, addresses or ids. Each warning stays, because notes count them.
             warning.params.retain(|name, _| name == "count");
         }
-        graph.warnings.dedup();
         graph.unplaced.clear();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
@@ -159,7 +158,9 @@ impl<'a> Redactor<'a> {
             // Without its state, a link that is down would look as if it were up.
             edge.stale |= edge.since.take().is_some();
             edge.state = LinkState::Unknown;
-            edge.members.iter_mut().for_each(|member| member.state = LinkState::Unknown);
+            for member in &mut edge.members {
+                (member.state, member.blocked) = (LinkState::Unknown, None);
+            }
             edge.blocked = None;
         }
         if !self.shows_everything() {

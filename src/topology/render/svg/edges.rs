@@ -2,7 +2,7 @@
 
 use super::super::file::File;
 use super::super::scene::Scene;
-use super::super::words::{BLOCKED, capacity, confidence, edge_kind, problem, state_class, vlans};
+use super::super::words::{blocked, capacity, confidence, edge_kind, problem, state_class, vlans};
 use super::super::words::{line_width, number};
 use super::super::xml::escape_isolated;
 use super::{minutes, put};
@@ -20,12 +20,12 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
         let stale = if edge.stale { " stale" } else { "" };
-        let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
+        let is_blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
         let parallel = if edge.members.len() > 1 && !edge.lag { " parallel" } else { "" };
         put(
             out,
             format_args!(
-                "<g class=\"edge {} {} state-{}{stale}{parallel}{blocked}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
+                "<g class=\"edge {} {} state-{}{stale}{parallel}{is_blocked}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
                 edge_kind(edge.kind),
                 confidence(edge.confidence),
                 state_class(edge.state),
@@ -90,8 +90,8 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
     if let Some(vlans) = vlans(edge) {
         put(&mut text, format_args!(" \u{b7} {vlans}"));
     }
-    if edge.blocked == Some(true) {
-        put(&mut text, format_args!(" \u{b7} {BLOCKED}"));
+    if let Some(blocked) = blocked(edge) {
+        put(&mut text, format_args!(" \u{b7} {blocked}"));
     }
     if edge.stale {
         text.push_str(" \u{b7} not seen recently");

@@ -123,18 +123,18 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
         if bundles().any(|edge| !edge.lag) {
             entries.push(bundle("parallel", "Parallel links"));
         }
-        entries.extend(states(scene));
+        entries.extend(line_states(scene));
         if scene.edges().any(|edge| edge.stale) {
             entries.push(line("confirmed stale", 2.0, "Link not seen recently"));
         }
     }
+    entries.extend(node_states(scene));
     entries
 }
 
-/// Returns the states of lines and of nodes, if any is known.
-fn states(scene: &Scene<'_>) -> Vec<Entry> {
+/// Returns the states of lines, if any is known.
+fn line_states(scene: &Scene<'_>) -> Vec<Entry> {
     let of_lines: BTreeSet<LinkState> = scene.edges().map(|edge| edge.state).collect();
-    let of_nodes: BTreeSet<LinkState> = scene.graph.nodes.iter().map(|node| node.state).collect();
     let is_known = of_lines.iter().any(|state| *state != LinkState::Unknown);
     let lines = of_lines.into_iter().filter(|_| is_known).map(|used| {
         let symbol = format!(
@@ -143,6 +143,12 @@ fn states(scene: &Scene<'_>) -> Vec<Entry> {
         );
         Entry { symbol, text: state(used).to_owned() }
     });
+    lines.collect()
+}
+
+/// Returns the marks of nodes, which every view has.
+fn node_states(scene: &Scene<'_>) -> Vec<Entry> {
+    let of_nodes: BTreeSet<LinkState> = scene.graph.nodes.iter().map(|node| node.state).collect();
     let marked = [
         (LinkState::Degraded, "Device that has lost a link"),
         (LinkState::Down, "Device without a link that is up"),
@@ -154,7 +160,7 @@ fn states(scene: &Scene<'_>) -> Vec<Entry> {
         symbol.push_str("</g>");
         Entry { symbol, text: text.to_owned() }
     });
-    lines.chain(nodes).collect()
+    nodes.collect()
 }
 
 const fn confidence_text(confidence: Confidence) -> &'static str {

@@ -8,7 +8,7 @@ use crate::topology::render::Theme;
 /// The style that does not depend on the theme.
 ///
 /// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes
-/// that are faded by the opacity of their colors.
+/// that are faded by the opacity of their colors. Text is faded less, so that its contrast stays at least 4.5.
 const COMMON_STYLE: &str = "\
 .topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
@@ -33,6 +33,7 @@ const COMMON_STYLE: &str = "\
 .topology .stub .card,.topology .implied .frame,.topology .legend .unscanned{stroke-dasharray:4 3}\
 .topology .stub .label{font-style:italic}\
 .topology .stub,.topology .stale{fill-opacity:.62;stroke-opacity:.62}\
+.topology .stub text,.topology .stale text{fill-opacity:.88}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}\
 .topology .router .badge,.topology .internet .badge{fill:#0072b2}\
 .topology .switch .badge{fill:#009e73}\
