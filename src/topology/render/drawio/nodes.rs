@@ -102,10 +102,11 @@ fn write_fold(out: &mut File, diagram: &Diagram<'_>, node: &Node, owner: &str, p
     let columns = COLUMNS.min(node.devices.len());
     let rows = node.devices.len().div_ceil(COLUMNS);
     let open = [GAP + (column + GAP) * columns as f64, place.height + GAP + (ROW + GAP) * rows as f64];
-    let mut style = frame_style(look);
+    // A name of a style replaces what comes before it.
+    let mut style = String::from("swimlane;") + &frame_style(look);
     let _ = write!(
         style,
-        "swimlane;rounded=1;startSize={};collapsible=1;swimlaneFillColor={};fontStyle=0;",
+        "rounded=1;startSize={};collapsible=1;swimlaneFillColor={};fontStyle=0;",
         number(place.height),
         look.color(ThemeColor::Frame)
     );
@@ -208,10 +209,11 @@ pub(super) fn frame_style(look: &Look) -> String {
 }
 
 fn container_style(look: &Look, node: &Node) -> String {
-    let mut style = frame_style(look);
+    // A name of a style replaces what comes before it.
+    let mut style = String::from("swimlane;") + &frame_style(look);
     let _ = write!(
         style,
-        "swimlane;rounded=1;arcSize=4;startSize={};collapsible=1;fontStyle=1;swimlaneFillColor={};",
+        "rounded=1;arcSize=4;startSize={};collapsible=1;fontStyle=1;swimlaneFillColor={};",
         number(HEADER_HEIGHT),
         look.color(ThemeColor::Frame)
     );
