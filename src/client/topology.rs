@@ -17,7 +17,7 @@ use crate::model::{
 use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph, GraphOptions};
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 
 const PATH: &str = "/api/v1/topology";
 const SVG: &str = "image/svg+xml";
@@ -97,10 +97,10 @@ impl<S: HttpService> Client<S> {
         network: NetworkId,
         options: &GraphOptions,
         format: Format,
-        theme: Theme,
+        scheme: ColorScheme,
     ) -> Result<TopologyFile, ClientError> {
         let mut query = query_of(network, options);
-        query.append_pair("format", format.as_str()).append_pair("theme", theme.as_str());
+        query.append_pair("format", format.as_str()).append_pair("theme", scheme.as_str());
         self.value(ClientCall::get(format!("{PATH}/export?{}", query.finish()))).await
     }
 

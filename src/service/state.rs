@@ -27,7 +27,10 @@ use super::shutdown::{Shutdown, ShutdownStage};
 use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
-use crate::topology::{Topologies, render::page::FrameAncestors};
+use crate::topology::{
+    Topologies,
+    render::{Theme, page::FrameAncestors},
+};
 
 /// The state that all clones of an [`Api`](super::Api) share.
 pub(super) struct ApiState {
@@ -96,6 +99,8 @@ pub(super) struct ApiState {
     /// The sites that may show the page of a share in a frame.
     #[cfg(feature = "topology")]
     pub(super) frame_ancestors: FrameAncestors,
+    #[cfg(feature = "topology")]
+    pub(super) theme: Theme,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
     pub(super) shutdown: Shutdown,

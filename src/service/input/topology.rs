@@ -6,7 +6,7 @@ use crate::model::{HostRole, NetworkId};
 use crate::service::response::error::ApiError;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 
 /// Maximum distance of nodes from the focus of a topology.
 pub(in crate::service) const MAX_DEPTH: u32 = 100;
@@ -22,7 +22,7 @@ pub(in crate::service) struct TopologyQuery {
     pub(in crate::service) options: GraphOptions,
     pub(in crate::service) has_layout: bool,
     pub(in crate::service) format: Format,
-    pub(in crate::service) theme: Theme,
+    pub(in crate::service) scheme: ColorScheme,
 }
 
 /// Parses the query of a topology.
@@ -38,7 +38,7 @@ pub(in crate::service) fn read_topology_query(
         options: read_options(&values)?,
         has_layout: values.flag("layout")?,
         format: values.value("format")?.unwrap_or_default(),
-        theme: values.value("theme")?.unwrap_or_default(),
+        scheme: values.value("theme")?.unwrap_or_default(),
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::GraphOptions;
 use super::arrange::size::sort_key;
 use super::draft::GraphDraft;
-use super::shape::{Edge, EdgeKind, Node, NodeKind, RoleCount, TextKind};
+use super::shape::{Edge, EdgeKind, FoldedDevice, Node, NodeKind, RoleCount, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
 use crate::topology::links::{Confidence, LinkState};
@@ -128,6 +128,7 @@ fn replace(
     node.parent_id = if is_container { Some(anchor) } else { area };
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     node.folded = role_counts(&nodes);
+    node.devices = devices(&nodes);
     node.stale = nodes.iter().all(|node| node.stale);
     node.state = LinkState::of_all(nodes.iter().map(|node| node.state));
     node.role = common(nodes.iter().map(|node| node.role)).unwrap_or_default();
@@ -142,6 +143,19 @@ fn replace(
         edge.state = LinkState::of_all(edges.iter().map(|edge| edge.state));
         draft.connect(edge);
     }
+}
+
+/// Returns the devices by their names, for files in which the group can be opened.
+fn devices(nodes: &[Node]) -> Vec<FoldedDevice> {
+    let mut devices: Vec<FoldedDevice> = nodes
+        .iter()
+        .map(|node| {
+            let (label, detail) = (node.label.clone(), node.detail.clone());
+            FoldedDevice { id: node.id, label, detail, role: node.role }
+        })
+        .collect();
+    devices.sort_by_cached_key(|device| (sort_key(&device.label), device.id));
+    devices
 }
 
 /// Returns the number of devices of each role, the most frequent first.

@@ -22,7 +22,7 @@ mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, content_width, title_label,
+    DETAIL_SIZE, HEADER_HEIGHT, ICON, LABEL_SIZE, PADDING, card_label, content_width, title_label,
 };
 pub(in crate::topology) use self::arrange::size::{shorten, width};
 pub use self::arrange::{Positions, lay_out};
@@ -32,6 +32,7 @@ pub use self::input::{GraphInput, GraphOptions, GroupBy, GroupByError};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
+pub(in crate::topology) use self::shape::FoldedDevice;
 pub use self::shape::{
     Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };

@@ -116,6 +116,9 @@ pub struct Node {
     /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<RoleCount>,
+    /// The devices that the node stands for, for files in which it can be opened. A share has none of them.
+    #[serde(skip)]
+    pub(in crate::topology) devices: Vec<FoldedDevice>,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
     /// The state of the links: down if all are, degraded if one to a device that connects others is.
@@ -136,6 +139,15 @@ pub struct Node {
     /// The VLAN of an end device: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
+}
+
+/// A device that another node stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::topology) struct FoldedDevice {
+    pub(in crate::topology) id: NodeId,
+    pub(in crate::topology) label: String,
+    pub(in crate::topology) detail: Option<String>,
+    pub(in crate::topology) role: HostRole,
 }
 
 /// The number of devices with a role.
@@ -206,6 +218,7 @@ impl Node {
             pinned: false,
             collapsed: 0,
             folded: Vec::new(),
+            devices: Vec::new(),
             stale: false,
             state: LinkState::Unknown,
             location: None,

@@ -1,9 +1,10 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{Edge, EdgeKind, NodeKind, RoleCount};
+use crate::topology::graph::{Edge, EdgeKind, Node, NodeKind, RoleCount};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
 use crate::topology::render::Format;
+use crate::topology::render::theme::{Look, Rgb, ThemeColor};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -122,6 +123,34 @@ pub(super) const fn state_class(state: LinkState) -> &'static str {
     }
 }
 
+/// Returns the classes of a node, as in SVG.
+pub(super) fn node_class(node: &Node) -> String {
+    let stale = if node.stale { " stale" } else { "" };
+    let [kind, role, state] = [node_kind(node.kind), role_class(node.role), state_class(node.state)];
+    format!("{kind} {role} state-{state}{stale}")
+}
+
+/// Returns the classes of an edge, as in SVG.
+pub(super) fn edge_class(edge: &Edge) -> String {
+    let group = match edge.members.len() {
+        0 | 1 => "",
+        _ if edge.lag => " lag",
+        _ => " parallel",
+    };
+    let stale = if edge.stale { " stale" } else { "" };
+    let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
+    let [kind, certainty, state] =
+        [edge_kind(edge.kind), confidence(edge.confidence), state_class(edge.state)];
+    format!("{kind} {certainty} state-{state}{stale}{group}{blocked}")
+}
+
+/// Returns whether a node that other programs draw has the color of its role. Without an icon, the color shows the devices that
+/// connect others.
+pub(super) const fn has_role_color(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Host | NodeKind::Stub | NodeKind::Group)
+        && !matches!(node.role, HostRole::Unknown)
+}
+
 /// Returns the state in words.
 pub(super) const fn state(state: LinkState) -> &'static str {
     match state {
@@ -143,17 +172,18 @@ pub(super) const fn problem(of: LinkState) -> Option<&'static str> {
     }
 }
 
-/// Returns the dashes of a state's lines, in pixels, and their color; `None`: those of the confidence, as for links whose
-/// state is unknown. Each pattern differs from all others, also from those of the confidences.
-pub(super) const fn line_style(state: LinkState) -> Option<(&'static str, &'static str)> {
-    match state {
-        LinkState::Unknown | LinkState::Up => None,
-        LinkState::Dormant => Some(("18 9", "#0072b2")),
-        LinkState::Testing => Some(("2 3 2 3 2 10", "#8a3ea8")),
-        LinkState::Degraded => Some(("20 4 5 4 5 4", "#a86200")),
-        LinkState::Down => Some(("6 8", "#c1121f")),
-        LinkState::Disabled => Some(("1.5 9", "#6b7785")),
-    }
+/// Returns the dashes of a state's lines, in pixels, and their color in files without a dark variant; `None`: those of the
+/// confidence, as for links whose state is unknown. Each pattern differs from all others, also from those of the confidences.
+pub(super) fn line_style(state: LinkState, look: &Look) -> Option<(&'static str, Rgb)> {
+    let (dashes, color) = match state {
+        LinkState::Unknown | LinkState::Up => return None,
+        LinkState::Dormant => ("18 9", ThemeColor::Dormant),
+        LinkState::Testing => ("2 3 2 3 2 10", ThemeColor::Testing),
+        LinkState::Degraded => ("20 4 5 4 5 4", ThemeColor::Degraded),
+        LinkState::Down => ("6 8", ThemeColor::Down),
+        LinkState::Disabled => ("1.5 9", ThemeColor::Disabled),
+    };
+    Some((dashes, look.color(color)))
 }
 
 /// Number of ranges of VLANs that a text names.
@@ -181,6 +211,11 @@ pub(super) fn blocked(edge: &Edge) -> Option<String> {
         (_, 0) => None,
         (_, count) => Some(format!("{count} of {} blocked by the spanning tree", edge.members.len())),
     }
+}
+
+/// Returns all VLANs of a link for programs, such as `10,20-29`.
+pub(super) fn list_vlans(ranges: &[VlanRange]) -> String {
+    ranges.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Returns the capacity of an edge, and its state if a reader has to know it.

@@ -81,11 +81,17 @@ fn texts_of_topologies_are_the_same_everywhere() {
     use toposcope::topology::graph::GroupBy;
     use toposcope::topology::links::Confidence;
     use toposcope::topology::links::LinkState;
-    use toposcope::topology::render::{Format, Theme};
+    use toposcope::topology::render::{ColorScheme, Format, ThemeColor};
 
     check(Confidence::ALL, Confidence::as_str);
     check_parsed(Format::ALL, Format::as_str, "not one of svg, mermaid, dot, graphml, drawio and json");
-    check_parsed(Theme::ALL, Theme::as_str, "not one of auto, light and dark");
+    check_parsed(ColorScheme::ALL, ColorScheme::as_str, "not one of auto, light and dark");
+    check_parsed(
+        ThemeColor::ALL,
+        ThemeColor::as_str,
+        "not one of ground, text, muted, card, card_border, frame, frame_border, segment, accent, line, member, conflicting, dormant, \
+         testing, degraded, down and disabled",
+    );
     check_parsed(GroupBy::ALL, GroupBy::as_str, "not one of location, subnet and tag");
     check(LinkState::ALL, LinkState::as_str);
 }

@@ -170,12 +170,13 @@ fn every_format_says_which_links_and_nodes_are_down() {
     let marks = [
         (Format::Svg, "state-down\" data-id=", 2),
         (Format::Svg, "<path class=\"mark\"", 1),
-        (Format::Dot, "class=\"state-down\"", 2),
+        (Format::Dot, " state-down\"", 2),
         (Format::Dot, "label=\"1G, Down\"", 1),
-        (Format::Mermaid, "linkStyle 1 stroke:#c1121f,stroke-dasharray:6 8", 1),
-        (Format::Mermaid, "classDef down ", 1),
-        (Format::DrawIo, "dashPattern=6 8;strokeColor=#c1121f;", 1),
-        (Format::DrawIo, "c (Down)", 1),
+        (Format::Mermaid, " stroke:#c1121f,stroke-dasharray:6 8", 1),
+        (Format::Mermaid, "classDef state-down ", 1),
+        (Format::DrawIo, "fixDash=1;dashPattern=6 8;strokeColor=#c1121f;", 1),
+        (Format::DrawIo, "strokeColor=#c1121f;strokeWidth=3;", 1),
+        (Format::DrawIo, "Device without a link that is up", 1),
         (Format::GraphMl, "<data key=\"edge_state\">down</data>", 1),
         (Format::GraphMl, "<data key=\"state\">down</data>", 1),
         (Format::Json, "\"state\":\"Down\"", 2),
@@ -200,10 +201,10 @@ fn files_tell_an_aggregate_from_parallel_links() {
     let graph = laid_out(&network);
     let marks = [
         (Format::Dot, " LAG\"", "\u{d7}1G parallel\""),
-        (Format::Dot, "class=\"state-unknown lag\"", "class=\"state-unknown parallel\""),
+        (Format::Dot, " state-unknown lag\"", " state-unknown parallel\""),
         (Format::Dot, ":invis:", "penwidth=3"),
         (Format::Mermaid, " LAG", "\u{d7}1G parallel"),
-        (Format::DrawIo, "shape=link;", "2\u{d7}1G parallel"),
+        (Format::DrawIo, "shape=link;width=4;exit", "strokeWidth=5;exit"),
         (Format::GraphMl, "<data key=\"lag\">true</data>", "<data key=\"lag\">false</data>"),
     ];
     for (format, aggregate, parallel) in marks {

@@ -22,7 +22,7 @@ use crate::service::state::ApiState;
 use crate::sha256::sha256;
 use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::SharePage;
-use crate::topology::render::{Format, Picture, Theme, json};
+use crate::topology::render::{ColorScheme, Format, Picture, json};
 
 /// A share, and what it shows.
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
             return Ok(private(Outcome::not_modified(tag)));
         }
         let outcome = Outcome::of_type(Format::Svg.media_type(), ResponseBody::full(svg));
-        with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
+        with_picture_policy(private(outcome.with_tag(tag)), &state.theme, ColorScheme::Auto)
     })
 }
 
@@ -156,7 +156,7 @@ impl<'g> From<&'g Graph> for SharedGraph<'g> {
 impl ApiState {
     async fn page_of_share(&self, id: ShareId) -> Result<Outcome, ApiError> {
         let share = self.inventory.shares().metadata(id).await?;
-        let form = SharePage::new(&share, &self.frame_ancestors);
+        let form = SharePage::new(&share, &self.frame_ancestors).theme(self.theme.clone());
         let open = match self.inventory.open_share(id, None).await {
             Err(error) if matches!(error.kind(), ErrorKind::SharePasswordRequired) => {
                 return page(form.protected());
@@ -225,12 +225,13 @@ impl ApiState {
         open: &OpenShare,
         tags: Option<&[EntityTag; 2]>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let (name, limit) = (open.share.name.clone(), self.drawing_limit);
+        let (name, limit, theme) = (open.share.name.clone(), self.drawing_limit, self.theme.clone());
         let write = move |mut graph: Graph| {
             graph.revision = revision_with_title(&graph.revision, &name);
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
             picture.limit = limit;
+            picture.theme = theme;
             let svg = picture.render(Format::Svg).map_err(too_large)?;
             let graph = json(&SharedGraph::from(&graph), limit).map_err(too_large)?;
             Ok::<_, ApiError>([graph, svg])

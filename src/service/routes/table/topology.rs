@@ -15,7 +15,7 @@ use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
 use crate::topology::graph::{GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 use crate::wire::ErrorCode;
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
@@ -88,7 +88,7 @@ const WITH_LAYOUT: &[Parameter] =
 
 const FILE: &[Parameter] = &[
     Parameter::optional("format", Kind::Choice(Format::TEXTS), "The format of the file."),
-    Parameter::optional("theme", Kind::Choice(Theme::TEXTS), "The colors of an SVG."),
+    Parameter::optional("theme", Kind::Choice(ColorScheme::TEXTS), "The colors of an SVG."),
 ];
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];

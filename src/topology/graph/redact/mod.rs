@@ -119,6 +119,7 @@ impl<'a> Redactor<'a> {
         if let Some(detail) = &mut node.detail {
             *detail = self.text(detail, TextKind::Address, "address", original);
         }
+        node.devices.clear();
         if !self.is_inspected {
             node.state = LinkState::Unknown;
             node.folded.clear();
