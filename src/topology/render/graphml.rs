@@ -8,6 +8,7 @@ use super::scene::Scene;
 use super::words::number;
 use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::xml::escape;
+use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, port_names};
 use crate::topology::links::VlanRange;
 
@@ -74,7 +75,10 @@ fn write_node(out: &mut File, node: &Node) {
         data(out, "detail", detail);
     }
     data(out, "kind", node_kind(node.kind));
-    data(out, "role", role_class(node.role));
+    match &node.role {
+        HostRole::Other(role) => data(out, "role", role.as_str()),
+        known => data(out, "role", role_class(*known)),
+    }
     if let Some(parent) = node.parent_id {
         data(out, "parent", &parent.to_string());
     }

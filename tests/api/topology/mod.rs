@@ -7,6 +7,7 @@ mod layouts;
 mod links;
 mod load;
 mod pages;
+mod roles;
 mod shares;
 
 use std::ops::Deref;

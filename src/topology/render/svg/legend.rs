@@ -9,7 +9,7 @@ use super::super::words::{line_width, number, speed};
 use super::icons::{self, used};
 use super::nodes::{mark, text};
 use super::put;
-use crate::model::TopologyView;
+use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{DETAIL_SIZE, ICON, NodeKind, width};
 use crate::topology::links::{Confidence, LinkState};
 
@@ -23,6 +23,8 @@ const ICON_HEIGHT: f64 = 20.0;
 const GAP: f64 = 20.0;
 /// Largest number of speeds in the legend.
 const SPEEDS: usize = 4;
+/// Largest number of roles of host applications in the legend. They have one symbol, and may be many.
+const OTHER_ROLES: usize = 8;
 
 /// The entries of a legend and their places.
 pub(super) struct Legend {
@@ -82,17 +84,16 @@ impl Legend {
 }
 
 fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = used(scene)
-        .into_iter()
-        .map(|used| {
-            let class = role_class(used);
-            let scale = number(ICON_HEIGHT / ICON);
-            let mut symbol = format!("<g class=\"{class}\" transform=\"translate(4 2) scale({scale})\">");
-            icons::draw(&mut symbol, used, 0.0, 0.0);
-            symbol.push_str("</g>");
-            Entry { symbol, text: role(used).to_owned() }
-        })
-        .collect();
+    let (other, known): (Vec<HostRole>, Vec<HostRole>) =
+        used(scene).into_iter().partition(|role| matches!(role, HostRole::Other(_)));
+    let mut entries: Vec<Entry> =
+        known.into_iter().map(|used| of_role(used, role(used).into_owned())).collect();
+    match other.as_slice() {
+        [one, .., _] if other.len() > OTHER_ROLES => {
+            entries.push(of_role(*one, format!("{} other roles", other.len())));
+        }
+        few => entries.extend(few.iter().map(|used| of_role(*used, role(*used).into_owned()))),
+    }
     let has = |kind| scene.graph.nodes.iter().any(|node| node.kind == kind);
     if has(NodeKind::Stub) {
         entries.push(boxed("card unscanned", 4, "Not scanned"));
@@ -129,6 +130,15 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
         }
     }
     entries
+}
+
+fn of_role(used: HostRole, text: String) -> Entry {
+    let class = role_class(used);
+    let scale = number(ICON_HEIGHT / ICON);
+    let mut symbol = format!("<g class=\"{class}\" transform=\"translate(4 2) scale({scale})\">");
+    icons::draw(&mut symbol, used, 0.0, 0.0);
+    symbol.push_str("</g>");
+    Entry { symbol, text }
 }
 
 /// Returns the states of lines and of nodes, if any is known.
