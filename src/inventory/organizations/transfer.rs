@@ -96,7 +96,7 @@ impl Organizations<'_> {
     ///
     /// Its id and those of its records must be free, and so must be the e-mail addresses of its users, unless they are
     /// [shared](Inventory::with_shared_emails). API keys and passwords stay valid, and so do sessions that have not expired. The
-    /// version of this crate and the indexes of custom fields must be those of the exporting inventory.
+    /// version of this crate, the indexes of custom fields and the [names of ports](Inventory::with_port_names) must be those of the exporting inventory.
     ///
     /// The organization appears at the end, complete: before, its records are in the store, but no caller reaches them. They are
     /// deleted when the restoration fails, and if the process stops, about two hours later or by [`delete`](Self::delete). Until
