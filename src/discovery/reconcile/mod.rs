@@ -19,6 +19,7 @@ mod merge;
 mod names;
 mod neighbors;
 mod pieces;
+mod port_names;
 mod prefixes;
 mod project;
 mod recognize;
@@ -30,7 +31,7 @@ pub(crate) use {
     identity::Traits,
     names::trimmed,
     neighbors::named::{KnownHosts, Named, NamedHost},
-    neighbors::ports::{SwitchPorts, abbreviated},
+    neighbors::ports::SwitchPorts,
 };
 
 pub(crate) use cached::{
@@ -51,6 +52,7 @@ pub use merge::outcome::{MergeOutcome, Merged};
 pub use neighbors::remotes::Candidate;
 pub use neighbors::{named_by, resolve, set_neighbors, set_subnets};
 pub use pieces::join_pieces;
+pub use port_names::{PortNames, PortNamesError};
 pub use project::{Projection, new_host_id};
 pub use recognize::{
     AddressTimes, Context, MatchedBy, Merging, Recognition, RecognitionNote, Recognized, name_of_device,

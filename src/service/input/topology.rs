@@ -2,7 +2,7 @@
 
 use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
-use crate::model::{HostRole, NetworkId};
+use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
@@ -57,8 +57,7 @@ fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     let vlan = values.number_within("vlan", MIN_VLAN.into(), MAX_VLAN.into())?;
     options.vlan = vlan.and_then(|vlan| u16::try_from(vlan).ok());
-    let roles = values.list::<String>("role", MAX_TERMS)?.unwrap_or_default();
-    options.roles = roles.iter().map(|role| role_of(role)).collect::<Result<_, _>>()?;
+    options.roles = values.list("role", MAX_TERMS)?.unwrap_or_default().into_iter().collect();
     options.group_by = values.value("group_by")?;
     options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
@@ -68,9 +67,4 @@ fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     }
     options.show_stale = values.flag("show_stale")?;
     Ok(options)
-}
-
-fn role_of(text: &str) -> Result<HostRole, ApiError> {
-    let role = HostRole::ALL.iter().find(|role| role.as_str() == text);
-    role.copied().ok_or_else(|| invalid_format("role"))
 }

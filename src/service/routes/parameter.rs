@@ -69,6 +69,15 @@ pub(in crate::service) enum Kind {
         format: &'static str,
         max: usize,
     },
+    /// Up to this many texts that match a regular expression, as [`Texts`](Self::Texts).
+    #[cfg_attr(
+        not(feature = "topology"),
+        allow(dead_code, reason = "only roles of topologies are such texts")
+    )]
+    Matching {
+        pattern: &'static str,
+        max: usize,
+    },
     /// Up to this many of these texts, as [`Texts`](Self::Texts).
     Choices {
         of: &'static [&'static str],

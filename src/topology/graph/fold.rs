@@ -100,7 +100,7 @@ const fn place(role: HostRole) -> u8 {
         | HostRole::AccessPoint => 0,
         HostRole::Hypervisor => 1,
         HostRole::Storage => 2,
-        HostRole::Server | HostRole::IndustrialController => 3,
+        HostRole::Server | HostRole::IndustrialController | HostRole::Other(_) => 3,
         HostRole::Guest | HostRole::Ups => 4,
         HostRole::Camera => 5,
         HostRole::Printer => 6,
@@ -158,7 +158,11 @@ fn devices(nodes: &[Node]) -> Vec<FoldedDevice> {
     devices
 }
 
-/// Returns the number of devices of each role, the most frequent first.
+/// Largest number of roles of which a group counts the devices one by one. There are fewer that the crate knows.
+const MAX_ROLES: usize = 32;
+
+/// Returns the number of devices of each role, the most frequent first. Devices of the rarest roles count as unknown where
+/// there are too many roles.
 fn role_counts(nodes: &[Node]) -> Vec<RoleCount> {
     let mut counts: BTreeMap<HostRole, u32> = BTreeMap::new();
     for node in nodes.iter().filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub)) {
@@ -168,6 +172,15 @@ fn role_counts(nodes: &[Node]) -> Vec<RoleCount> {
     let mut counts: Vec<RoleCount> =
         counts.into_iter().map(|(role, count)| RoleCount { role, count }).collect();
     counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    if counts.len() > MAX_ROLES {
+        let rare = counts.split_off(MAX_ROLES - 1);
+        let count = rare.iter().map(|of| of.count).fold(0, u32::saturating_add);
+        match counts.iter_mut().find(|of| of.role == HostRole::Unknown) {
+            Some(unknown) => unknown.count = unknown.count.saturating_add(count),
+            None => counts.push(RoleCount { role: HostRole::Unknown, count }),
+        }
+        counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    }
     counts
 }
 

@@ -114,6 +114,7 @@ pub struct Node {
     /// The number of leaves that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
     /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
+    /// Of more than 32 roles, the rarest count as unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<RoleCount>,
     /// The devices that the node stands for, for files in which it can be opened. A share has none of them.

@@ -14,10 +14,11 @@ use self::state::NetworkState;
 use super::EdgeDetails;
 use super::graph::{BlindSpot, Graph, GraphOptions, GroupBy, Positions, blind_spots, build, lay_out};
 use crate::access::Caller;
+use crate::discovery::Claim;
 use crate::fair_threads::yield_turn;
 use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, OpenShare};
-use crate::model::{LinkId, NetworkId, OrganizationId, Redaction, TopologyView};
+use crate::model::{Host, LinkId, NetworkId, OrganizationId, Redaction, TopologyView};
 use crate::topology::graph::{Redactor, SensitiveValues};
 use crate::topology::links::{Link, MAX_REJECTED, RejectedClaim};
 
@@ -200,8 +201,9 @@ impl Topologies {
         let changes = if state.is_current(revision) {
             None
         } else {
-            let known = &state.known;
-            Some(self.inventory.changes_of_network(organization, network, known, state::summarize).await?)
+            let (known, port_names) = (&state.known, self.inventory.port_names().clone());
+            let summarize = move |host: &Host, claims: &[Claim]| state::summarize(host, claims, &port_names);
+            Some(self.inventory.changes_of_network(organization, network, known, summarize).await?)
         };
         let hosts = changes.as_ref().map_or(state.len(), |changes| changes.known.len());
         let bytes = changes.as_ref().map_or(state.bytes, |changes| changes.bytes);

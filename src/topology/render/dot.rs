@@ -141,7 +141,7 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, downward: &Downwar
 
 fn tooltip(node: &Node) -> String {
     match node.state {
-        LinkState::Unknown | LinkState::Up => role(node.role).to_owned(),
+        LinkState::Unknown | LinkState::Up => role(node.role).into_owned(),
         problem => format!("{}, {}", role(node.role), state(problem)),
     }
 }

@@ -10,6 +10,7 @@ use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::words::{list_vlans, number};
 use super::xml::escape;
 use super::yed;
+use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, port_names};
 
 /// The attributes: id, what they belong to, type.
@@ -79,7 +80,10 @@ fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &Node) {
         data(out, "detail", detail);
     }
     data(out, "kind", node_kind(node.kind));
-    data(out, "role", role_class(node.role));
+    match &node.role {
+        HostRole::Other(role) => data(out, "role", role.as_str()),
+        known => data(out, "role", role_class(*known)),
+    }
     if let Some(parent) = node.parent_id {
         data(out, "parent", &parent.to_string());
     }

@@ -16,6 +16,8 @@ pub(super) const SYMBOL: f64 = 36.0;
 const GAP: f64 = 20.0;
 /// Largest number of speeds in the legend.
 const SPEEDS: usize = 4;
+/// Largest number of roles of host applications in the legend.
+const MAX_OTHER_ROLES: usize = 8;
 
 /// The entries of a legend, and the places of their upper left corners within it.
 pub(super) struct Legend {
@@ -85,8 +87,7 @@ impl Legend {
 
 fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
     let entry = |symbol, text: &str| LegendEntry { symbol, text: text.to_owned() };
-    let mut entries: Vec<LegendEntry> =
-        roles(scene).into_iter().map(|used| entry(LegendSymbol::Role(used), role(used))).collect();
+    let mut entries = roles_of(scene);
     entries.extend(boxes(scene).into_iter().map(|(used, text)| entry(LegendSymbol::Box(used), text)));
     if scene.graph.view == TopologyView::L2 {
         let used: BTreeSet<Confidence> = scene.edges().map(|edge| edge.confidence).collect();
@@ -107,6 +108,21 @@ fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
     }
     entries.extend(node_states(scene));
     entries
+}
+
+/// Returns the roles of the picture. Those of host applications have one symbol, and may be many.
+fn roles_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
+    let entry = |used, text: String| LegendEntry { symbol: LegendSymbol::Role(used), text };
+    let (other, known): (Vec<HostRole>, Vec<HostRole>) =
+        roles(scene).into_iter().partition(|role| matches!(role, HostRole::Other(_)));
+    let known = known.into_iter().map(|used| entry(used, role(used).into_owned()));
+    let other = match other.as_slice() {
+        [one, .., _] if other.len() > MAX_OTHER_ROLES => {
+            vec![entry(*one, format!("{} other roles", other.len()))]
+        }
+        few => few.iter().map(|used| entry(*used, role(*used).into_owned())).collect(),
+    };
+    known.chain(other).collect()
 }
 
 /// Returns the roles whose icons the picture shows.

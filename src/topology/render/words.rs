@@ -1,5 +1,7 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
+use std::borrow::Cow;
+
 use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, Node, NodeKind, RoleCount};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
@@ -26,17 +28,33 @@ pub(super) const fn format(format: Format) -> &'static str {
     }
 }
 
-/// Returns the role as a word of a class name.
-pub(super) const fn role_class(role: HostRole) -> &'static str {
+/// Returns the role as a word of a class name; for roles of host applications, which look alike, as two words.
+pub(super) fn role_class(role: HostRole) -> &'static str {
     match role {
         HostRole::AccessPoint => "access-point",
         HostRole::WirelessController => "wireless-controller",
         HostRole::IndustrialController => "industrial-controller",
-        _ => role.as_str(),
+        _ => role.known_text().unwrap_or("unknown other"),
     }
 }
 
-pub(super) const fn role(role: HostRole) -> &'static str {
+/// Returns the role in words, such as `Access point`.
+pub(super) fn role(role: HostRole) -> Cow<'static, str> {
+    match role {
+        HostRole::Other(role) => capitalized(&role.name().replace('_', " ")).into(),
+        known => known_role(known).into(),
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+const fn known_role(role: HostRole) -> &'static str {
     match role {
         HostRole::Router => "Router",
         HostRole::Switch => "Switch",
@@ -57,6 +75,7 @@ pub(super) const fn role(role: HostRole) -> &'static str {
         HostRole::Media => "Media device",
         HostRole::Iot => "Small device",
         HostRole::Unknown => "Unknown role",
+        HostRole::Other(_) => "Other role",
     }
 }
 

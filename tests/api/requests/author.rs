@@ -258,7 +258,7 @@ impl Author<'_> {
             "depth" => "0|1|2|100|101|x",
             "collapse" | "layout" | "show_stale" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
-            "role" => "||||switch,router|unknown|swich",
+            "role" => "||||switch,router|unknown|x.probe|swich",
             "vlan" => "||||||20|0|4095|x",
             "format" => "svg|mermaid|dot|graphml|drawio|json|png",
             "theme" => "auto|light|dark|blue",

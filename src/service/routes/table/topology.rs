@@ -45,8 +45,9 @@ const GRAPH: &[Parameter] = &[
     ),
     Parameter::optional(
         "role",
-        Kind::Choices { of: HostRole::TEXTS, max: MAX_TERMS },
-        "Only hosts and devices with any of these roles, and what connects them.",
+        Kind::Matching { pattern: HostRole::PATTERN, max: MAX_TERMS },
+        "Only hosts and devices with any of these roles, and what connects them. Roles of the host application begin with \
+         `x.`.",
     ),
     Parameter::nullable(
         "vlan",

@@ -242,8 +242,8 @@ fn prefix(node: &Node) -> &'static str {
         (NodeKind::Service, _) => "container",
         (_, HostRole::AccessPoint) => "ap",
         (_, HostRole::WirelessController | HostRole::IndustrialController) => "controller",
-        (_, HostRole::Unknown) => "device",
-        (_, role) => role.as_str(),
+        (_, HostRole::Unknown | HostRole::Other(_)) => "device",
+        (_, role) => role.known_text().unwrap_or("device"),
     }
 }
 

@@ -19,7 +19,7 @@ use super::key::{PortKey, place_of};
 use super::missing::Missing;
 use super::{Method, PortRef};
 use crate::discovery::Claim;
-use crate::discovery::reconcile::{IdentityKind, SwitchPorts, Traits, is_own_mac};
+use crate::discovery::reconcile::{IdentityKind, PortNames, SwitchPorts, Traits, is_own_mac};
 use crate::discovery::report::{FdbStatus, TableKind};
 use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
@@ -68,11 +68,17 @@ impl Device {
     /// Neighbors that are stored with interface entries count where the host has no claims about them.
     #[must_use]
     pub fn of(host: &Host, claims: &[Claim]) -> Self {
+        Self::with_port_names(host, claims, &PortNames::new())
+    }
+
+    /// Collects like [`of`](Self::of), and matches names of ports by other rules than the usual ones.
+    #[must_use]
+    pub fn with_port_names(host: &Host, claims: &[Claim], port_names: &PortNames) -> Self {
         let traits = Traits::of_host(host);
         let tables = Tables::of(claims);
-        let ports_by_value = SwitchPorts::new(host, tables.lldp);
+        let ports_by_value = SwitchPorts::new(host, tables.lldp, port_names);
         let bridge_ports = bridge_ports(&ports_by_value, &tables);
-        let ports = ports(host, &ports_by_value, &tables);
+        let ports = ports(host, &ports_by_value, &tables, port_names);
         let identities = traits.identities.iter().filter(|identity| identity.kind() != IdentityKind::Mac);
         let mut keys: Vec<IdentityKey> = identities.map(IdentityKey::of_identity).collect();
         let chassis = traits.identities.iter().find(|identity| identity.kind() == IdentityKind::ChassisId);

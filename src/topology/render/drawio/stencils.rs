@@ -53,7 +53,7 @@ const fn network_stencil(role: HostRole) -> Option<(&'static str, f64, f64)> {
         HostRole::IndustrialController => ("terminal", 80.0, 65.0),
         HostRole::Media => ("monitor", 80.0, 65.0),
         HostRole::Iot => ("radio_tower", 55.0, 100.0),
-        HostRole::Unknown => return None,
+        HostRole::Unknown | HostRole::Other(_) => return None,
     })
 }
 

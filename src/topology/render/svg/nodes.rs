@@ -84,7 +84,7 @@ fn tooltip(node: &Node) -> String {
     let mut parts = vec![escape_isolated(&shorten(&node.label, TOOLTIP))];
     parts.extend(node.detail.as_deref().map(|detail| escape_isolated(&shorten(detail, TOOLTIP))));
     match node.kind {
-        NodeKind::Host => parts.push(role(node.role).to_owned()),
+        NodeKind::Host => parts.push(role(node.role).into_owned()),
         NodeKind::Stub => parts.push("Not scanned".to_owned()),
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
         NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),

@@ -124,6 +124,7 @@ pub(in crate::topology::render) const fn built_in_role(role: HostRole) -> Rgb {
         | HostRole::IndustrialController
         | HostRole::Media
         | HostRole::Iot
-        | HostRole::Unknown => 0x6b_7785,
+        | HostRole::Unknown
+        | HostRole::Other(_) => 0x6b_7785,
     })
 }
