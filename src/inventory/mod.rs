@@ -113,7 +113,7 @@ pub use {
 pub(crate) use {
     network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
     shares::OpenShare,
-    topology::MAX_POSITIONS,
+    topology::{KeptLayout, KeptPicture, MAX_POSITIONS, StoredLayout},
 };
 
 use self::background::{BackgroundTasks, Offload};
@@ -486,7 +486,7 @@ fn unchanged(record: Option<&Record>) -> Precondition {
 }
 
 /// Requires that the caller has this level or a higher one.
-fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
+pub(crate) fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
     if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 

@@ -4,7 +4,8 @@ use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invali
 use crate::inventory::{Error, Problem};
 use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
-use crate::topology::graph::GraphOptions;
+use crate::topology::Placement;
+use crate::topology::graph::{GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::render::{ColorScheme, Format};
 
@@ -20,7 +21,7 @@ pub(in crate::service) const MAX_VLAN: u16 = 4_094;
 pub(in crate::service) struct TopologyQuery {
     pub(in crate::service) network_id: NetworkId,
     pub(in crate::service) options: GraphOptions,
-    pub(in crate::service) has_layout: bool,
+    pub(in crate::service) placement: Placement,
     pub(in crate::service) format: Format,
     pub(in crate::service) scheme: ColorScheme,
 }
@@ -36,7 +37,7 @@ pub(in crate::service) fn read_topology_query(
     Ok(TopologyQuery {
         network_id,
         options: read_options(&values)?,
-        has_layout: values.flag("layout")?,
+        placement: read_placement(&values)?,
         format: values.value("format")?.unwrap_or_default(),
         scheme: values.value("theme")?.unwrap_or_default(),
     })
@@ -48,6 +49,24 @@ pub(in crate::service) fn read_page_query(
     known: KnownParameters<'_>,
 ) -> Result<GraphOptions, ApiError> {
     read_options(&QueryValues::read(query, known)?)
+}
+
+/// Parses the query that names the containers of a picture.
+pub(in crate::service) fn read_grouping(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<Option<GroupBy>, ApiError> {
+    QueryValues::read(query, known)?.value("group_by")
+}
+
+fn read_placement(values: &QueryValues<'_>) -> Result<Placement, ApiError> {
+    let is_tidy = values.flag("tidy")?;
+    let is_placed = values.boolean("layout")?.unwrap_or(true);
+    Ok(match (is_placed, is_tidy) {
+        (false, _) => Placement::Nowhere,
+        (true, true) => Placement::Tidy,
+        (true, false) => Placement::Remembered,
+    })
 }
 
 fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {

@@ -26,6 +26,8 @@ pub(in crate::topology) use self::arrange::size::{
 };
 pub(in crate::topology) use self::arrange::size::{shorten, width};
 pub use self::arrange::{Positions, lay_out};
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
 pub use self::input::{GraphInput, GraphOptions, GroupBy, GroupByError};

@@ -256,7 +256,7 @@ impl Author<'_> {
             "view" => "l2|l3|workloads|l4",
             "focus" | "expand" => return self.id("topology/nodes").to_string(),
             "depth" => "0|1|2|100|101|x",
-            "collapse" | "layout" | "show_stale" => "true|false|1",
+            "collapse" | "layout" | "show_stale" | "tidy" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
             "role" => "||||switch,router|unknown|x.probe|swich",
             "vlan" => "||||||20|0|4095|x",

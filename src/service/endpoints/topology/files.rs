@@ -71,7 +71,8 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 let media_type = format.media_type().to_owned();
                 responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
-            let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
+            let drawn =
+                state.topologies.drawn(organization, network_id, query.options, query.placement, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

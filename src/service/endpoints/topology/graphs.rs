@@ -70,8 +70,7 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         let draw = || async move {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let encode = move |graph: Graph| responder.bounded_body(&graph, limit);
-            let drawn =
-                state.topologies.drawn(organization, network, query.options, query.has_layout, encode);
+            let drawn = state.topologies.drawn(organization, network, query.options, query.placement, encode);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

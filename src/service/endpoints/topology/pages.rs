@@ -15,6 +15,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::endpoints::Endpoints;
 use crate::service::routes::route::{Call, Pending, ResponseContent};
 use crate::service::state::ApiState;
+use crate::topology::Placement;
 use crate::topology::graph::{Graph, GraphOptions};
 use crate::topology::render::page::{NetworkFailure, NetworkPage, Page, ShareFailure};
 use crate::topology::render::{Format, Picture};
@@ -92,7 +93,7 @@ impl ApiState {
                 page.tag = known.as_ref().and_then(|tag| tag.to_str().ok());
                 Ok::<_, ApiError>(ResponseBody::full(page.open(&svg, &json).html.into()))
             };
-            let drawn = self.topologies.drawn(organization, id, options, true, write);
+            let drawn = self.topologies.drawn(organization, id, options, Placement::Remembered, write);
             Ok::<_, ApiError>(self.keep(tag, drawn.await??))
         };
         let body = self.drawings.get(organization, tag, draw).await?;
