@@ -112,7 +112,7 @@ fn write_entry(out: &mut File, diagram: &Diagram<'_>, number: usize, entry: &Leg
             }
         },
         LegendSymbol::Box(boxed) => {
-            write_vertex(out, &id, "", &box_style(look, boxed), "1", &place(24.0, 16.0))
+            write_vertex(out, &id, "", &box_style(look, boxed), "1", &place(24.0, 16.0));
         }
         LegendSymbol::Marked(state) => {
             let style =

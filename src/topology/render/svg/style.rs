@@ -94,9 +94,12 @@ fn rule(selectors: impl Iterator<Item = String>, property: &str, color: Rgb) -> 
     format!("{}{{{property}:{color}}}", selectors.join(","))
 }
 
+/// Returns the color of a part of a role's icon.
+type ColorOf = fn(&Look, HostRole) -> Rgb;
+
 /// Returns the styles of badges, and of the pictograms that are not white.
 fn roles(look: &Look) -> String {
-    let parts: [(&str, &str, fn(&Look, HostRole) -> Rgb); 2] =
+    let parts: [(&str, &str, ColorOf); 2] =
         [("badge", "fill", Look::role), ("pictogram", "stroke", Look::pictogram)];
     let mut css = String::new();
     for (part, property, color) in parts {
