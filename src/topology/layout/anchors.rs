@@ -32,10 +32,11 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
     if !most_are_placed && outline.pins.iter().all(Option::is_none) {
         return rects(&fresh);
     }
-    if most_are_placed && outline.pins.iter().all(Option::is_none) {
-        if let Some(corners) = shifted_to_formers(outline, &fresh) {
-            return rects(&corners);
-        }
+    if most_are_placed
+        && outline.pins.iter().all(Option::is_none)
+        && let Some(corners) = shifted_to_formers(outline, &fresh)
+    {
+        return rects(&corners);
     }
     let known = if most_are_placed { former_places(outline) } else { shifted_to_pins(outline, &fresh) };
     let mut settling = Settling {
