@@ -196,7 +196,7 @@ fn theme_of_the_host_application_changes_files_pages_and_their_tags() {
             assert_ne!(before.header("etag"), after.header("etag"), "{target}");
             let text = String::from_utf8(after.body.clone()).unwrap();
             assert!(text.contains("Inter"), "{target}: {text}");
-            assert!(!String::from_utf8(before.body).unwrap().contains("Inter"), "{target}");
+            assert!(!String::from_utf8(before.body.clone()).unwrap().contains("Inter"), "{target}");
             let request = with_header(get(&target), "if-none-match", before.header("etag"));
             let again = server.api.clone().oneshot(with_key(request, &campus.member)).await.unwrap();
             assert_eq!(again.status(), 200, "{target}");
