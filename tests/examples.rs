@@ -55,7 +55,7 @@ mod reports;
 mod setup;
 #[cfg(feature = "topology")]
 #[allow(dead_code, reason = "only a program has arguments")]
-#[path = "../examples/topology.rs"]
+#[path = "../examples/topology/main.rs"]
 mod topology;
 
 use std::fmt::Display;

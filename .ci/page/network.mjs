@@ -3,6 +3,8 @@
 import { runAxe } from './access.mjs';
 import { expect, has, prepare, SCHEMES, settle, SIZES, visit } from './browser.mjs';
 
+const DEVICES = '?detail=devices';
+
 export class NetworkChecks {
   constructor(address, email, password) {
     Object.assign(this, { address, email, password, cookies: [] });
@@ -10,9 +12,9 @@ export class NetworkChecks {
     this.api = new URL('../api/v1/', address).href;
   }
 
-  // Opens the page with the session of an earlier login.
-  visit(browser, action, settings = {}, fragment = '') {
-    return visit(browser, this.address + fragment, action, { cookies: this.cookies, ...settings });
+  // Opens the page with the session of an earlier login. It shows devices, however large the network is.
+  visit(browser, action, settings = {}, rest = DEVICES) {
+    return visit(browser, this.address + rest, action, { cookies: this.cookies, ...settings });
   }
 
   async ask(method, path, body, headers = {}) {
@@ -149,7 +151,19 @@ export class NetworkChecks {
     await page.waitForSelector('#filters input[name="tag_ids"]');
     await this.pressOn(page, '#clear-filters');
     expect(!(await has(page, '.is-hidden')), 'what was filtered stays hidden');
+    await this.checkFoldedRoles(page);
     await page.keyboard.press('Escape');
+  }
+
+  // A fold with a device of a role shows with this role.
+  async checkFoldedRoles(page) {
+    const fold = await page.evaluate(() => JSON.parse(document.getElementById('graph').textContent).nodes.find(({ folded }) => folded));
+    if (!fold) return;
+    for (const { role } of fold.folded) {
+      await this.pressOn(page, `#filters input[value="${role}"]`, 'Space');
+      expect(await has(page, `.nodes > [data-id="${fold.id}"]:not(.is-hidden)`), `the filter for ${role} hides a fold with one`);
+      await this.pressOn(page, '#clear-filters');
+    }
   }
 
   async checkPathByKey(page) {
@@ -163,6 +177,13 @@ export class NetworkChecks {
     await page.keyboard.press('Shift+Enter');
     await settle(page);
     expect((await page.textContent('#panel')).startsWith('Path'), 'Shift and Enter show no path');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await page.locator('#panel button', { hasText: 'Path to' }).press('Enter');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    expect(!(await page.textContent('#panel')).startsWith('Path'), 'Escape does not end the choice of a path');
     await page.keyboard.press('Escape');
   }
 
@@ -253,6 +274,107 @@ export class NetworkChecks {
     });
   }
 
+  // A move is stored, whatever key comes next. A picture that arrives meanwhile waits, and so does an undo that fails.
+  checkHolding(browser) {
+    return this.visit(browser, async (page, { expected }) => {
+      // Chromium itself reports what the server refuses.
+      expected.push('412', '500');
+      await loaded(page);
+      await page.locator('#keyboard').focus();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Alt+ArrowLeft');
+      await page.keyboard.press('PageDown');
+      await page.waitForFunction(() => !document.getElementById('undo').disabled);
+      await loaded(page);
+      const [{ id, x, y }, ...others] = (await this.layout()).positions;
+      expect(id && !others.length, 'a key that follows takes a move back');
+      await this.checkLatePicture(page, { id, x, y: y + 40 });
+      await page.route('**/layouts/**', (route) => route.fulfill({ status: 500, json: { success: false, error: 'It is broken.' } }));
+      await page.locator('#undo').click();
+      await page.waitForFunction(() => document.getElementById('status').textContent === 'It is broken.');
+      expect(await page.locator('#undo').isEnabled(), 'an undo that failed is lost');
+      await page.unroute('**/layouts/**');
+      await this.ask('PUT', `topology/layouts/${this.id}/l2`, { positions: [] });
+    });
+  }
+
+  async checkLatePicture(page, pin) {
+    await this.ask('PUT', `topology/layouts/${this.id}/l2`, { positions: [pin] });
+    let release;
+    const isHeld = new Promise((resolve) => { release = resolve; });
+    const pattern = `**/topology/${this.id}*`;
+    await page.route(pattern, async (route) => {
+      const response = await route.fetch();
+      await isHeld;
+      await route.fulfill({ response });
+    });
+    await page.evaluate(() => {
+      window.held = document.querySelector('#canvas > .topology');
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    const { x, y } = await inSight(page, 1);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 30, y + 30, { steps: 3 });
+    const answered = page.waitForResponse((response) => response.url().includes(`/topology/${this.id}`));
+    release();
+    await answered;
+    await settle(page);
+    const isSame = () => page.evaluate(() => window.held === document.querySelector('#canvas > .topology'));
+    expect(await isSame(), 'a picture arrives while a node is dragged');
+    await page.mouse.up();
+    await page.waitForFunction(() => window.held !== document.querySelector('#canvas > .topology'));
+    await loaded(page);
+    expect((await this.layout()).positions.length === 2, 'what was dragged while a picture arrived is not pinned');
+    await page.unroute(pattern);
+  }
+
+  // In a picture with areas, folds open, and nothing is pinned.
+  checkGroups(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      await dragFirst(page, 60, 40);
+      await settle(page);
+      expect(await page.locator('#undo').isDisabled() && !(await this.layout()).positions.length, 'a node within an area is pinned');
+      const group = page.locator('.nodes > .group').first();
+      if (!(await group.count())) return 'no folds';
+      const id = await group.getAttribute('data-id');
+      await group.dispatchEvent('click');
+      await page.waitForFunction((id) => !document.querySelector(`.nodes > [data-id="${id}"]`), id);
+      expect(page.url().includes(id), 'the fold is not in the address');
+      return null;
+    }, {}, '?group_by=subnet');
+  }
+
+  // Parts of an overview open and close, and nothing is pinned there.
+  checkOverview(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      await dragFirst(page, 60, 40);
+      await settle(page);
+      expect(await page.locator('#undo').isDisabled() && !(await this.layout()).positions.length, 'a part of the network is pinned');
+      const id = await page.locator('.nodes > .area').first().getAttribute('data-id');
+      const label = await page.evaluate((id) => JSON.parse(document.getElementById('graph').textContent).nodes.find((node) => node.id === id).label, id);
+      await this.goTo(page, label);
+      await page.keyboard.press('f');
+      await page.waitForSelector(`.containers > [data-id="${id}"]`);
+      expect(new URL(page.url()).hash.includes(id), 'the open part is not in the address');
+      await page.keyboard.press('f');
+      await page.waitForSelector(`.nodes > [data-id="${id}"]`);
+      await page.locator('#detail').click();
+      await page.waitForSelector('#detail[data-detail="devices"]');
+    }, {}, '?detail=overview');
+  }
+
+  // What is no id in an address is ignored.
+  checkDamagedAddress(browser) {
+    return this.visit(browser, async (page) => {
+      await loaded(page);
+      expect(!(await page.textContent('#status')), `a damaged address says "${await page.textContent('#status')}"`);
+    }, {}, `${DEVICES}#expand=x,1&tag_ids=y`);
+  }
+
   // Two editors move two nodes: both pins are kept.
   checkTwoEditors(browser) {
     return this.visit(browser, (one, { expected }) => this.visit(browser, async (other) => {
@@ -314,7 +436,15 @@ export class NetworkChecks {
       const distance = Math.hypot(after.x - before.x, after.y - before.y);
       expect(distance < 2, `an update moves what is looked at by ${distance.toFixed(1)} px`);
       expect(await has(page, '.has-selection'), 'an update loses the selection');
+      // Tables that are open stay as they are, and in order.
+      await this.pressOn(page, '#open-tables');
+      const without = page.waitForResponse((response) => response.url().includes('/topology/') && response.status() === 200);
       await this.ask('DELETE', `hosts/${host}`);
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await without;
+      await loaded(page);
+      await this.pressOn(page, '#tables th:last-child .sort');
+      expect(await has(page, '#tables th:last-child[aria-sort]'), 'a table cannot be ordered after an update');
     });
   }
 
@@ -329,7 +459,7 @@ export class NetworkChecks {
     await this.visit(browser, async (page) => {
       await page.waitForSelector('.has-selection');
       expect(await page.locator('#panel').isVisible(), 'the panel does not open');
-    }, {}, hash);
+    }, {}, DEVICES + hash);
   }
 
   async checkAccessibility(browser) {
@@ -380,7 +510,9 @@ export class NetworkChecks {
   checkPrint(browser) {
     return this.visit(browser, async (page) => {
       await loaded(page);
-      const sheets = async (settings) => (await page.pdf({ printBackground: true, ...settings })).toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+      const pdf = async (settings) => (await page.pdf({ printBackground: true, ...settings })).toString('latin1');
+      const countOf = (file) => file.match(/\/Type\s*\/Page\b/g).length;
+      const sheets = async (settings) => countOf(await pdf(settings));
       for (const format of ['A4', 'A3']) {
         for (const landscape of [false, true]) {
           const count = await sheets({ format, landscape, margin: { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' } });
@@ -392,15 +524,25 @@ export class NetworkChecks {
       expect(!hidden, `${hidden} port names are not printed`);
       await page.emulateMedia({ media: null });
       await page.evaluate(() => { window.print = () => {}; });
-      for (const paper of ['a4', 'a3']) {
+      for (const [paper, side] of [['a4', 842], ['a3', 1191]]) {
         await page.locator('[popovertarget="export"]').click();
         await page.locator(`[data-paper="${paper}"]:not([data-tiles])`).click();
-        const count = await sheets({ preferCSSPageSize: true });
+        const file = await pdf({ preferCSSPageSize: true });
+        const count = countOf(file);
         expect(count === 1, `${paper} as asked for takes ${count} sheets`);
+        const box = file.match(/\/MediaBox\s*\[([^\]]*)\]/)[1].trim().split(/\s+/).map(Number);
+        expect(Math.abs(Math.max(...box) - side) < 2, `a sheet of ${paper} is ${box}`);
       }
       await page.locator('[popovertarget="export"]').click();
       await page.locator('[data-paper="a4"][data-tiles]').click();
       const tiles = await page.locator('#tiles > svg').count();
+      const isComplete = await page.evaluate(() => {
+        const boxes = Array.from(document.querySelectorAll('#tiles > svg'), (tile) => tile.viewBox.baseVal);
+        const picture = document.getElementById('whole').viewBox.baseVal;
+        // The legend is at the lower edge.
+        return boxes.some((box) => box.y + box.height >= picture.y + picture.height);
+      });
+      expect(isComplete, 'the legend is not printed');
       const count = await sheets({ preferCSSPageSize: true });
       expect(count === tiles, `${tiles} parts take ${count} sheets`);
       return `${tiles} sheets of A4`;
@@ -412,9 +554,9 @@ export function loaded(page) {
   return page.waitForFunction(() => !document.querySelector('[aria-busy]') && !document.getElementById('work')?.hidden);
 }
 
-// Drags a node that is in sight, and returns its id.
-async function dragFirst(page, right, down, place = 0) {
-  const { id, x, y } = await page.evaluate((place) => {
+// A node that is in sight, and its middle.
+function inSight(page, place) {
+  return page.evaluate((place) => {
     const inSight = Array.from(document.querySelectorAll('.nodes > .host'), (part) => {
       const box = part.getBoundingClientRect();
       return { id: part.dataset.id, x: box.x + box.width / 2, y: box.y + box.height / 2, part };
@@ -422,6 +564,11 @@ async function dragFirst(page, right, down, place = 0) {
     const { id, x, y } = inSight[place];
     return { id, x, y };
   }, place);
+}
+
+// Drags a node that is in sight, and returns its id.
+async function dragFirst(page, right, down, place = 0) {
+  const { id, x, y } = await inSight(page, place);
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + right, y + down, { steps: 6 });

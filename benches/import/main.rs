@@ -5,7 +5,8 @@
 //! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in
 //! cargo's target directory, each case three times. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped
 //! JSON lines at the path in `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of
-//! times. `-- bulk` and `-- lines` select one of them, and `-- http` the import over HTTP.
+//! times. `-- bulk` and `-- lines` select one of them, `-- http` the import over HTTP, and `-- custom` the same inventory with
+//! custom fields: the import and pages of it.
 
 #![allow(
     clippy::indexing_slicing,
@@ -15,6 +16,7 @@
 )]
 
 mod bulk;
+mod custom;
 #[path = "../support/host.rs"]
 mod host;
 mod http;
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if has(bulk::CHILD) {
         return runtime.block_on(bulk::run(number.ok_or("the number of the case is missing")? as usize));
     }
-    if !has("lines") && !has("http") {
+    if !has("lines") && !has("http") && !has("custom") {
         bulk::measure()?;
     }
     if has("bulk") {
@@ -53,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let unpacked = Command::new("gzip").arg("-dc").arg(&file).output()?;
     if !unpacked.status.success() {
         return Err(format!("gzip cannot unpack {}", file.display()).into());
+    }
+    if has("custom") {
+        return runtime.block_on(custom::measure(&unpacked.stdout));
     }
     runtime.block_on(http::measure(&unpacked.stdout))?;
     if has("http") {

@@ -217,7 +217,7 @@ const fn never_names_its_device(format: Format) -> bool {
 }
 
 /// Returns the program that unpacks a file.
-fn unpacker(path: &Path) -> Option<&'static str> {
+pub(crate) fn unpacker(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "gz" => Some("gzip"),
         "bz2" => Some("bzip2"),

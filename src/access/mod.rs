@@ -20,7 +20,7 @@ pub use caller::{Caller, Credential, DaemonCaller, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use login_attempts::LoginLimits;
-pub(crate) use login_attempts::{CountMap, LoginAttempts};
+pub(crate) use login_attempts::{CountMap, LoginAttempts, Turn};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use password_lane::PasswordFigures;
 #[cfg(feature = "topology")]

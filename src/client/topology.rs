@@ -6,6 +6,7 @@ use std::fmt;
 use form_urlencoded::Serializer;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::call::ClientCall;
@@ -15,9 +16,9 @@ use crate::model::{
     LinkId, NetworkId, NodePosition, Share, ShareId, ShareMetadata, TopologyLayout, TopologyView,
 };
 use crate::topology::EdgeDetails;
-use crate::topology::graph::{BlindSpot, Graph, GraphOptions};
+use crate::topology::graph::{BlindSpot, Graph, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 
 const PATH: &str = "/api/v1/topology";
 const SVG: &str = "image/svg+xml";
@@ -97,10 +98,10 @@ impl<S: HttpService> Client<S> {
         network: NetworkId,
         options: &GraphOptions,
         format: Format,
-        theme: Theme,
+        scheme: ColorScheme,
     ) -> Result<TopologyFile, ClientError> {
         let mut query = query_of(network, options);
-        query.append_pair("format", format.as_str()).append_pair("theme", theme.as_str());
+        query.append_pair("format", format.as_str()).append_pair("theme", scheme.as_str());
         self.value(ClientCall::get(format!("{PATH}/export?{}", query.finish()))).await
     }
 
@@ -172,6 +173,23 @@ impl<S: HttpService> Client<S> {
     ) -> Result<Tagged<TopologyLayout>, ClientError> {
         let call = ClientCall::new(Method::PATCH, layout_path(network, view)).json(changes)?;
         self.tagged(call.header(CONTENT_TYPE, MERGE_PATCH).if_match(tag)).await
+    }
+
+    /// Places all nodes of a view anew, but for those that users have placed, and keeps that layout.
+    ///
+    /// `group_by` says of which picture: its layout is kept apart.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
+    pub async fn tidy_topology_layout(
+        &self,
+        network: NetworkId,
+        view: TopologyView,
+        group_by: Option<GroupBy>,
+    ) -> Result<(), ClientError> {
+        let query = group_by.map_or_else(String::new, |group_by| format!("?group_by={group_by}"));
+        let call = ClientCall::post(format!("{}/tidy{query}", layout_path(network, view)));
+        self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
     /// Returns what a share shows. `token` comes from [`issue_share_token`](Self::issue_share_token).

@@ -25,13 +25,17 @@
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "15. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
+    doc = "15. [Pictures and themes](pictures): formats, classes for styles, colors, fonts, icons."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "16. [The page of a network](network_page): looking, moving, linking, printing."
+    doc = "16. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
 )]
-#![cfg_attr(feature = "client", doc = "17. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "topology",
+    doc = "17. [The page of a network](network_page): looking, moving, linking, printing."
+)]
+#![cfg_attr(feature = "client", doc = "18. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -81,6 +85,10 @@ pub mod discovery {}
 #[cfg(feature = "topology")]
 #[doc = include_str!("why_this_line.md")]
 pub mod why_this_line {}
+
+#[cfg(all(feature = "topology", any(not(doctest), feature = "service")))]
+#[doc = include_str!("pictures.md")]
+pub mod pictures {}
 
 #[cfg(feature = "topology")]
 #[doc = include_str!("sharing.md")]

@@ -113,7 +113,7 @@ pub use {
 pub(crate) use {
     network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
     shares::OpenShare,
-    topology::MAX_POSITIONS,
+    topology::{KeptLayout, KeptPicture, MAX_POSITIONS, StoredLayout},
 };
 
 use self::background::{BackgroundTasks, Offload};
@@ -134,6 +134,8 @@ use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
     uuid_v4, uuid_v7,
 };
+#[cfg(feature = "discovery")]
+use crate::discovery::reconcile::PortNames;
 use crate::figures::Counter;
 use crate::model::{OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Key, Precondition, Query, Record, Store};
@@ -196,6 +198,8 @@ pub struct Inventory {
     policy: Option<Review>,
     /// The custom fields by which hosts and networks are found.
     custom_index: CustomIndex,
+    #[cfg(feature = "discovery")]
+    port_names: PortNames,
     state: Arc<State>,
 }
 
@@ -282,6 +286,8 @@ impl Inventory {
             pending_answer: None,
             policy: None,
             custom_index: CustomIndex::default(),
+            #[cfg(feature = "discovery")]
+            port_names: PortNames::new(),
             state: Arc::default(),
         }
     }
@@ -315,6 +321,31 @@ impl Inventory {
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
+    }
+
+    /// Sets the rules by which names of ports are matched, in discovery and topologies. Default: the usual ones.
+    ///
+    /// The neighbors of ports that are stored were found by the rules at that time. After a change of the rules,
+    /// [`upgrade`](Self::upgrade) finds them again. All instances with one store need the same rules.
+    ///
+    /// ```
+    /// use toposcope::discovery::reconcile::PortNames;
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// let names = PortNames::new().with_kind("10GE", "xge")?.with_kind("XGigabitEthernet", "xge")?;
+    /// let inventory = Inventory::new(MemoryStore::new()).with_port_names(names);
+    /// # Ok::<(), toposcope::discovery::reconcile::PortNamesError>(())
+    /// ```
+    #[cfg(feature = "discovery")]
+    #[must_use]
+    pub fn with_port_names(self, port_names: PortNames) -> Self {
+        Self { port_names, ..self }
+    }
+
+    /// Returns the rules by which names of ports are matched.
+    #[cfg(feature = "topology")]
+    pub(crate) const fn port_names(&self) -> &PortNames {
+        &self.port_names
     }
 
     /// Stores hosts without the terms that find them. The terms take about 330 bytes of memory for each host.
@@ -455,7 +486,7 @@ fn unchanged(record: Option<&Record>) -> Precondition {
 }
 
 /// Requires that the caller has this level or a higher one.
-fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
+pub(crate) fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
     if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 

@@ -19,9 +19,10 @@ const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, T
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
-/// The state of everything that the topologies of an organization depend on.
+/// The state of everything that the topologies of an organization depend on: the records of each kind, and the rules of
+/// port names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TopologyRevision([u128; KINDS.len()]);
+pub(crate) struct TopologyRevision([u128; KINDS.len() + 1]);
 
 impl TopologyRevision {
     /// Returns the numbers of the revision.
@@ -68,12 +69,15 @@ impl Inventory {
         &self,
         organization: OrganizationId,
     ) -> Result<Option<TopologyRevision>, Error> {
-        let mut numbers = [0; KINDS.len()];
+        let mut numbers = [0; KINDS.len() + 1];
         for (number, kind) in numbers.iter_mut().zip(KINDS) {
             let Some(revision) = self.store.revision(kind, organization.uuid()).await? else {
                 return Ok(None);
             };
             *number = revision.number();
+        }
+        if let Some(last) = numbers.last_mut() {
+            *last = self.port_names.digest().unwrap_or_default();
         }
         Ok(Some(TopologyRevision(numbers)))
     }

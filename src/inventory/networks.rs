@@ -7,7 +7,7 @@ use crate::inventory::collections::{
 use crate::inventory::custom::{IndexedKind, check_custom};
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
+    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT, NETWORK, NETWORK_LINK,
     NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
     decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
 };
@@ -252,7 +252,7 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
 
 /// The kinds of records that are deleted with their network, also those of features that are disabled.
 const NETWORK_APPENDAGES: &[Name] =
-    &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
+    &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, KEPT_LAYOUT];
 
 impl Inventory {
     /// Checks that a network is empty, and adds to the batch what its deletion needs.

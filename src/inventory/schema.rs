@@ -84,6 +84,8 @@ kinds! {
     TOPOLOGY_LINK = "topology_link";
     /// The positions of nodes in a view of a network. The id is derived from the network and the view.
     TOPOLOGY_LAYOUT = "topology_layout";
+    /// Where the nodes of a picture were when it was last drawn. The id is derived from the network, the view and the grouping.
+    KEPT_LAYOUT = "kept_layout";
     /// The secret under which a share's pseudonyms are made, stored under the share's id.
     SHARE_SECRET = "share_secret";
 
@@ -103,7 +105,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 27] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 28] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -123,6 +125,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 27] = [
     DELETED_SUBNET,
     TOPOLOGY_LINK,
     TOPOLOGY_LAYOUT,
+    KEPT_LAYOUT,
     SERVICE_RENAMING,
     HOST,
     SUBNET,

@@ -36,7 +36,7 @@ impl EmailPlace {
         (0..MAX_USERS).map(Self)
     }
 
-    fn of(user: &User) -> Self {
+    pub(super) fn of(user: &User) -> Self {
         let id = user.id.uuid();
         let [.., last] = id.into_bytes();
         if id.get_version_num() == CUSTOM_VERSION { Self(last & PLACE_BITS) } else { Self::FIRST }
@@ -51,6 +51,11 @@ impl EmailPlace {
         let [.., last] = &mut bytes;
         *last = *last & !PLACE_BITS | self.0;
         Builder::from_custom_bytes(bytes).into_uuid().into()
+    }
+
+    /// Returns the name under which attempts with the passwords at this place of a normalized address are counted.
+    pub(super) fn attempted(self, address: &str) -> String {
+        format!("{} {address}", self.0)
     }
 
     /// Returns the unique key of the user who has this place of a normalized address.
@@ -80,6 +85,11 @@ impl Inventory {
     /// A login then verifies eight password hashes, whatever the address, so that its duration does not tell how many users
     /// have it; a login that names the organization verifies one. If the password is right for users of several
     /// organizations, the login fails with `ChooseOrganization`.
+    ///
+    /// A login that names no organization counts as a failed attempt at all passwords that differ: the right password of one
+    /// user gives no further attempts at those of others. Clients that log in often should name the organization.
+    ///
+    /// Users of an organization can learn that another one has an address: the id of a further user with it has another form.
     ///
     /// Set it before the inventory is cloned, and in all processes that use the store. Without the option, each address belongs to
     /// one user of the store. A store that is opened without it keeps all users, but of those with the same address only the one

@@ -1,10 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CredentialId, Custom, HostId, IfEntry, Interface, InterfaceId, LldpChassisId, NetworkId, Port, Redaction,
-    Service, ServiceId, Source, TagId, Timestamp, record,
+    CredentialId, Custom, HostId, HostRole, IfEntry, Interface, InterfaceId, LldpChassisId, NetworkId, Port,
+    Redaction, Service, ServiceId, Source, TagId, Timestamp, record,
 };
-use crate::text_enum::text_enum;
 
 /// A device on a network, with everything recorded about it.
 ///
@@ -178,54 +177,6 @@ impl Host {
             service.bindings.sort_by_key(|binding| (binding.created_at, binding.id));
         }
         self.if_entries.sort_by_key(|entry| (entry.if_index, entry.id));
-    }
-}
-
-text_enum! {
-    /// The role of a device in a network.
-    #[derive(Default, PartialOrd, Ord)]
-    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub enum HostRole {
-        /// Forwards packets between subnets.
-        Router = "router",
-        /// Forwards frames between ports.
-        Switch = "switch",
-        /// Connects wireless clients.
-        AccessPoint = "access_point",
-        /// Filters traffic between networks.
-        Firewall = "firewall",
-        /// Offers services to other hosts.
-        Server = "server",
-        /// Prints.
-        Printer = "printer",
-        /// A desk or conference phone.
-        Phone = "phone",
-        /// A network camera.
-        Camera = "camera",
-        /// Stores files or blocks for other hosts.
-        Storage = "storage",
-        /// Runs virtual machines.
-        Hypervisor = "hypervisor",
-        /// A personal computer.
-        Workstation = "workstation",
-        /// Stands for networks outside, such as the Internet or that of a provider.
-        Internet = "internet",
-        /// A virtual machine of which nothing else is known.
-        Guest = "guest",
-        /// Controls access points.
-        WirelessController = "wireless_controller",
-        /// Supplies or distributes power.
-        Ups = "ups",
-        /// Controls machines, such as a PLC.
-        IndustrialController = "industrial_controller",
-        /// Plays video or sound, such as a television.
-        Media = "media",
-        /// A sensor, an actuator or another small device.
-        Iot = "iot",
-        /// Nothing reveals the role.
-        #[default]
-        Unknown = "unknown",
     }
 }
 

@@ -43,6 +43,7 @@ mod organization;
 mod part;
 mod port;
 pub mod referral_source;
+mod role;
 mod service;
 mod share;
 #[cfg(feature = "discovery")]
@@ -68,7 +69,7 @@ pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
 pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, record};
 pub(crate) use host::host_fields;
-pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
+pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use id::{
     ApplicationRecordId, BindingId, CredentialId, DaemonApiKeyId, DaemonId, DiscoveryId, HostId, IfEntryId,
     InterfaceId, LinkId, LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId,
@@ -89,6 +90,7 @@ pub(crate) use part::part_ids;
 pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
 pub(crate) use port::{PORT_NAMES, port_fields};
 pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
+pub use role::{ApplicationRole, HostRole, HostRoleError};
 pub(crate) use service::service_fields;
 pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,

@@ -27,7 +27,10 @@ use super::shutdown::{Shutdown, ShutdownStage};
 use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
-use crate::topology::{Topologies, render::page::FrameAncestors};
+use crate::topology::{
+    Topologies,
+    render::{Theme, page::FrameAncestors},
+};
 
 /// The state that all clones of an [`Api`](super::Api) share.
 pub(super) struct ApiState {
@@ -96,6 +99,8 @@ pub(super) struct ApiState {
     /// The sites that may show the page of a share in a frame.
     #[cfg(feature = "topology")]
     pub(super) frame_ancestors: FrameAncestors,
+    #[cfg(feature = "topology")]
+    pub(super) theme: Theme,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
     pub(super) shutdown: Shutdown,
@@ -111,15 +116,17 @@ impl ApiState {
     /// API key is in a header that other sites cannot send.
     pub(super) fn admit(&self, sender: Result<Sender, Error>, request: &Parts) -> Result<Sender, ApiError> {
         let sender = sender?;
-        if let Sender::Caller(caller) = &sender {
-            let may_be_of_cookie = match caller.credential() {
+        let may_be_of_cookie = match &sender {
+            Sender::Caller(caller) => match caller.credential() {
                 Credential::Session => true,
                 Credential::UserApiKey { .. } => false,
                 _ => request.headers.contains_key(COOKIE),
-            };
-            if may_be_of_cookie {
-                self.cross_site.check(request)?;
-            }
+            },
+            #[cfg(feature = "discovery")]
+            Sender::Daemon(_) => false,
+        };
+        if may_be_of_cookie {
+            self.cross_site.check(request)?;
         }
         Ok(sender)
     }

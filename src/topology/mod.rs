@@ -16,6 +16,6 @@ pub mod render;
 
 pub use self::edge_details::EdgeDetails;
 #[cfg(feature = "service")]
-pub(crate) use self::networks::Drawing;
+pub(crate) use self::networks::Placement;
 #[cfg(feature = "service")]
 pub use self::networks::Topologies;

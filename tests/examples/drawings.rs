@@ -1,6 +1,8 @@
 //! The example that draws networks.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -70,9 +72,21 @@ async fn folder_of_scans_is_drawn_as_a_network_of_its_name() {
     let folder = TempDir::new().unwrap();
     let walks = folder.path().join("Branch");
     fs::create_dir(&walks).unwrap();
-    let walk = |own: u8, port: u32, other: u8| {
-        format!(
-            ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-{own}\"
+    fs::write(walks.join("sw-1.walk"), walk(1, 3, 2)).unwrap();
+    fs::write(walks.join("sw-2.walk"), walk(2, 5, 1)).unwrap();
+    fs::write(walks.join("broken.xml"), "<nmaprun").unwrap();
+    let output = folder.path().join("output");
+    let printed = draw(&[walks.to_str().unwrap(), "--output", output.to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("2 of 3 files read") && printed.contains("broken.xml"), "{printed}");
+    assert!(printed.contains("nodes: 2, edges: 1"), "{printed}");
+    let svg = fs::read_to_string(output.join("network.svg")).unwrap();
+    assert!(["Branch", "sw-1", "sw-2"].iter().all(|name| svg.contains(name)), "{svg}");
+}
+
+/// Returns a walk of a switch that names another one at a port.
+fn walk(own: u8, port: u32, other: u8) -> String {
+    format!(
+        ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-{own}\"
 .1.3.6.1.2.1.2.2.1.2.{port} = STRING: \"Port {port}\"
 .1.3.6.1.2.1.2.2.1.3.{port} = INTEGER: 6
 .1.0.8802.1.1.2.1.3.1.0 = INTEGER: 4
@@ -83,17 +97,91 @@ async fn folder_of_scans_is_drawn_as_a_network_of_its_name() {
 .1.0.8802.1.1.2.1.4.1.1.7.0.{port}.1 = STRING: \"Port\"
 .1.0.8802.1.1.2.1.4.1.1.9.0.{port}.1 = STRING: \"sw-{other}\"
 "
-        )
-    };
-    fs::write(walks.join("sw-1.walk"), walk(1, 3, 2)).unwrap();
-    fs::write(walks.join("sw-2.walk"), walk(2, 5, 1)).unwrap();
-    fs::write(walks.join("broken.xml"), "<nmaprun").unwrap();
+    )
+}
+
+fn compress(path: &Path) {
+    let status = Command::new("gzip").arg(path).status().unwrap();
+    assert!(status.success());
+}
+
+#[tokio::test]
+async fn scans_in_text_files_and_compressed_ones_are_read() {
+    let folder = TempDir::new().unwrap();
+    let walks = folder.path().join("Branch");
+    fs::create_dir(&walks).unwrap();
+    fs::write(walks.join("sw-1.txt"), walk(1, 3, 2)).unwrap();
+    fs::write(walks.join("sw-2.txt"), walk(2, 5, 1)).unwrap();
+    fs::write(walks.join("notes.txt"), "Dear reader,\n").unwrap();
+    compress(&walks.join("sw-2.txt"));
     let output = folder.path().join("output");
-    let printed = draw(&[walks.to_str().unwrap(), "--output", output.to_str().unwrap()]).await.unwrap();
-    assert!(printed.contains("2 of 3 files read") && printed.contains("broken.xml"), "{printed}");
-    assert!(printed.contains("nodes: 2, edges: 1"), "{printed}");
-    let svg = fs::read_to_string(output.join("network.svg")).unwrap();
-    assert!(["Branch", "sw-1", "sw-2"].iter().all(|name| svg.contains(name)), "{svg}");
+    let output = output.to_str().unwrap();
+    let printed = draw(&[walks.to_str().unwrap(), "--output", output]).await.unwrap();
+    assert!(printed.contains("2 of 3 files read") && printed.contains("nodes: 2, edges: 1"), "{printed}");
+    assert!(printed.contains("notes.txt is not read"), "{printed}");
+    // A single file, compressed or not.
+    for name in ["sw-1.txt", "sw-2.txt.gz"] {
+        let path = walks.join(name);
+        let printed = draw(&[path.to_str().unwrap(), "--output", output]).await.unwrap();
+        assert!(printed.contains("1 of 1 files read") && printed.contains("nodes: 2, edges: 1"), "{printed}");
+    }
+}
+
+#[tokio::test]
+async fn compressed_inventory_is_read_and_its_bad_lines_are_printed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("hosts.jsonl");
+    let mut lines: String =
+        demo_hosts(40).iter().map(|host| serde_json::to_string(host).unwrap() + "\n").collect();
+    lines += "{\"name\": 7}\nno host\n";
+    fs::write(&path, lines).unwrap();
+    compress(&path);
+    let output = folder.path().join("output");
+    let arguments = [&*format!("{}.gz", path.display()), "--output", output.to_str().unwrap()];
+    let printed = draw(&arguments).await.unwrap();
+    assert!(printed.contains("40 hosts read; 2 lines refused."), "{printed}");
+    assert!(printed.contains("line 41: ") && printed.contains("line 42: "), "{printed}");
+}
+
+#[tokio::test]
+async fn every_format_is_written_in_a_theme() {
+    let folder = TempDir::new().unwrap();
+    let theme = folder.path().join("theme.json");
+    fs::write(
+        &theme,
+        r##"{"fonts": ["Inter"], "roles": {"switch": "#8a1c5b"}, "icons": {"router": {"badge": "M0 0H24V24H0Z"}}}"##,
+    )
+    .unwrap();
+    let output = folder.path().join("output");
+    let arguments = [
+        "--demo",
+        "60",
+        "--format",
+        "all",
+        "--theme",
+        theme.to_str().unwrap(),
+        "--output",
+        output.to_str().unwrap(),
+    ];
+    let printed = draw(&arguments).await.unwrap();
+    for (extension, mark) in [
+        ("svg", "'Inter'"),
+        ("html", "body{font-family:'Inter'}"),
+        ("dot", "#8a1c5b"),
+        ("mmd", "#8a1c5b"),
+        ("graphml", "fontFamily=\"Inter\""),
+        ("drawio", "#8a1c5b"),
+        ("json", "\"nodes\""),
+    ] {
+        let name = format!("network.{extension}");
+        assert!(printed.contains(&name), "{printed}");
+        let text = fs::read_to_string(output.join(&name)).unwrap();
+        assert!(text.contains(mark), "{name} has no {mark}");
+    }
+    // A single format writes no other file.
+    let output = folder.path().join("single");
+    draw(&["--demo", "60", "--format", "dot", "--output", output.to_str().unwrap()]).await.unwrap();
+    assert_eq!(fs::read_dir(&output).unwrap().count(), 1);
 }
 
 #[tokio::test]
@@ -116,7 +204,16 @@ async fn arguments_that_give_no_picture_are_explained() {
         (vec!["--demo", "0"], "there is no host"),
         (vec!["--demo", "20", "--network", "Moon"], "--network takes one of: Head office."),
         (vec![empty.to_str().unwrap()], "has no files"),
-        (vec![&file("hosts.jsonl.gz", "")], "gunzip"),
+        (vec![&file("hosts.jsonl.gz", "{")], "gzip has failed"),
+        (
+            vec!["--format", "png", "x"],
+            "--format requires html, svg, mermaid, dot, graphml, drawio, json or all, not \"png\"",
+        ),
+        (
+            vec!["--theme", &file("none.json", "{\"light\": {\"text\": \"#777\"}}"), "x"],
+            "#777777 of `light.text`",
+        ),
+        (vec!["--theme", "missing.json", "x"], "missing.json cannot be read"),
         (vec![&file("hosts.txt", "no host\n")], "such as line 1"),
         (vec!["--view", "workloads", &file("one.jsonl", &host)], "has no virtual machines or containers"),
     ] {

@@ -12,5 +12,6 @@
 mod graph;
 mod layout;
 mod links;
+mod memory;
 mod page;
 mod render;

@@ -19,6 +19,7 @@ mod merge;
 mod names;
 mod neighbors;
 mod pieces;
+mod port_names;
 mod prefixes;
 mod project;
 mod recognize;
@@ -30,14 +31,16 @@ pub(crate) use {
     identity::Traits,
     names::trimmed,
     neighbors::named::{KnownHosts, Named, NamedHost},
-    neighbors::ports::{SwitchPorts, abbreviated},
+    neighbors::ports::SwitchPorts,
 };
 
 pub(crate) use cached::{
     device_at, is_address_only, lists_others, own_macs, restore_cached_macs, set_cached_macs,
     withdraw_cached_macs,
 };
-pub(crate) use names::{is_own_mac, is_placeholder};
+pub(crate) use names::is_own_mac;
+#[cfg(feature = "topology")]
+pub(crate) use names::is_placeholder;
 pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 pub(crate) use project::derived_name;
 
@@ -49,6 +52,7 @@ pub use merge::outcome::{MergeOutcome, Merged};
 pub use neighbors::remotes::Candidate;
 pub use neighbors::{named_by, resolve, set_neighbors, set_subnets};
 pub use pieces::join_pieces;
+pub use port_names::{PortNames, PortNamesError};
 pub use project::{Projection, new_host_id};
 pub use recognize::{
     AddressTimes, Context, MatchedBy, Merging, Recognition, RecognitionNote, Recognized, name_of_device,

@@ -98,6 +98,7 @@ pub(super) fn device_name(text: &str) -> Option<String> {
 }
 
 /// Returns whether a text stands for a value that was not received.
+#[cfg(feature = "topology")]
 pub(crate) fn is_placeholder(text: &str) -> bool {
     trimmed(text).is_some_and(|text| text.eq_ignore_ascii_case("not received"))
 }

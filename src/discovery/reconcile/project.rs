@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::entries::InterfaceEntries;
 use super::identity::{Identity, chassis_id_of};
-use super::names;
+use super::{PortNames, names};
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, TableKind, Tables};
 use crate::model::{
     BindingTarget, Host, HostId, Interface, NetworkId, Port, PortNumber, Protocol, Service,
@@ -38,6 +38,8 @@ pub struct Projection {
     pub(super) has_derived_entries: bool,
     /// Whether the chassis id is a MAC address of the device that it does not announce as such.
     pub(super) has_derived_chassis: bool,
+    /// The rules by which names of ports are matched.
+    pub(super) port_names: PortNames,
 }
 
 impl Projection {
@@ -84,6 +86,7 @@ impl Projection {
             derives_name: true,
             has_derived_entries: device.tables.if_entries.as_deref().is_some_and(|table| table.derived),
             has_derived_chassis: device.chassis_id.is_none(),
+            port_names: PortNames::new(),
         }
     }
 
@@ -116,8 +119,15 @@ impl Projection {
             derives_name,
             has_derived_entries: false,
             has_derived_chassis: false,
+            port_names: PortNames::new(),
             host,
         }
+    }
+
+    /// Sets the rules by which a merge matches the ports of the device with those of the host. Default: the usual ones.
+    #[must_use]
+    pub fn with_port_names(self, port_names: PortNames) -> Self {
+        Self { port_names, ..self }
     }
 
     /// Returns the device as a host.
@@ -244,6 +254,7 @@ mod tests {
                 derives_name: false,
                 has_derived_entries: false,
                 has_derived_chassis: false,
+                port_names: PortNames::new(),
             };
             for (protocol, port) in (1..=21).flat_map(|port| [(Protocol::Tcp, port), (Protocol::Udp, port)]) {
                 let port = number(port);

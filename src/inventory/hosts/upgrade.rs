@@ -1,4 +1,4 @@
-//! Bringing stored hosts, networks and users up to the present form of their facets.
+//! Bringing stored hosts, networks and users up to the present form of their facets, and neighbors to the present rules.
 //!
 //! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
 //! would be missing from filters and orders until they are stored again.
@@ -34,6 +34,9 @@ struct StoredForm {
     /// The custom fields by which the networks are indexed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     networks: Vec<String>,
+    /// The digest of the rules of port names by which the neighbors were found; `None`: the usual rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    port_names: Option<String>,
 }
 
 impl StoredForm {
@@ -56,10 +59,11 @@ const ORGANIZATIONS: usize = 128;
 impl Inventory {
     /// Brings the hosts and users that an earlier version of the library has stored up to date, hosts that were stored
     /// [without terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the
-    /// present [indexes](crate::Inventory::with_custom_index). Returns the number of these records.
+    /// present [indexes](crate::Inventory::with_custom_index). Finds the neighbors of ports again that were found by other
+    /// [names of ports](crate::Inventory::with_port_names). Returns the number of these records.
     ///
     /// Filters and orders that are new do not find such records before, and such users cannot log in. The records
-    /// themselves do not change, nor do their `updated_at`. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
+    /// themselves do not change, nor do their `updated_at`, but for hosts that get other neighbors. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
     /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
     /// answered meanwhile. Interrupted, it starts over at the next call.
     ///
@@ -83,7 +87,8 @@ impl Inventory {
         let terms = self.host_terms == HostTerms::All;
         let names = self.custom_index.names();
         let (custom, networks) = (names.to_vec(), names.to_vec());
-        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom, networks };
+        let port_names = self.digest_of_port_names(stored.as_ref());
+        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom, networks, port_names };
         if stored.as_ref().is_some_and(|stored| *stored == present || stored.form > FORM) {
             return Ok(0);
         }
@@ -98,9 +103,12 @@ impl Inventory {
         };
         let networks = if are_networks_complete { 0 } else { self.upgrade_all_networks().await? };
         let hosts = if stored.as_ref().is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
+        let found_by = stored.as_ref().and_then(|stored| stored.port_names.as_deref());
+        let are_neighbors_current = found_by == present.port_names.as_deref();
+        let neighbors = if are_neighbors_current { 0 } else { self.upgrade_all_neighbors().await? };
         let are_users_complete = stored.is_some_and(|stored| stored.users == USER_FORM);
         let users = if are_users_complete { 0 } else { self.upgrade_users().await? };
-        let count = hosts + networks + users;
+        let count = hosts + networks + neighbors + users;
         let mut batch = Batch::new();
         batch.put(key, unchanged(found.as_ref()), Facets::default(), encode(&present)?);
         match self.store.commit(batch).await {
@@ -122,6 +130,29 @@ impl Inventory {
         self.upgrade().await?;
         let stored = self.get(host_facets_key()).await?;
         Ok(stored.as_ref().map(decode_record).transpose()?.unwrap_or_default())
+    }
+
+    #[cfg(feature = "discovery")]
+    fn digest_of_port_names(&self, _: Option<&StoredForm>) -> Option<String> {
+        self.port_names.digest().map(|digest| format!("{digest:032x}"))
+    }
+
+    /// Without discovery, neighbors stay as they are.
+    #[cfg(not(feature = "discovery"))]
+    #[allow(clippy::unused_self, reason = "with discovery, the inventory has rules")]
+    fn digest_of_port_names(&self, stored: Option<&StoredForm>) -> Option<String> {
+        stored?.port_names.clone()
+    }
+
+    #[cfg(feature = "discovery")]
+    async fn upgrade_all_neighbors(&self) -> Result<u64, Error> {
+        self.upgrade_organizations(|organization| self.upgrade_neighbors(organization)).await
+    }
+
+    #[cfg(not(feature = "discovery"))]
+    #[allow(clippy::unused_self, clippy::unused_async, reason = "as with discovery")]
+    async fn upgrade_all_neighbors(&self) -> Result<u64, Error> {
+        Ok(0)
     }
 
     async fn upgrade_all(&self) -> Result<u64, Error> {

@@ -17,8 +17,8 @@ use uuid::Uuid;
 
 use super::Organizations;
 use crate::inventory::schema::{
-    APPLICATION_KIND, CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION, encode, organization_deletion_key,
-    organization_key, time_sort_key,
+    APPLICATION_KIND, CREATED_AT, IDEMPOTENCY_KEY, KINDS_OF_ORGANIZATION, ORGANIZATION, SESSION, encode,
+    organization_deletion_key, organization_key, time_sort_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Organization, OrganizationId, Timestamp};
@@ -94,15 +94,18 @@ impl Organizations<'_> {
 
     /// Restores an organization from its [`export`](Self::export), into a store that has others.
     ///
-    /// Its id and those of its records must be free, and so must be the e-mail addresses of its users, unless they are
-    /// [shared](Inventory::with_shared_emails). API keys and passwords stay valid, and so do sessions that have not expired. The
-    /// version of this crate and the indexes of custom fields must be those of the exporting inventory.
+    /// Its id and those of its records must be free, and so must be the e-mail addresses of its users. Of an address that is
+    /// [shared](Inventory::with_shared_emails), the place must be free that the user had in the exporting store: the first one, if
+    /// no other user there had the address. API keys and passwords are valid as they were at the export, also keys that were deleted
+    /// since; users must log in again. The version of this crate, the indexes of custom fields and the
+    /// [names of ports](Inventory::with_port_names) must be those of the exporting inventory.
     ///
     /// The organization appears at the end, complete: before, its records are in the store, but no caller reaches them. They are
     /// deleted when the restoration fails, and if the process stops, about two hours later or by [`delete`](Self::delete). Until
     /// then the id is taken. Memory use is that of [`Restore::read`].
     ///
-    /// **Restore only exports whose origin you trust**: references between the records are not checked.
+    /// **Restore only exports whose origin you trust**: of the records, only the organization that they belong to is checked. References
+    /// between them and what they contain are taken as they are.
     ///
     /// # Errors
     /// [`Taken`](TransferErrorKind::Taken), [`WholeStore`](TransferErrorKind::WholeStore),
@@ -188,15 +191,31 @@ impl<'a> Restoration<'a> {
         if facets.organization != Some(self.organization.uuid()) {
             return Err(TransferError::malformed(Some("organization")).with_line(line));
         }
-        if key.kind == APPLICATION_KIND {
-            // Each is made again with the first records of the kind.
+        // The kinds of the application are noted again with their first records. What a user has ended since the export, such
+        // as a session whose id was stolen, must not come back.
+        if [APPLICATION_KIND, SESSION, IDEMPOTENCY_KEY].contains(&key.kind) {
             return Ok(());
         }
         if !key.kind.is_of_application() && !KINDS_OF_ORGANIZATION.contains(&key.kind) {
             return Err(TransferError::malformed(Some("kind")).with_line(line));
         }
+        if !self.is_own(&body) {
+            return Err(TransferError::malformed(Some("body")).with_line(line));
+        }
         batch.put(key, Precondition::Absent, facets, body);
         Ok(())
+    }
+
+    /// Returns whether a body names no other organization as its own.
+    ///
+    /// Rights follow from bodies: a user of this organization must not get those of another one.
+    fn is_own(&self, body: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Owned {
+            organization_id: OrganizationId,
+        }
+        // Other bodies than objects with an organization name none, such as the hash of a password.
+        serde_json::from_slice::<Owned>(body).map_or(true, |owned| owned.organization_id == self.organization)
     }
 
     /// Commits some of the records.

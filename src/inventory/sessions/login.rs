@@ -1,6 +1,8 @@
 use std::fmt;
+use std::time::Duration;
 
 use super::decoys::MAX_DECOYS;
+use super::places::take_turn;
 use super::session_facets;
 use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::email::EmailAddress;
@@ -68,6 +70,8 @@ struct Candidate {
     account: Option<Account>,
     /// The hash to verify if there is no account.
     decoy: Option<Record>,
+    /// Whether too many logins at the place have failed.
+    is_locked: bool,
 }
 
 /// Returns the password to verify in place of one that is given.
@@ -159,8 +163,15 @@ impl Inventory {
         password: String,
     ) -> Result<IssuedSession, Error> {
         let address = EmailAddress::normalize("email", email)?;
-        let login = self.begin_session(&address, bounded(password), organization);
-        let outcome = self.limit_attempts(&self.attempts, client, &address.comparable(), login).await;
+        let password = bounded(password);
+        let outcome = if self.shares_emails && organization.is_none() {
+            self.log_in_to_any(client, &address, password).await
+        } else {
+            let account = self.attempted_account(&address, organization);
+            let (locked, mut matching) = (&[], Vec::new());
+            let login = self.begin_session(&address, password, organization, locked, &mut matching);
+            self.limit_attempts(&self.attempts, client, &account, login).await
+        };
         if outcome.is_ok() {
             self.purge_periodically();
         }
@@ -178,18 +189,10 @@ impl Inventory {
         name: &str,
         attempt: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let Some(_turn) = attempts.turn(client, name).await else {
-            attempts.counters.refused.increment();
-            return Err(ErrorKind::Busy.into());
-        };
+        let _turn = take_turn(attempts, client, name).await?;
         let begun_at = self.monotonic();
-        let note_failure = |is_locked_out| {
-            let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out };
-            self.state.security_log.note(client, &failure, begun_at);
-        };
         if let Err(retry_after) = attempts.begin(client, name, begun_at) {
-            attempts.counters.locked_out.increment();
-            note_failure(true);
+            self.note_locked_out(attempts, client, name, begun_at);
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
         let outcome = attempt.await;
@@ -197,23 +200,55 @@ impl Inventory {
             matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
         };
         if outcome.as_ref().is_err_and(is_failure) {
-            attempts.counters.failed.increment();
-            note_failure(false);
+            self.note_failed(attempts, client, name, begun_at);
         } else {
             attempts.take_back(client, name, begun_at);
         }
         outcome
     }
 
-    async fn begin_session(
+    /// Counts and logs an attempt with a wrong password.
+    pub(super) fn note_failed(
+        &self,
+        attempts: &LoginAttempts,
+        client: Option<ClientPrefix>,
+        name: &str,
+        begun_at: Duration,
+    ) {
+        attempts.counters.failed.increment();
+        let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out: false };
+        self.state.security_log.note(client, &failure, begun_at);
+    }
+
+    /// Counts and logs an attempt after too many failures.
+    pub(super) fn note_locked_out(
+        &self,
+        attempts: &LoginAttempts,
+        client: Option<ClientPrefix>,
+        name: &str,
+        begun_at: Duration,
+    ) {
+        attempts.counters.locked_out.increment();
+        let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out: true };
+        self.state.security_log.note(client, &failure, begun_at);
+    }
+
+    /// Begins a session of the user whose password this is. Passwords of users at `locked` places are never right.
+    ///
+    /// `matching` receives the places whose password it is.
+    pub(super) async fn begin_session(
         &self,
         address: &EmailAddress,
         password: String,
         organization: Option<OrganizationId>,
+        locked: &[EmailPlace],
+        matching: &mut Vec<EmailPlace>,
     ) -> Result<IssuedSession, Error> {
         let mut transaction = None;
         loop {
-            let accounts = self.verify_login(address, password.clone(), organization).await?;
+            let mut accounts = self.verify_login(address, password.clone(), organization, locked).await?;
+            accounts.retain(|account| account.user.is_enabled);
+            *matching = accounts.iter().map(|account| EmailPlace::of(&account.user)).collect();
             let Account { record: user, user: owner, hash } = self.only_account(accounts).await?;
             let transaction = transaction.get_or_insert_with(|| self.transaction(Entity::User, owner.id));
             let (session, id, mut batch) = self.new_session(&owner)?;
@@ -284,8 +319,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `InvalidCredentials`; `ChooseOrganization`.
-    async fn only_account(&self, mut accounts: Vec<Account>) -> Result<Account, Error> {
-        accounts.retain(|account| account.user.is_enabled);
+    async fn only_account(&self, accounts: Vec<Account>) -> Result<Account, Error> {
         let organizations: Vec<_> = accounts.iter().map(|account| account.user.organization_id).collect();
         let organization = self.only_organization(&organizations).await?;
         let account = accounts.into_iter().find(|account| Some(account.user.organization_id) == organization);
@@ -296,21 +330,24 @@ impl Inventory {
     ///
     /// For each place of the address, every login makes the same store calls and reads two bodies, in a call each, whether or
     /// not the place has an account and a password: see [`super::decoys`]. A login to one organization verifies one
-    /// hash, others one for each place.
+    /// hash, others one for each place, also for those that are `locked`.
     pub(in crate::inventory) async fn verify_login(
         &self,
         address: &EmailAddress,
         password: String,
         organization: Option<OrganizationId>,
+        locked: &[EmailPlace],
     ) -> Result<Vec<Account>, Error> {
         let address = address.comparable();
         let decoy = self.decoy(&address).await?;
         let mut candidates = Vec::new();
         for place in self.email_places() {
-            candidates.push(self.candidate(place, &address, decoy).await?);
+            let mut candidate = self.candidate(place, &address, decoy).await?;
+            candidate.is_locked = locked.contains(&place);
+            candidates.push(candidate);
         }
         let is_meant = |candidate: &Candidate| {
-            let account = candidate.account.as_ref();
+            let account = candidate.account.as_ref().filter(|_| !candidate.is_locked);
             account.is_some_and(|account| organization.is_none_or(|id| account.user.organization_id == id))
         };
         if organization.is_some() {
@@ -341,7 +378,7 @@ impl Inventory {
             Some((record, hash)) => Some(Account { user: decode(&record)?, record, hash }),
             None => None,
         };
-        Ok(Candidate { account, decoy })
+        Ok(Candidate { account, decoy, is_locked: false })
     }
 
     /// Verifies one hash, and returns the account if the hash is that of the password.

@@ -2,6 +2,7 @@
 
 mod decoys;
 mod login;
+mod places;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,9 +1,11 @@
 //! The records that users enter for topologies: manual links and the positions of nodes.
 
+mod kept;
 mod layouts;
 mod links;
 mod references;
 
+pub(crate) use self::kept::{KeptLayout, KeptPicture, StoredLayout};
 pub(crate) use self::layouts::MAX_POSITIONS;
 pub use self::layouts::TopologyRecords;
 pub use self::links::TopologyLinks;

@@ -154,9 +154,8 @@ impl Users<'_> {
         let kept = kept_session.and_then(SessionId::parse);
         let replacement =
             self.inventory.replace_password(&user, &address, (bounded(current), new), kept.as_ref());
-        self.inventory
-            .limit_attempts(&self.inventory.attempts, None, &address.comparable(), replacement)
-            .await
+        let account = self.inventory.attempted_account(&address, Some(user.organization_id));
+        self.inventory.limit_attempts(&self.inventory.attempts, None, &account, replacement).await
     }
 }
 
@@ -176,7 +175,7 @@ impl Inventory {
         let mut new_hash = None;
         loop {
             let organization = Some(reviewed.organization_id);
-            let account = self.verify_login(address, current.clone(), organization).await?.pop();
+            let account = self.verify_login(address, current.clone(), organization, &[]).await?.pop();
             let Some(Account { record, user, hash }) = account.filter(|account| account.user.id == id) else {
                 return Err(ErrorKind::InvalidCredentials.into());
             };

@@ -28,7 +28,10 @@ use crate::service::sender::session_cookie::{SessionCookie, SessionCookieError};
 use crate::service::shutdown::Shutdown;
 use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
-use crate::topology::{Topologies, render::page::FrameAncestors};
+use crate::topology::{
+    Topologies,
+    render::{Theme, page::FrameAncestors},
+};
 
 /// Configures and builds an [`Api`]. Created by [`Api::builder`].
 ///
@@ -57,6 +60,8 @@ pub struct ApiBuilder {
     report_body_limit: usize,
     #[cfg(feature = "topology")]
     frame_ancestors: FrameAncestors,
+    #[cfg(feature = "topology")]
+    theme: Theme,
     #[cfg(feature = "topology")]
     drawing_limit: usize,
     import_body_limit: Option<u64>,
@@ -112,6 +117,8 @@ impl ApiBuilder {
             report_body_limit: REPORT_BODY_LIMIT,
             #[cfg(feature = "topology")]
             frame_ancestors: FrameAncestors::default(),
+            #[cfg(feature = "topology")]
+            theme: Theme::default(),
             #[cfg(feature = "topology")]
             drawing_limit: crate::topology::render::MAX_FILE,
             import_body_limit: None,
@@ -357,6 +364,22 @@ impl ApiBuilder {
         Self { frame_ancestors, ..self }
     }
 
+    /// Sets the colors, the fonts and the icons of pictures and pages. Default: those of the crate.
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// use toposcope::topology::render::{Theme, ThemeColor};
+    ///
+    /// let theme = Theme::builder().fonts(["Inter", "sans-serif"]).light(ThemeColor::Accent, "#8a1c5b").build()?;
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).theme(theme).build();
+    /// # Ok::<(), toposcope::topology::render::InvalidTheme>(())
+    /// ```
+    #[cfg(feature = "topology")]
+    #[must_use]
+    pub fn theme(self, theme: Theme) -> Self {
+        Self { theme, ..self }
+    }
+
     /// Sets the size of the page cache, in bytes.
     ///
     /// Default: 16 MiB; 0 means no cache. The cache holds joined response bodies. A page is cached at its second
@@ -425,6 +448,8 @@ impl ApiBuilder {
             shared_drawings: Drawings::new(drawing_slots),
             #[cfg(feature = "topology")]
             frame_ancestors: self.frame_ancestors,
+            #[cfg(feature = "topology")]
+            theme: self.theme,
             #[cfg(feature = "topology")]
             drawing_limit: self.drawing_limit,
             responder: Responder::new(self.server_version, self.inventory.clock()),

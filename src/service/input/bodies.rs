@@ -119,6 +119,7 @@ impl<'b> Fields<'b> {
                 _ => Err(Error::invalid(name, Problem::InvalidFormat)),
             },
             Kind::Texts { .. }
+            | Kind::Matching { .. }
             | Kind::Choices { .. }
             | Kind::Schema(_)
             | Kind::Schemas(_)

@@ -48,7 +48,7 @@ pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]
 pub(super) use self::topology::{
-    MAX_DEPTH, MAX_VLAN, MIN_VLAN, TopologyQuery, read_page_query, read_topology_query,
+    MAX_DEPTH, MAX_VLAN, MIN_VLAN, TopologyQuery, read_grouping, read_page_query, read_topology_query,
 };
 
 use crate::invariant::Invariant;

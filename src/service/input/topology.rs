@@ -2,11 +2,12 @@
 
 use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
-use crate::model::{HostRole, NetworkId};
+use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
-use crate::topology::graph::GraphOptions;
+use crate::topology::Placement;
+use crate::topology::graph::{GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 
 /// Maximum distance of nodes from the focus of a topology.
 pub(in crate::service) const MAX_DEPTH: u32 = 100;
@@ -20,9 +21,9 @@ pub(in crate::service) const MAX_VLAN: u16 = 4_094;
 pub(in crate::service) struct TopologyQuery {
     pub(in crate::service) network_id: NetworkId,
     pub(in crate::service) options: GraphOptions,
-    pub(in crate::service) has_layout: bool,
+    pub(in crate::service) placement: Placement,
     pub(in crate::service) format: Format,
-    pub(in crate::service) theme: Theme,
+    pub(in crate::service) scheme: ColorScheme,
 }
 
 /// Parses the query of a topology.
@@ -36,9 +37,9 @@ pub(in crate::service) fn read_topology_query(
     Ok(TopologyQuery {
         network_id,
         options: read_options(&values)?,
-        has_layout: values.flag("layout")?,
+        placement: read_placement(&values)?,
         format: values.value("format")?.unwrap_or_default(),
-        theme: values.value("theme")?.unwrap_or_default(),
+        scheme: values.value("theme")?.unwrap_or_default(),
     })
 }
 
@@ -50,6 +51,24 @@ pub(in crate::service) fn read_page_query(
     read_options(&QueryValues::read(query, known)?)
 }
 
+/// Parses the query that names the containers of a picture.
+pub(in crate::service) fn read_grouping(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<Option<GroupBy>, ApiError> {
+    QueryValues::read(query, known)?.value("group_by")
+}
+
+fn read_placement(values: &QueryValues<'_>) -> Result<Placement, ApiError> {
+    let is_tidy = values.flag("tidy")?;
+    let is_placed = values.boolean("layout")?.unwrap_or(true);
+    Ok(match (is_placed, is_tidy) {
+        (false, _) => Placement::Nowhere,
+        (true, true) => Placement::Tidy,
+        (true, false) => Placement::Remembered,
+    })
+}
+
 fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     let mut options = GraphOptions::new(values.value("view")?.unwrap_or_default());
     options.focus = values.value("focus")?;
@@ -57,8 +76,7 @@ fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     let vlan = values.number_within("vlan", MIN_VLAN.into(), MAX_VLAN.into())?;
     options.vlan = vlan.and_then(|vlan| u16::try_from(vlan).ok());
-    let roles = values.list::<String>("role", MAX_TERMS)?.unwrap_or_default();
-    options.roles = roles.iter().map(|role| role_of(role)).collect::<Result<_, _>>()?;
+    options.roles = values.list("role", MAX_TERMS)?.unwrap_or_default().into_iter().collect();
     options.group_by = values.value("group_by")?;
     options.detail = values.value("detail")?;
     options.collapse = values.flag("collapse")?;
@@ -69,9 +87,4 @@ fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     }
     options.show_stale = values.flag("show_stale")?;
     Ok(options)
-}
-
-fn role_of(text: &str) -> Result<HostRole, ApiError> {
-    let role = HostRole::ALL.iter().find(|role| role.as_str() == text);
-    role.copied().ok_or_else(|| invalid_format("role"))
 }

@@ -139,7 +139,7 @@ fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
             codes.push(ErrorCode::ValidationMaxLength);
             codes.extend((min > 0).then_some(ErrorCode::ValidationEmpty));
         }
-        Kind::Texts { .. } | Kind::Choices { .. } | Kind::Custom { .. } => {
+        Kind::Texts { .. } | Kind::Matching { .. } | Kind::Choices { .. } | Kind::Custom { .. } => {
             codes.push(ErrorCode::ValidationMaxLength);
         }
         Kind::Number { .. } | Kind::Time => codes.push(ErrorCode::ValidationOutOfRange),
@@ -194,6 +194,7 @@ fn of_field(field: &Parameter) -> Vec<ErrorCode> {
         | Kind::Number { .. }
         | Kind::Choice(_)
         | Kind::Texts { .. }
+        | Kind::Matching { .. }
         | Kind::Choices { .. }
         | Kind::Custom { .. } => {}
     }

@@ -174,7 +174,14 @@ impl Types<'_> {
             (Kind::Schemas(name) | Kind::Sized { schema: name, .. }, _) => {
                 json!([self.example_of_schema(record_name(name))])
             }
-            (Kind::Ids { .. } | Kind::Choice(_) | Kind::Texts { .. } | Kind::Choices { .. }, _) => json!([]),
+            (
+                Kind::Ids { .. }
+                | Kind::Choice(_)
+                | Kind::Texts { .. }
+                | Kind::Matching { .. }
+                | Kind::Choices { .. },
+                _,
+            ) => json!([]),
             (Kind::Custom { .. }, _) => json!({}),
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
         }
         Kind::Choice(values) => json!({"type": "string", "enum": values}),
         Kind::Texts { format, max } => list(&json!({"type": "string", "format": format}), 0, max),
+        Kind::Matching { pattern, max } => list(&json!({"type": "string", "pattern": pattern}), 0, max),
         Kind::Choices { of, max } => list(&json!({"type": "string", "enum": of}), 0, max),
         Kind::Schema(name) => item(name),
         Kind::Schemas(name) => json!({"type": "array", "items": item(name)}),
@@ -79,7 +80,11 @@ pub(super) fn in_query(parameter: &Parameter) -> Value {
     });
     if matches!(
         parameter.kind,
-        Kind::Ids { .. } | Kind::Texts { .. } | Kind::Choices { .. } | Kind::Custom { .. }
+        Kind::Ids { .. }
+            | Kind::Texts { .. }
+            | Kind::Matching { .. }
+            | Kind::Choices { .. }
+            | Kind::Custom { .. }
     ) {
         set(&mut described, "style", json!("form"));
         set(&mut described, "explode", json!(true));

@@ -69,6 +69,15 @@ pub(in crate::service) enum Kind {
         format: &'static str,
         max: usize,
     },
+    /// Up to this many texts that match a regular expression, as [`Texts`](Self::Texts).
+    #[cfg_attr(
+        not(feature = "topology"),
+        allow(dead_code, reason = "only roles of topologies are such texts")
+    )]
+    Matching {
+        pattern: &'static str,
+        max: usize,
+    },
     /// Up to this many of these texts, as [`Texts`](Self::Texts).
     Choices {
         of: &'static [&'static str],
@@ -121,6 +130,10 @@ pub(in crate::service) enum RequestContent {
     /// A JSON object with these fields.
     Fields(&'static [Parameter]),
     /// A JSON object with these fields, or nothing. Content of other types is not read.
+    #[cfg_attr(
+        not(feature = "topology"),
+        allow(dead_code, reason = "only the topology of a share is asked for so")
+    )]
     Optional(&'static [Parameter]),
     /// A JSON object with these fields, which replace those of a record. Those of `kept` may be missing.
     Update { fields: &'static [Parameter], kept: &'static [&'static str] },

@@ -100,6 +100,7 @@ pub(in crate::service) enum ResponseContent {
 
 impl ResponseContent {
     /// Returns whether the responses are pages for people, also those for errors.
+    #[cfg(any(feature = "topology", feature = "openapi"))]
     #[cfg_attr(
         not(feature = "topology"),
         allow(clippy::unused_self, reason = "there are no pages without topologies")

@@ -60,7 +60,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
 
 /// Keeps the nodes within a distance of the focus, and their containers.
 ///
-/// A container is next to what it contains.
+/// A container is next to what it contains. An area only groups devices, and brings none of them nearer to another.
 pub(super) fn focus(draft: &mut GraphDraft, focus: NodeId, depth: u32) {
     if !draft.nodes.contains_key(&focus) {
         draft.nodes.clear();
@@ -76,6 +76,7 @@ pub(super) fn focus(draft: &mut GraphDraft, focus: NodeId, depth: u32) {
         let mut next = Vec::new();
         for id in &frontier {
             let parent = draft.nodes.get(id).and_then(|node| node.parent_id);
+            let parent = parent.filter(|parent| !is_area(draft, *parent));
             let connected = neighbors.get(id).into_iter().flatten();
             let contained = contents.get(id).into_iter().flatten();
             for near in connected.chain(contained).copied().chain(parent) {
@@ -92,6 +93,10 @@ pub(super) fn focus(draft: &mut GraphDraft, focus: NodeId, depth: u32) {
     let containers: Vec<NodeId> = kept.iter().flat_map(|id| containers(draft, *id)).collect();
     kept.extend(containers);
     draft.retain(&kept);
+}
+
+fn is_area(draft: &GraphDraft, id: NodeId) -> bool {
+    draft.nodes.get(&id).is_some_and(|node| node.kind == NodeKind::Area)
 }
 
 fn containers(draft: &GraphDraft, id: NodeId) -> BTreeSet<NodeId> {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrange::size::cut_text;
-use super::link_facts::{LinkFacts, link_facts};
+use super::link_facts::{LinkFacts, left_behind, link_facts};
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
 use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, NodeId, ServiceId, TagId, Timestamp};
+use crate::model::{HostId, HostRole, LinkId, NodeId, ServiceId, TagId, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
 
 /// The hosts that a graph may show, and the services on them.
@@ -20,6 +20,8 @@ pub(super) struct GraphContext<'a> {
     pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
     /// What the links of each node say of it.
     pub(super) links: BTreeMap<NodeId, LinkFacts>,
+    /// The links that are not drawn because a device has left them for another port.
+    pub(super) left_behind: BTreeSet<LinkId>,
     /// The number of hosts left out because they are stale.
     pub(super) hidden_stale: usize,
 }
@@ -63,8 +65,9 @@ impl<'a> GraphContext<'a> {
             }
             hosts.insert(summary.id, HostFacts { summary, role, role_reason, stale });
         }
-        let links = link_facts(input, &roles);
-        Self { input, hosts, service_hosts, links, hidden_stale }
+        let left_behind = left_behind(&input.links);
+        let links = link_facts(input, &roles, &left_behind);
+        Self { input, hosts, service_hosts, links, left_behind, hidden_stale }
     }
 }
 

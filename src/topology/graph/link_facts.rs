@@ -1,11 +1,11 @@
 //! What the links of a node say of it: all links of the network, whatever a view shows of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::GraphInput;
 use super::views::l2::{is_infrastructure, stub_is_infrastructure};
 use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, NodeId};
+use crate::model::{HostId, HostRole, LinkId, NodeId};
 use crate::topology::links::{End, Link, LinkState};
 
 /// What the links of a node say of it.
@@ -60,10 +60,32 @@ impl Tally {
     }
 }
 
-/// Returns what the links of each node with links say. `roles` has the roles that the network gives to hosts.
+/// A port of a device that is not a host.
+type StubPort<'l> = (NodeId, &'l str);
+
+fn stub_ports(link: &Link) -> impl Iterator<Item = StubPort<'_>> {
+    [&link.source, &link.target].into_iter().filter_map(|end| match end {
+        End::Stub { id, port: Some(port) } => Some((*id, port.name.as_str())),
+        End::Stub { port: None, .. } | End::Host { .. } | End::Segment { .. } => None,
+    })
+}
+
+/// Returns the links that unknown devices have left behind: these are down, and the port of the device has another link that
+/// devices claim at present.
+pub(super) fn left_behind(links: &[&Link]) -> BTreeSet<LinkId> {
+    let (gone, present): (Vec<&Link>, Vec<&Link>) = links.iter().partition(|link| link.is_gone());
+    let connected: BTreeSet<StubPort<'_>> = present.into_iter().flat_map(stub_ports).collect();
+    let is_connected = |link: &&Link| stub_ports(link).any(|port| connected.contains(&port));
+    let down = gone.into_iter().filter(|link| link.state.is_out());
+    down.filter(is_connected).map(|link| link.id).collect()
+}
+
+/// Returns what the links of each node with links say, but for those that are `left_behind`. `roles` has the roles that the
+/// network gives to hosts.
 pub(super) fn link_facts(
     input: &GraphInput<'_>,
     roles: &BTreeMap<HostId, HostRole>,
+    left_behind: &BTreeSet<LinkId>,
 ) -> BTreeMap<NodeId, LinkFacts> {
     let switches: BTreeMap<NodeId, bool> =
         input.stubs.iter().map(|stub| (stub.id, stub_is_infrastructure(stub))).collect();
@@ -73,7 +95,7 @@ pub(super) fn link_facts(
         End::Segment { .. } => true,
     };
     let mut tallies: BTreeMap<NodeId, Tally> = BTreeMap::new();
-    for link in input.links.iter().filter(|link| !link.stale) {
+    for link in input.links.iter().filter(|link| !link.stale && !left_behind.contains(&link.id)) {
         yield_turn();
         for (own, other) in [(&link.source, &link.target), (&link.target, &link.source)] {
             if !matches!(own, End::Segment { .. }) {

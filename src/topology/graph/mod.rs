@@ -23,11 +23,15 @@ mod views;
 
 pub(in crate::topology) use self::arrange::diagram;
 pub(in crate::topology) use self::arrange::size::{
-    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_detail, card_label, content_width, title_label,
+    DETAIL_SIZE, HEADER_HEIGHT, ICON, LABEL_SIZE, PADDING, card_detail, card_label, content_width,
+    title_label,
 };
 pub(in crate::topology) use self::arrange::size::{shorten, width};
+#[cfg(feature = "service")]
 pub(in crate::topology) use self::arrange::surface::SCREEN;
 pub use self::arrange::{Positions, lay_out};
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
@@ -35,6 +39,7 @@ pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
 pub(in crate::topology) use self::role::{role_count, role_name};
+pub(in crate::topology) use self::shape::FoldedDevice;
 pub use self::shape::{
     Bounds, Edge, EdgeKind, FoldedPart, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };

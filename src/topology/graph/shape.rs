@@ -136,12 +136,16 @@ pub struct Node {
     /// The number of devices that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
     /// The roles of the devices that the node stands for, the most frequent first; empty for a node that stands for itself.
+    /// Of more than 32 roles, the rarest count as unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<RoleCount>,
     /// The devices that the node stands for, by VLAN or else by range of ports; empty unless this divides them. Absent as
     /// `location`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<FoldedPart>,
+    /// The devices that a group stands for, for files in which it can be opened. A share and parts of the network have none of them.
+    #[serde(skip)]
+    pub(in crate::topology) devices: Vec<FoldedDevice>,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
     /// The state of the links: down if all are, degraded if one to a device that connects others is. Of a part of the
@@ -163,6 +167,15 @@ pub struct Node {
     /// The VLAN of an end device, or of all that a node stands for: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
+}
+
+/// A device that another node stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::topology) struct FoldedDevice {
+    pub(in crate::topology) id: NodeId,
+    pub(in crate::topology) label: String,
+    pub(in crate::topology) detail: Option<String>,
+    pub(in crate::topology) role: HostRole,
 }
 
 /// The number of devices with a role.
@@ -260,6 +273,7 @@ impl Node {
             collapsed: 0,
             folded: Vec::new(),
             parts: Vec::new(),
+            devices: Vec::new(),
             stale: false,
             state: LinkState::Unknown,
             location: None,
@@ -319,7 +333,7 @@ pub struct Edge {
     /// neither is, and where a share conceals anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlans: Option<Vec<VlanRange>>,
-    /// Whether the spanning tree blocks an end; absent when unknown.
+    /// Whether the spanning tree blocks an end, and all of several parallel links; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// The corners of the line, from border to border; empty without a layout.
@@ -401,7 +415,7 @@ pub struct Warning {
     /// | Code | Parameters |
     /// |---|---|
     /// | `hosts_without_links`, `hosts_without_subnet`, `hosts_without_workloads`, `empty_subnets` | `count` |
-    /// | `hosts_without_address` | `count` |
+    /// | `hosts_without_address`, `hosts_without_shown_links` | `count` |
     /// | `no_links` | `count` of the hosts that `view` shows; absent in a share |
     /// | `focus_not_found` | `id` |
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |

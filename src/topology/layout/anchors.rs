@@ -14,6 +14,9 @@ use crate::invariant::Invariant;
 /// The distance of shapes that move apart. Leaves in grids and around rings are as near to each other.
 const APART: f64 = GAP / 2.0;
 
+/// One of so many leaves may move where a new arrangement takes the place of an earlier one.
+const MAX_MOVED_OF: usize = 20;
+
 /// Returns the place of each shape.
 pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
     let fresh = nested.absolute(outline);
@@ -28,6 +31,12 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
     let most_are_placed = placed * 2 >= leaves().count() && placed > 0;
     if !most_are_placed && outline.pins.iter().all(Option::is_none) {
         return rects(&fresh);
+    }
+    if most_are_placed
+        && outline.pins.iter().all(Option::is_none)
+        && let Some(corners) = shifted_to_formers(outline, &fresh)
+    {
+        return rects(&corners);
     }
     let known = if most_are_placed { former_places(outline) } else { shifted_to_pins(outline, &fresh) };
     let mut settling = Settling {
@@ -52,6 +61,18 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
 /// Returns the places of leaves that are pinned or in an earlier arrangement.
 fn former_places(outline: &Outline) -> Vec<Option<Point>> {
     (0..outline.len()).map(|shape| outline.pins[shape].or(outline.formers[shape])).collect()
+}
+
+/// Shifts an arrangement to an earlier one; `None` if more than a few leaves would not be where they were.
+///
+/// A new arrangement has better places for new shapes than those that are left beside the others.
+fn shifted_to_formers(outline: &Outline, fresh: &[Point]) -> Option<Vec<Point>> {
+    let leaves = (0..outline.len()).filter(|shape| !outline.is_container(*shape));
+    let offsets: Vec<Point> =
+        leaves.filter_map(|leaf| outline.formers[leaf].map(|former| former.minus(fresh[leaf]))).collect();
+    let shift = median(&offsets);
+    let moved = offsets.iter().filter(|offset| **offset != shift).count();
+    (moved * MAX_MOVED_OF <= offsets.len()).then(|| fresh.iter().map(|corner| corner.plus(shift)).collect())
 }
 
 /// Shifts an arrangement so that pinned shapes are near their pins. Contents of pinned containers move with them.

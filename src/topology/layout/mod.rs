@@ -34,7 +34,9 @@ pub use self::geometry::{Point, Rect, Size};
 pub(super) use self::labels::LabelRoom;
 pub(super) use self::network::SimpleGraph;
 
+use self::containers::Nested;
 use self::outline::Outline;
+use crate::invariant::Invariant;
 
 /// Places the shapes of a diagram and routes its connections.
 ///
@@ -45,14 +47,40 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
     let outline = Outline::of(diagram);
     let nested = containers::arrange(&outline);
     let rects = anchors::place(&outline, &nested);
-    let routes = routing::route(&outline, &rects, &nested.tiers);
+    routed(&outline, &nested, &rects)
+}
+
+/// Returns the places of the shapes of a diagram, in its order.
+#[must_use]
+pub(super) fn place(diagram: &Diagram) -> Vec<Rect> {
+    let outline = Outline::of(diagram);
+    let nested = containers::arrange(&outline);
+    in_order_of_diagram(&outline, &anchors::place(&outline, &nested))
+}
+
+/// Routes the connections of a diagram between shapes at these places, which [`place`] has returned for it.
+#[must_use]
+pub(super) fn route_between(diagram: &Diagram, places: &[Rect]) -> Arrangement {
+    let outline = Outline::of(diagram);
+    let nested = containers::arrange(&outline);
+    let rects: Vec<Rect> =
+        outline.origins.iter().map(|origin| places.get(*origin).copied().asserted_or_default()).collect();
+    routed(&outline, &nested, &rects)
+}
+
+fn routed(outline: &Outline, nested: &Nested, rects: &[Rect]) -> Arrangement {
+    let routes = routing::route(outline, rects, &nested.tiers);
     let corners = rects.iter().flat_map(|rect| rect.corners()).chain(routes.iter().flatten().copied());
     let bounds = Rect::around(corners).unwrap_or_default();
+    Arrangement { shapes: in_order_of_diagram(outline, rects), routes, bounds }
+}
+
+fn in_order_of_diagram(outline: &Outline, rects: &[Rect]) -> Vec<Rect> {
     let mut shapes = vec![Rect::default(); outline.len()];
     for (rect, origin) in rects.iter().zip(&outline.origins) {
         shapes[*origin] = *rect;
     }
-    Arrangement { shapes, routes, bounds }
+    shapes
 }
 
 /// Finds room for labels near the ends of lines.

@@ -61,9 +61,13 @@ impl Link {
     }
 
     /// Returns the time of the first report without a claim that supports the link, if there is one and the link is down.
+    ///
+    /// A claim that went missing while a neighbor was still seen tells of a protocol that was turned off, and not of the link.
     pub(in crate::topology) fn down_since(&self) -> Option<Timestamp> {
+        let named = self.evidence.iter().filter(|it| matches!(it.method, Method::Lldp | Method::Cdp));
+        let seen = named.filter_map(|evidence| evidence.last_seen).max();
         let missing = self.evidence.iter().filter_map(|evidence| evidence.missing_since);
-        missing.min().filter(|_| self.state.is_out())
+        missing.filter(|since| seen.is_none_or(|seen| *since > seen)).min().filter(|_| self.state.is_out())
     }
 }
 
@@ -123,6 +127,9 @@ pub struct LinkMember {
     /// The state of the physical link.
     #[serde(default)]
     pub state: LinkState,
+    /// Whether the spanning tree blocks an end of the physical link; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
 }
 
 text_enum! {

@@ -26,18 +26,28 @@ impl Missing {
     ///
     /// It counts for a few scans, and longer for a host that no report has shown since: such a host is switched off, or
     /// cannot be reached. `host` is `None` if the claim names another device. Where a port is down, which explains why the
-    /// claim is missing, it counts anyway: [`explains`].
+    /// claim is missing, it counts anyway: [`is_explained`](Self::is_explained).
     pub(super) fn counts(&self, host: Option<&Device>) -> bool {
         let gone_at = midway(self.last_seen, self.since);
         let is_away = |host: &Device| host.seen_at.is_none_or(|seen| seen < gone_at);
         self.scans < STALE_AFTER || host.is_some_and(is_away)
     }
-}
 
-/// Returns whether a port of a device, or of the host that it names, explains why the device does not name it any more:
-/// it is down.
-pub(super) fn explains(device: &Device, own: Option<&PortKey>, named: Option<(&Device, &PortKey)>) -> bool {
-    device.is_out(own) || named.is_some_and(|(host, port)| host.is_out(Some(port)))
+    /// Returns whether a port of a device, or of the host that it names, explains why the device does not name it any more: it
+    /// is down.
+    ///
+    /// A port that had a neighbor while the claim was missing explains nothing: it has gone down for that one since.
+    pub(super) fn is_explained(
+        &self,
+        (device, own): (&Device, Option<&PortKey>),
+        named: Option<(&Device, &PortKey)>,
+    ) -> bool {
+        let explains = |device: &Device, port: &PortKey| {
+            device.is_out(port) && device.named_at(port).is_none_or(|named| named < self.since)
+        };
+        own.is_some_and(|port| explains(device, port))
+            || named.is_some_and(|(host, port)| explains(host, port))
+    }
 }
 
 /// Returns whether only claims that are missing by now support a link.

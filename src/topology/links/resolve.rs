@@ -11,7 +11,6 @@ use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
 use super::key::IdentityKey;
 use super::key::PortKey;
-use super::missing::explains;
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Named, NamedHost, trimmed};
 use crate::model::{HostId, LldpPortId, LldpPortIdSubtype, NodeId};
@@ -41,7 +40,7 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<ResolvedSightin
             let host = host.and_then(|host| devices.get(host));
             let remote = host.and_then(|host| Some((host, remote_port(host, sighting)?)));
             let named = remote.as_ref().map(|(host, port)| (*host, port));
-            missing.counts(host) || explains(device, sighting.port.as_ref(), named)
+            missing.counts(host) || missing.is_explained((device, sighting.port.as_ref()), named)
         };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),

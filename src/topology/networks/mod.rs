@@ -1,27 +1,22 @@
 //! The topologies of an inventory's networks, kept up to date as hosts change.
 
 mod cache;
+mod drawing;
+mod memory;
+mod page;
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufWriter, Write};
-use std::{fmt, io};
-
-use sha2::{Digest, Sha256};
+use std::fmt;
 
 use self::cache::{Cache, StateSize, StateSlot};
+pub(crate) use self::drawing::Placement;
 use self::state::NetworkState;
 use super::EdgeDetails;
-use super::graph::{
-    BlindSpot, Detail, Graph, GraphInput, GraphOptions, GroupBy, Positions, SCREEN, blind_spots, build,
-    lay_out,
-};
+use super::graph::{BlindSpot, Graph, GraphOptions, blind_spots, build};
 use crate::access::Caller;
-use crate::fair_threads::yield_turn;
-use crate::invariant::Invariant;
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, OpenShare};
-use crate::model::{LinkId, NetworkId, OrganizationId, Redaction, TopologyView};
-use crate::topology::graph::{Redactor, SensitiveValues};
+use crate::discovery::Claim;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::{Host, LinkId, NetworkId, OrganizationId, TopologyView};
 use crate::topology::links::{Link, MAX_REJECTED, RejectedClaim};
 
 /// The number of hosts from which building the graph of a network is long work.
@@ -86,7 +81,7 @@ impl Topologies {
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        self.drawn(caller.organization_id(), network, options, Drawing::Placed, |graph| graph).await
+        self.drawn(caller.organization_id(), network, options, Placement::Remembered, |graph| graph).await
     }
 
     /// Returns the graph of a network without positions.
@@ -100,7 +95,7 @@ impl Topologies {
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        self.drawn(caller.organization_id(), network, options, Drawing::WithoutPositions, |graph| graph).await
+        self.drawn(caller.organization_id(), network, options, Placement::Nowhere, |graph| graph).await
     }
 
     /// Returns an edge of a view, with the weaker claims that it overrides.
@@ -144,47 +139,6 @@ impl Topologies {
         self.with_network(caller.organization_id(), network, find).await
     }
 
-    /// Draws the graph of a network and returns the result of `finish` for it. Access to the network must have been
-    /// checked.
-    ///
-    /// All of it is one piece of work, so that of many requests only one has its graph in memory.
-    pub(crate) async fn drawn<T: Send + 'static>(
-        &self,
-        organization: OrganizationId,
-        network: NetworkId,
-        options: GraphOptions,
-        drawing: Drawing,
-        finish: impl FnOnce(Graph) -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        // Users have placed nodes where there are no containers.
-        let has_pins = options.group_by.is_none() && options.detail != Some(Detail::Overview);
-        let positions = match drawing {
-            Drawing::Placed | Drawing::Page if has_pins => self.positions(network, options.view).await?,
-            _ => Positions::default(),
-        };
-        let tag_names = match options.group_by {
-            Some(GroupBy::Tag) => self.inventory.tag_names(organization).await?,
-            _ => BTreeMap::new(),
-        };
-        let draw = move |state: &NetworkState| {
-            let mut input = state.input(network, &options);
-            input.tag_names = tag_names;
-            finish(match drawing {
-                Drawing::WithoutPositions => built(&input),
-                Drawing::Placed => placed(&input, &positions),
-                Drawing::Page => placed_for_page(&input, &positions),
-            })
-        };
-        self.with_network(organization, network, draw).await
-    }
-
-    /// Returns the positions that users have given to the nodes of a view.
-    async fn positions(&self, network: NetworkId, view: TopologyView) -> Result<Positions, Error> {
-        let layout = self.inventory.topology_layout(network, view).await?;
-        let pinned = layout.positions.iter().map(|node| (node.id, [node.x, node.y])).collect();
-        Ok(Positions { pinned, ..Positions::default() })
-    }
-
     /// Calls a function with the present state of a network, on a blocking thread.
     ///
     /// Work on a large network does not delay work on small ones, nor any other work of the inventory.
@@ -202,8 +156,9 @@ impl Topologies {
         let changes = if state.is_current(revision) {
             None
         } else {
-            let known = &state.known;
-            Some(self.inventory.changes_of_network(organization, network, known, state::summarize).await?)
+            let (known, port_names) = (&state.known, self.inventory.port_names().clone());
+            let summarize = move |host: &Host, claims: &[Claim]| state::summarize(host, claims, &port_names);
+            Some(self.inventory.changes_of_network(organization, network, known, summarize).await?)
         };
         let hosts = changes.as_ref().map_or(state.len(), |changes| changes.known.len());
         let bytes = changes.as_ref().map_or(state.bytes, |changes| changes.bytes);
@@ -222,117 +177,6 @@ impl Topologies {
         self.cache.note_size(organization, network, StateSize { hosts, bytes });
         *guard = Some(state);
         Ok(result)
-    }
-}
-
-/// The kind of drawing that a request asks for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Drawing {
-    /// The graph alone.
-    WithoutPositions,
-    /// The graph with positions.
-    Placed,
-    /// The graph with positions. It is the overview if the names of devices would be too small on a page, unless the
-    /// options say what to draw.
-    Page,
-}
-
-fn built(input: &GraphInput<'_>) -> Graph {
-    let mut graph = build(input);
-    graph.revision = revision_of(&graph);
-    graph
-}
-
-fn placed(input: &GraphInput<'_>, positions: &Positions) -> Graph {
-    let mut graph = built(input);
-    lay_out(&mut graph, positions);
-    graph
-}
-
-fn placed_for_page(input: &GraphInput<'_>, positions: &Positions) -> Graph {
-    let options = input.options;
-    if options.detail.is_some() || !options.collapse {
-        return placed(input, positions);
-    }
-    // What a reader has unfolded or moved must not change what the page begins with.
-    let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
-    let graph = built(&GraphInput { options: &folded, ..input.clone() });
-    let fitting = Some(graph).filter(|graph| SCREEN.may_hold(graph)).map(|mut graph| {
-        lay_out(&mut graph, &Positions::default());
-        graph
-    });
-    match fitting.filter(|graph| SCREEN.holds(graph)) {
-        Some(graph) if options.expand.is_empty() && *positions == Positions::default() => graph,
-        Some(_) => placed(input, positions),
-        None => {
-            let overview = GraphOptions { detail: Some(Detail::Overview), ..options.clone() };
-            placed(&GraphInput { options: &overview, ..input.clone() }, &Positions::default())
-        }
-    }
-}
-
-/// Number of bytes that are encoded and hashed in about 0.1 ms.
-const BYTES_PER_TURN: usize = 32 * 1024;
-
-/// Returns a text that changes whenever the graph changes.
-fn revision_of(graph: &Graph) -> String {
-    let mut writer = BufWriter::with_capacity(BYTES_PER_TURN, Hashed(Sha256::new()));
-    // Numbers, strings and maps with string keys always have a JSON form, and hashing never fails.
-    let written = serde_json::to_writer(&mut writer, graph).ok();
-    let hashed = written.and_then(|()| writer.into_inner().ok());
-    let digest = hashed.map(|Hashed(digest)| digest.finalize()).asserted_or_default();
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A digest of what is written, in turns.
-#[derive(Debug)]
-struct Hashed(Sha256);
-
-impl Write for Hashed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        yield_turn();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Topologies {
-    /// Draws the graph of a share and returns the result of `finish` for it. The graph has positions.
-    ///
-    /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on
-    /// it.
-    pub(crate) async fn shared<T: Send + 'static>(
-        &self,
-        open: &OpenShare,
-        finish: impl FnOnce(Graph) -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        let OpenShare { share, network_id: network, secret } = open;
-        let organization = share.organization_id;
-        let options = GraphOptions::new(share.view);
-        let layout = self.inventory.topology_layout(*network, share.view).await?;
-        let (share, network, secret) = (share.clone(), *network, secret.clone());
-        let draw = move |state: &NetworkState| {
-            let mut graph = build(&state.input(network, &options));
-            let mut values = SensitiveValues::of(state.hosts(), &share.redact);
-            if share.redact.contains(&Redaction::Names) {
-                state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
-            }
-            let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
-            let redactor =
-                if share.options.show_inspect_panel { redactor } else { redactor.without_inspection() };
-            redactor.redact(&mut graph);
-            let pins = layout.positions.iter();
-            let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();
-            lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
-            // Of what the share shows: it must not tell viewers that something changed which the share conceals.
-            graph.revision = revision_of(&graph);
-            finish(graph)
-        };
-        self.with_network(organization, network, draw).await
     }
 }
 

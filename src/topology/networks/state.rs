@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::discovery::Claim;
+use crate::discovery::reconcile::PortNames;
 use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
 use crate::model::{Host, HostId, LinkEnd, NetworkId, Subnet, TopologyLink};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
@@ -29,8 +30,9 @@ pub(super) struct SummarizedHost {
 }
 
 /// Digests a host and its claims.
-pub(super) fn summarize(host: &Host, claims: &[Claim]) -> SummarizedHost {
-    SummarizedHost { device: Device::of(host, claims), summary: HostSummary::of(host, claims) }
+pub(super) fn summarize(host: &Host, claims: &[Claim], port_names: &PortNames) -> SummarizedHost {
+    let device = Device::with_port_names(host, claims, port_names);
+    SummarizedHost { device, summary: HostSummary::of(host, claims) }
 }
 
 impl NetworkState {

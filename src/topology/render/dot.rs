@@ -6,11 +6,13 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::{capacity_and_state, line_style, role, state, state_class};
-use super::words::{number, sane};
+use super::theme::Look;
+use super::tiers::{Downward, downward, tiers};
+use super::words::{capacity_and_state, edge_class, has_role_color, line_style, node_class};
+use super::words::{number, role, sane, state};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
+use crate::topology::graph::{Node, NodeKind, shorten};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
@@ -21,25 +23,39 @@ const MAX_TEXT: usize = 120;
 
 /// Writes an undirected graph. Containers are clusters; lines to a container end at its frame.
 ///
-/// `dot` arranges the graph anew; `neato -n` keeps the positions.
+/// `dot` arranges the graph anew, in the tiers of the picture; `neato -n` keeps the positions. Nodes and edges have the classes of
+/// an SVG, which Graphviz passes on to its own.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
-    let scene = Scene::new(picture.graph);
+    let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
+    let font = quoted(look.font());
     out.push_str("graph topology {\n");
     let _ = writeln!(
         out,
-        "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, fontname=\"Helvetica\"];",
+        "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, newrank=true, fontname={font}];",
         quoted(picture.title)
     );
-    out.push_str("    node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n");
-    out.push_str("    edge [fontname=\"Helvetica\", fontsize=9];\n");
-    nodes(out, &scene, &scene.contents());
-    for edge in scene.edges() {
-        write_edge(out, &scene, edge);
+    let _ = writeln!(out, "    node [shape=box, fontname={font}, fontsize=11];");
+    let _ = writeln!(out, "    edge [fontname={font}, fontsize=9];");
+    nodes(out, &scene, look, &scene.contents());
+    write_tiers(out, &scene);
+    for edge in downward(&scene) {
+        write_edge(out, &scene, look, &edge);
     }
     out.push_str("}\n");
 }
 
-fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<NodeId>, Vec<&Node>>) {
+/// Writes which nodes have one rank.
+fn write_tiers(out: &mut File, scene: &Scene<'_>) {
+    for tier in tiers(scene).into_iter().flatten().filter(|tier| tier.len() > 1) {
+        out.push_str("    {rank=same;");
+        for node in tier {
+            let _ = write!(out, " \"{node}\";");
+        }
+        out.push_str("}\n");
+    }
+}
+
+fn nodes(out: &mut File, scene: &Scene<'_>, look: &Look, contents: &BTreeMap<Option<NodeId>, Vec<&Node>>) {
     let of = |parent: Option<NodeId>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
     let mut open = vec![of(None)];
     while let Some(level) = open.last_mut() {
@@ -61,14 +77,13 @@ fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<NodeId>, 
         } else {
             let _ = writeln!(
                 out,
-                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}, class=\"state-{}\"{}{}];",
+                "{indentation}\"{}\" [label={}, shape={}, tooltip={}, class=\"{}\", {}{}];",
                 node.id,
                 label(node),
                 shape(node),
-                style(node),
                 quoted(&tooltip(node)),
-                state_class(node.state),
-                line_style(node.state).map_or_else(String::new, |(_, color)| format!(", color=\"{color}\"")),
+                node_class(node),
+                style(node, look),
                 position(node),
             );
         }
@@ -89,27 +104,28 @@ fn indent(depth: usize) -> String {
     "    ".repeat(depth.min(MAX_INDENT))
 }
 
-fn write_edge(out: &mut File, scene: &Scene<'_>, edge: &Edge) {
+fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, downward: &Downward<'_>) {
+    let Downward { edge, upper, lower, ports } = downward;
     let mut attributes = Vec::new();
-    for (name, ports) in ["taillabel", "headlabel"].into_iter().zip(port_names(edge)) {
-        attributes.extend(ports.map(|ports| format!("{name}={}", quoted(&ports))));
+    for (name, ports) in ["taillabel", "headlabel"].into_iter().zip(ports) {
+        attributes.extend(ports.as_ref().map(|ports| format!("{name}={}", quoted(ports))));
     }
     attributes.extend(capacity_and_state(edge).map(|capacity| format!("label={}", quoted(&capacity))));
-    for (name, end) in [("ltail", edge.source), ("lhead", edge.target)] {
+    for (name, end) in [("ltail", *upper), ("lhead", *lower)] {
         let container = scene.node(end).filter(|node| scene.is_container(node));
         attributes.extend(container.map(|node| format!("{name}=\"cluster_{}\"", node.id)));
     }
     let style = match (edge.state, edge.confidence) {
         // Each state has a color of its own; dots stand for what is disabled, and dashes for all other problems.
         (LinkState::Disabled, _) => "dotted",
-        (state, _) if line_style(state).is_some() => "dashed",
+        (state, _) if line_style(state, look).is_some() => "dashed",
         (_, Confidence::Confirmed) => "solid",
         (_, Confidence::Reported | Confidence::Conflicting) => "dashed",
         (_, Confidence::Inferred) => "dotted",
     };
     attributes.push(format!("style={style}"));
-    let own = line_style(edge.state).map_or("black", |(_, color)| color);
-    let color = if edge.stale { "gray60" } else { own };
+    let own = line_style(edge.state, look).map_or_else(|| "black".to_owned(), |(_, color)| color.to_string());
+    let color = if edge.stale { "gray60".to_owned() } else { own };
     if edge.members.len() > 1 && edge.lag {
         // Two strands, unlike parallel links.
         attributes.push(format!("color=\"{color}:invis:{color}\""));
@@ -119,18 +135,13 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, edge: &Edge) {
     if edge.members.len() > 1 {
         attributes.push(format!("penwidth={}", number(if edge.lag { 1.5 } else { 3.0 })));
     }
-    let kind = match edge.members.len() {
-        0 | 1 => "",
-        _ if edge.lag => " lag",
-        _ => " parallel",
-    };
-    attributes.push(format!("class=\"state-{}{kind}\"", state_class(edge.state)));
-    let _ = writeln!(out, "    \"{}\" -- \"{}\" [{}];", edge.source, edge.target, attributes.join(", "));
+    attributes.push(format!("class=\"{}\"", edge_class(edge)));
+    let _ = writeln!(out, "    \"{upper}\" -- \"{lower}\" [{}];", attributes.join(", "));
 }
 
 fn tooltip(node: &Node) -> String {
     match node.state {
-        LinkState::Unknown | LinkState::Up => role(node.role).to_owned(),
+        LinkState::Unknown | LinkState::Up => role(node.role).into_owned(),
         problem => format!("{}, {}", role(node.role), state(problem)),
     }
 }
@@ -158,12 +169,24 @@ const fn shape(node: &Node) -> &'static str {
     }
 }
 
-fn style(node: &Node) -> &'static str {
-    match (node.kind, node.stale) {
+/// Returns the attributes of border and ground. Devices have the color of their role, and a thick border in the color of their state.
+fn style(node: &Node, look: &Look) -> String {
+    let border = match (node.kind, node.stale) {
         (NodeKind::Stub, _) => "dashed",
         (_, true) => "dotted",
         _ => "solid",
+    };
+    let mut style = format!("style=\"{border}");
+    if has_role_color(node) {
+        let ground = look.role(node.role);
+        let _ = write!(style, ",filled\", fillcolor=\"{ground}\", fontcolor=\"{}\"", ground.text_on());
+    } else {
+        style.push('"');
     }
+    if let Some((_, color)) = line_style(node.state, look) {
+        let _ = write!(style, ", color=\"{color}\", penwidth=3");
+    }
+    style
 }
 
 fn quoted(text: &str) -> String {

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::number;
+use super::theme::Look;
 use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
+use super::words::{list_vlans, number};
 use super::xml::escape;
+use super::yed;
+use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, port_names};
-use crate::topology::links::VlanRange;
 
 /// The attributes: id, what they belong to, type.
 const KEYS: &[(&str, &str, &str)] = &[
@@ -46,10 +48,13 @@ const KEYS: &[(&str, &str, &str)] = &[
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
+///
+/// Beside the attributes, which any program reads, nodes and edges have the shapes, places and labels of yEd.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
-    let scene = Scene::new(picture.graph);
+    let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
     out.push_str(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
+         xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
     );
     let _ = writeln!(out, "<desc>{}</desc>", escape(picture.title));
     for (id, domain, kind) in KEYS {
@@ -58,24 +63,28 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
         let _ =
             writeln!(out, "<key id=\"{id}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
     }
+    out.push_str(yed::KEYS);
     out.push_str("<graph id=\"topology\" edgedefault=\"undirected\">\n");
     for node in &picture.graph.nodes {
-        write_node(out, node);
+        write_node(out, &scene, look, node);
     }
     for edge in scene.edges() {
-        write_edge(out, edge);
+        write_edge(out, &scene, look, edge);
     }
     out.push_str("</graph>\n</graphml>\n");
 }
 
-fn write_node(out: &mut File, node: &Node) {
+fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &Node) {
     let _ = write!(out, "<node id=\"{}\">", node.id);
     data(out, "label", &node.label);
     if let Some(detail) = &node.detail {
         data(out, "detail", detail);
     }
     data(out, "kind", node_kind(node.kind));
-    data(out, "role", role_class(node.role));
+    match &node.role {
+        HostRole::Other(role) => data(out, "role", role.as_str()),
+        known => data(out, "role", role_class(*known)),
+    }
     if let Some(parent) = node.parent_id {
         data(out, "parent", &parent.to_string());
     }
@@ -95,10 +104,11 @@ fn write_node(out: &mut File, node: &Node) {
     for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
         data(out, key, &number(value));
     }
+    yed::write_node(out, scene, look, node);
     out.push_str("</node>\n");
 }
 
-fn write_edge(out: &mut File, edge: &Edge) {
+fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
     let _ = write!(out, "<edge id=\"{}\" source=\"{}\" target=\"{}\">", edge.id, edge.source, edge.target);
     data(out, "edge_kind", edge_kind(edge.kind));
     let ports = [&edge.source_port, &edge.target_port];
@@ -123,11 +133,12 @@ fn write_edge(out: &mut File, edge: &Edge) {
         data(out, "since", &since.to_string());
     }
     if let Some(vlans) = &edge.vlans {
-        data(out, "vlans", &vlans.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(","));
+        data(out, "vlans", &list_vlans(vlans));
     }
     if let Some(blocked) = edge.blocked {
         data(out, "blocked", if blocked { "true" } else { "false" });
     }
+    yed::write_edge(out, scene, look, edge);
     out.push_str("</edge>\n");
 }
 

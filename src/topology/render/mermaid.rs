@@ -6,10 +6,12 @@ use std::fmt::Write;
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
-use super::words::{capacity_and_state, line_style, problem, state_class};
+use super::theme::Look;
+use super::tiers::{Downward, downward};
+use super::words::{capacity_and_state, has_role_color, line_style, problem, role_class, state_class};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
+use crate::topology::graph::{Node, NodeKind, shorten};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
@@ -18,45 +20,56 @@ const MAX_INDENT: usize = 16;
 /// Longest text in characters.
 const MAX_TEXT: usize = 80;
 
-/// Writes a flowchart.
+/// Writes a flowchart. Mermaid draws it in the tiers of the picture, except for links within a tier: it has no means to put the
+/// ends of a link side by side.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
-    let scene = Scene::new(picture.graph);
+    let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
     let names = names(&scene);
     let _ = writeln!(out, "flowchart TB\n%% {}", comment(picture.title));
     nodes(out, &scene, &names, &scene.contents());
     let mut written = 0_usize;
     let mut by_state: BTreeMap<LinkState, Vec<usize>> = BTreeMap::new();
-    for edge in scene.edges() {
-        if let (Some(source), Some(target)) = (names.get(&edge.source), names.get(&edge.target)) {
-            let _ = writeln!(out, "    {source} {} {target}", arrow(edge));
-            by_state.entry(edge.state).or_default().push(written);
+    for downward in downward(&scene) {
+        if let (Some(upper), Some(lower)) = (names.get(&downward.upper), names.get(&downward.lower)) {
+            let _ = writeln!(out, "    {upper} {} {lower}", arrow(&downward));
+            by_state.entry(downward.edge.state).or_default().push(written);
             written = written.saturating_add(1);
         }
     }
-    write_states(out, &scene, &names, &by_state);
+    write_lines(out, look, &by_state);
+    write_classes(out, &scene, look, &names);
 }
 
-/// Writes the styles of lines, which Mermaid counts, and of nodes, by their states.
-fn write_states(
-    out: &mut File,
-    scene: &Scene<'_>,
-    names: &BTreeMap<NodeId, String>,
-    lines: &BTreeMap<LinkState, Vec<usize>>,
-) {
+/// Writes the styles of lines, which Mermaid counts, by their states.
+fn write_lines(out: &mut File, look: &Look, lines: &BTreeMap<LinkState, Vec<usize>>) {
     for (state, places) in lines {
-        let Some((dashes, color)) = line_style(*state) else { continue };
+        let Some((dashes, color)) = line_style(*state, look) else { continue };
         let places: Vec<String> = places.iter().map(usize::to_string).collect();
         let _ = writeln!(out, "    linkStyle {} stroke:{color},stroke-dasharray:{dashes}", places.join(","));
     }
-    let mut nodes: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();
+}
+
+/// Writes the classes of nodes: their roles, and after these the states that a reader has to know, so that their borders win.
+fn write_classes(out: &mut File, scene: &Scene<'_>, look: &Look, names: &BTreeMap<NodeId, String>) {
+    let mut by_role: BTreeMap<HostRole, Vec<&str>> = BTreeMap::new();
+    let mut by_state: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();
     for node in &scene.graph.nodes {
-        if let Some(name) = names.get(&node.id) {
-            nodes.entry(node.state).or_default().push(name);
+        let Some(name) = names.get(&node.id) else { continue };
+        by_state.entry(node.state).or_default().push(name);
+        if has_role_color(node) && !scene.is_container(node) {
+            by_role.entry(node.role).or_default().push(name);
         }
     }
-    for (state, names) in nodes {
-        let Some((_, color)) = line_style(state) else { continue };
-        let class = state_class(state);
+    for (role, names) in by_role {
+        let color = look.role(role);
+        // Names such as `end` are words of the language.
+        let class = format!("role-{}", role_class(role));
+        let _ = writeln!(out, "    classDef {class} fill:{color},color:{},stroke:{color}", color.text_on());
+        let _ = writeln!(out, "    class {} {class}", names.join(","));
+    }
+    for (state, names) in by_state {
+        let Some((_, color)) = line_style(state, look) else { continue };
+        let class = format!("state-{}", state_class(state));
         let _ = writeln!(out, "    classDef {class} stroke:{color},stroke-width:3px");
         let _ = writeln!(out, "    class {} {class}", names.join(","));
     }
@@ -138,14 +151,15 @@ const fn outline(node: &Node) -> (&'static str, &'static str) {
     }
 }
 
-fn arrow(edge: &Edge) -> String {
+fn arrow(downward: &Downward<'_>) -> String {
+    let edge = downward.edge;
     let line = match edge.confidence {
         Confidence::Reported | Confidence::Inferred => "-.-",
         _ if edge.members.len() > 1 && edge.lag => "===",
         _ => "---",
     };
-    let [source, target] = port_names(edge);
-    let parts: Vec<String> = [source, capacity_and_state(edge), target].into_iter().flatten().collect();
+    let [upper, lower] = downward.ports.clone();
+    let parts: Vec<String> = [upper, capacity_and_state(edge), lower].into_iter().flatten().collect();
     let parts: Vec<String> = parts.iter().map(|part| text(part)).collect();
     if parts.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", parts.join(" \u{2013} ")) }
 }

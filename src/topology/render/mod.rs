@@ -7,19 +7,26 @@ mod dot;
 mod drawio;
 mod file;
 mod graphml;
+mod legend;
 mod mermaid;
 mod notes;
 pub mod page;
 mod scene;
 mod svg;
+mod theme;
+mod tiers;
 mod words;
 mod xml;
+mod yed;
 
 use self::file::File;
 pub(crate) use self::file::json;
 pub use self::file::{FileTooLarge, MAX_FILE};
 pub use self::notes::notes;
-pub use self::svg::style_source;
+pub use self::theme::{
+    ColorScheme, ColorSchemeError, Icon, InvalidTheme, MAX_THEME, Theme, ThemeBuilder, ThemeColor,
+    ThemeColorError,
+};
 use crate::model::Timestamp;
 use crate::text_enum::{listed, text_enum};
 use crate::topology::graph::Graph;
@@ -36,7 +43,9 @@ pub struct Picture<'a> {
     pub subtitle: Option<&'a str>,
     /// The date of the picture.
     pub date: Option<Timestamp>,
-    /// The colors.
+    /// Whether the picture is light or dark. Only SVG has both.
+    pub scheme: ColorScheme,
+    /// The colors, the fonts and the icons.
     pub theme: Theme,
     /// The maximum size of the file, in bytes.
     pub limit: usize,
@@ -46,8 +55,9 @@ impl<'a> Picture<'a> {
     /// Creates a picture without subtitle and date, whose colors follow the reader's preference. Its file has at most
     /// [`MAX_FILE`] bytes.
     #[must_use]
-    pub const fn new(graph: &'a Graph, title: &'a str) -> Self {
-        Self { graph, title, subtitle: None, date: None, theme: Theme::Auto, limit: MAX_FILE }
+    pub fn new(graph: &'a Graph, title: &'a str) -> Self {
+        let (scheme, theme) = (ColorScheme::default(), Theme::default());
+        Self { graph, title, subtitle: None, date: None, scheme, theme, limit: MAX_FILE }
     }
 
     /// Writes the picture in a format.
@@ -116,24 +126,4 @@ impl Format {
             _ => self.as_str(),
         }
     }
-}
-
-text_enum! {
-    /// The colors of a picture.
-    #[derive(Default, PartialOrd, Ord)]
-    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub enum Theme {
-        /// Light or dark, as the reader prefers.
-        #[default]
-        Auto = "auto",
-        /// Dark on light.
-        Light = "light",
-        /// Light on dark.
-        Dark = "dark",
-    }
-
-    /// The error for text that names no theme.
-    #[error("not one of {}", listed(Theme::TEXTS))]
-    pub struct ThemeError;
 }

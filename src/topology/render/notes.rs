@@ -50,6 +50,7 @@ fn note(code: &str, warnings: &[&Warning], labels: &BTreeMap<NodeId, &str>) -> S
     let of_hosts = u64::try_from(warnings.len()).unwrap_or(u64::MAX);
     match code {
         "hosts_without_links" => many(count, "host", "hosts") + " without a known link",
+        "hosts_without_shown_links" => many(count, "host", "hosts") + " whose links are not shown",
         "hosts_without_subnet" => many(count, "host", "hosts") + " without a known subnet",
         "hosts_without_address" => many(count, "host", "hosts") + " without a known address",
         "hosts_without_workloads" => {

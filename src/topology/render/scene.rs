@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::tiers;
 use super::words::sane;
 use crate::model::NodeId;
 use crate::topology::graph::{Bounds, Edge, Graph, Node, NodeKind};
@@ -53,7 +54,7 @@ impl<'a> Scene<'a> {
         node.parent_id.filter(|parent| written.contains(parent)).and_then(|parent| self.node(parent))
     }
 
-    /// Returns what each container contains, and what is on the outermost level.
+    /// Returns what each container contains, and what is on the outermost level, from top to bottom.
     ///
     /// Of nodes with the same id only the first counts, so that no container is within itself.
     pub(super) fn contents(&self) -> BTreeMap<Option<NodeId>, Vec<&'a Node>> {
@@ -64,6 +65,9 @@ impl<'a> Scene<'a> {
             if written.insert(node.id) {
                 contents.entry(parent).or_default().push(node);
             }
+        }
+        for nodes in contents.values_mut() {
+            tiers::sort(nodes);
         }
         contents
     }

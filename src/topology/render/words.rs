@@ -1,10 +1,11 @@
 //! The names of a graph's values in pictures, and numbers as text.
 
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{Edge, EdgeKind, NodeKind};
+use crate::topology::graph::{Edge, EdgeKind, Node, NodeKind};
 pub(super) use crate::topology::graph::{role_count, role_name as role};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
 use crate::topology::render::Format;
+use crate::topology::render::theme::{Look, Rgb, ThemeColor};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -26,13 +27,13 @@ pub(super) const fn format(format: Format) -> &'static str {
     }
 }
 
-/// Returns the role as a word of a class name.
-pub(super) const fn role_class(role: HostRole) -> &'static str {
+/// Returns the role as a word of a class name; for roles of host applications, which look alike, as two words.
+pub(super) fn role_class(role: HostRole) -> &'static str {
     match role {
         HostRole::AccessPoint => "access-point",
         HostRole::WirelessController => "wireless-controller",
         HostRole::IndustrialController => "industrial-controller",
-        _ => role.as_str(),
+        _ => role.known_text().unwrap_or("unknown other"),
     }
 }
 
@@ -81,6 +82,38 @@ pub(super) const fn state_class(state: LinkState) -> &'static str {
     }
 }
 
+/// Returns the classes of a node, as in SVG.
+pub(super) fn node_class(node: &Node) -> String {
+    let stale = if node.stale { " stale" } else { "" };
+    let [kind, role, state] = [node_kind(node.kind), role_class(node.role), state_class(node.state)];
+    format!("{kind} {role} state-{state}{stale}")
+}
+
+/// Returns the classes of an edge, as in SVG.
+pub(super) fn edge_class(edge: &Edge) -> String {
+    let group = match edge.members.len() {
+        0 | 1 => "",
+        _ if edge.lag => " lag",
+        _ => " parallel",
+    };
+    let stale = if edge.stale { " stale" } else { "" };
+    let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
+    let [kind, certainty, state] =
+        [edge_kind(edge.kind), confidence(edge.confidence), state_class(edge.state)];
+    format!("{kind} {certainty} state-{state}{stale}{group}{blocked}")
+}
+
+/// Returns whether a node is a device or stands for devices, and so has the icon of a role.
+pub(super) const fn has_icon(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Host | NodeKind::Stub | NodeKind::Group) || node.collapsed > 0
+}
+
+/// Returns whether a node that other programs draw has the color of its role. Without an icon, the color shows the devices that
+/// connect others.
+pub(super) const fn has_role_color(node: &Node) -> bool {
+    has_icon(node) && !matches!(node.role, HostRole::Unknown)
+}
+
 /// Returns the state in words.
 pub(super) const fn state(state: LinkState) -> &'static str {
     match state {
@@ -102,17 +135,18 @@ pub(super) const fn problem(of: LinkState) -> Option<&'static str> {
     }
 }
 
-/// Returns the dashes of a state's lines, in pixels, and their color; `None`: those of the confidence, as for links whose
-/// state is unknown. Each pattern differs from all others, also from those of the confidences.
-pub(super) const fn line_style(state: LinkState) -> Option<(&'static str, &'static str)> {
-    match state {
-        LinkState::Unknown | LinkState::Up => None,
-        LinkState::Dormant => Some(("18 9", "#0072b2")),
-        LinkState::Testing => Some(("2 3 2 3 2 10", "#8a3ea8")),
-        LinkState::Degraded => Some(("20 4 5 4 5 4", "#a86200")),
-        LinkState::Down => Some(("6 8", "#c1121f")),
-        LinkState::Disabled => Some(("1.5 9", "#6b7785")),
-    }
+/// Returns the dashes of a state's lines, in pixels, and their color in files without a dark variant; `None`: those of the
+/// confidence, as for links whose state is unknown. Each pattern differs from all others, also from those of the confidences.
+pub(super) fn line_style(state: LinkState, look: &Look) -> Option<(&'static str, Rgb)> {
+    let (dashes, color) = match state {
+        LinkState::Unknown | LinkState::Up => return None,
+        LinkState::Dormant => ("18 9", ThemeColor::Dormant),
+        LinkState::Testing => ("2 3 2 3 2 10", ThemeColor::Testing),
+        LinkState::Degraded => ("20 4 5 4 5 4", ThemeColor::Degraded),
+        LinkState::Down => ("6 8", ThemeColor::Down),
+        LinkState::Disabled => ("1.5 9", ThemeColor::Disabled),
+    };
+    Some((dashes, look.color(color)))
 }
 
 /// Number of ranges of VLANs that a text names.
@@ -132,8 +166,20 @@ pub(super) fn vlans(edge: &Edge) -> Option<String> {
     })
 }
 
-/// The words for a link that the spanning tree blocks.
-pub(super) const BLOCKED: &str = "blocked by the spanning tree";
+/// Returns whether the spanning tree blocks an edge or some of its members, in words.
+pub(super) fn blocked(edge: &Edge) -> Option<String> {
+    let count = edge.members.iter().filter(|member| member.blocked == Some(true)).count();
+    match (edge.blocked, count) {
+        (Some(true), _) => Some("blocked by the spanning tree".to_owned()),
+        (_, 0) => None,
+        (_, count) => Some(format!("{count} of {} blocked by the spanning tree", edge.members.len())),
+    }
+}
+
+/// Returns all VLANs of a link for programs, such as `10,20-29`.
+pub(super) fn list_vlans(ranges: &[VlanRange]) -> String {
+    ranges.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(",")
+}
 
 /// Returns the capacity of an edge, and its state if a reader has to know it.
 pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
@@ -142,9 +188,8 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
         Some(kind) => format!("{capacity} {kind}"),
         None => capacity,
     });
-    let blocked = (edge.blocked == Some(true)).then(|| BLOCKED.to_owned());
-    let parts: Vec<String> =
-        capacity.into_iter().chain(problem(edge.state).map(str::to_owned)).chain(blocked).collect();
+    let problem = problem(edge.state).map(str::to_owned);
+    let parts: Vec<String> = capacity.into_iter().chain(problem).chain(blocked(edge)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

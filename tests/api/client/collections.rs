@@ -169,6 +169,10 @@ async fn update_clears_fields_that_json_leaves_out() {
     let mut stored = client.get::<Host>(host.id).await.unwrap().record;
     assert_eq!((stored.if_entries[1].lag_id, &stored.if_entries[1].vlans), (None, &None));
 
+    stored.role = Some("x.load_balancer".parse().unwrap());
+    stored = client.update(&stored, None).await.unwrap().record;
+    assert_eq!(stored.role.unwrap().as_str(), "x.load_balancer");
+
     (stored.role, stored.sys_name) = (None, None);
     let updated = client.update(&stored, None).await.unwrap().record;
     assert_eq!((updated.role, updated.sys_name), (None, None));

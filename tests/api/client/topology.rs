@@ -7,7 +7,7 @@ use toposcope::inventory::{ListQuery, NewShare};
 use toposcope::model::{LinkEnd, NodeId, NodePosition, Redaction, TopologyLink, TopologyView};
 use toposcope::topology::graph::{BlindSpotReason, GraphOptions, NodeKind};
 use toposcope::topology::links::{Confidence, Method};
-use toposcope::topology::render::{Format, Theme};
+use toposcope::topology::render::{ColorScheme, Format};
 use toposcope::wire::ErrorCode;
 
 use super::{client_of, owner};
@@ -73,7 +73,7 @@ async fn files_come_in_an_envelope() {
     client.create(&linked(&fixture).await).await.unwrap();
     let options = GraphOptions::new(TopologyView::L2);
     for format in Format::ALL {
-        let file = client.export_topology(OFFICE, &options, *format, Theme::Dark).await.unwrap();
+        let file = client.export_topology(OFFICE, &options, *format, ColorScheme::Dark).await.unwrap();
         assert_eq!(file.media_type, format.media_type());
         assert!(file.file_name.ends_with(&format!("-l2.{}", format.extension())) && !file.content.is_empty());
         assert!(!format!("{file:?}").contains(&file.content), "the content may be long");

@@ -15,7 +15,7 @@ use crate::requests::tenant::Tenant;
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 #[cfg(feature = "topology")]
-const REACHED: [(&str, &str); 12] = [
+const REACHED: [(&str, &str); 13] = [
     ("GET /api/v1/topology/graph", "200 edges 304"),
     ("GET /api/v1/topology/export", "200 304"),
     ("GET /api/v1/topology/edges/{id}", "200"),
@@ -23,6 +23,7 @@ const REACHED: [(&str, &str); 12] = [
     ("GET /api/v1/topology/layouts/{id}/{view}", "200 304 positions"),
     ("PUT /api/v1/topology/layouts/{id}/{view}", "200"),
     ("PATCH /api/v1/topology/layouts/{id}/{view}", "200"),
+    ("POST /api/v1/topology/layouts/{id}/{view}/tidy", "200"),
     ("GET /api/v1/topology/links", "200 304 items"),
     ("POST /api/v1/shares/public/{id}/topology", "200 401 edges"),
     ("GET /api/v1/shares/public/{id}/topology.svg", "200 304 401"),
@@ -164,6 +165,7 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         of_network("links"),
         with_body(ApiRequest::new("PUT", layout.as_str()), &json!({"positions": positions})),
         with_body(ApiRequest::new("PATCH", layout.as_str()), &json!({"positions": positions})),
+        ApiRequest::new("POST", format!("{layout}/tidy")),
         ApiRequest::new("GET", layout),
         ApiRequest::new("GET", format!("/topology/{network}")),
     ];

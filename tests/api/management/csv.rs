@@ -52,7 +52,8 @@ async fn odd_hosts(fixture: &Fixture) {
         let long = "\"".repeat(index * 1_000) + name;
         let body = json!({
             "network_id": OFFICE, "name": name, "description": long, "sys_location": "+", "model": "@", "hidden": true,
-            "role": "switch", "chassis_id": {"subtype": "MacAddress", "value": "00:1B:21:3C:4D:5E"},
+            "role": if index == 0 { "x.load_balancer" } else { "switch" },
+            "chassis_id": {"subtype": "MacAddress", "value": "00:1B:21:3C:4D:5E"},
             "tags": [red, green], "source": {"type": "Manual"},
             "interfaces": [
                 {"ip_address": format!("192.0.2.{}", index + 1)},

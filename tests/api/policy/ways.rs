@@ -26,6 +26,7 @@ const EXEMPT: &[&str] = &[
     "POST /api/v1/organizations/referral-source",
     "POST /api/v1/shares/public/{id}/verify",
     "POST /api/v1/shares/public/{id}/topology",
+    "POST /api/v1/topology/layouts/{id}/{view}/tidy",
     "POST /api/daemons/{id}/startup",
     "POST /api/daemons/{id}/request-work",
     "POST /api/daemons/{id}/heartbeat",

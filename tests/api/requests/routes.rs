@@ -207,12 +207,12 @@ const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
 const GRAPH: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale layout",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale layout tidy",
 );
 
 #[cfg(feature = "topology")]
 const EXPORT: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale format theme",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale format theme tidy",
 );
 
 #[cfg(feature = "topology")]
@@ -228,6 +228,7 @@ const TOPOLOGY_ROWS: &[Row] = &[
     ("GET", "/api/v1/topology/blind-spots", VIEWER, Needs::Parameters("network_id")),
     ("GET", "/api/v1/topology/layouts/{id}/{view}", VIEWER, NOTHING),
     ("PUT", "/api/v1/topology/layouts/{id}/{view}", MEMBER, Needs::Fields("layout")),
+    ("POST", "/api/v1/topology/layouts/{id}/{view}/tidy", MEMBER, Needs::Parameters("group_by")),
     ("GET", "/api/v1/topology/links", VIEWER, Needs::Query("network_id")),
     ("POST", "/api/v1/topology/links", MEMBER, Needs::Fields("link")),
     ("DELETE", "/api/v1/topology/links/{id}", MEMBER, NOTHING),

@@ -6,7 +6,10 @@ use tower::ServiceExt;
 use super::{CORE, Campus, of_office};
 use crate::backend::run_with;
 use crate::common::{OFFICE, bare, get, send_json, with_header, with_key, with_session};
+use base64ct::{Base64, Encoding};
+use sha2::{Digest, Sha256};
 use toposcope::model::Permission;
+use toposcope::topology::render::{Theme, ThemeColor};
 
 const EXPORT: &str = "/api/v1/topology/export";
 
@@ -176,5 +179,33 @@ fn renamed_network_changes_the_file() {
         let after = campus.send_as(&campus.member, again).await;
         assert_eq!(after.header("content-disposition"), "attachment; filename=\"b-ro-nord-l2.svg\"");
         assert!(String::from_utf8(after.body).unwrap().contains("Büro"));
+    });
+}
+
+/// A browser keeps files and their tags beyond a restart of the server.
+#[test]
+fn theme_of_the_host_application_changes_files_pages_and_their_tags() {
+    run_with(Campus::new, async |campus| {
+        let theme = Theme::builder().fonts(["Inter"]).light(ThemeColor::Accent, "#8a1c5b").build().unwrap();
+        let server = campus.configured(|builder| builder.theme(theme.clone()));
+        let page = format!("/topology/{OFFICE}");
+        for target in [of_office(EXPORT, ""), of_office(EXPORT, "format=drawio"), page] {
+            let before = campus.send_as(&campus.member, get(&target)).await;
+            let after = server.get_with(&campus.member, &target).await;
+            assert_eq!((before.status.as_u16(), after.status.as_u16()), (200, 200), "{target}");
+            assert_ne!(before.header("etag"), after.header("etag"), "{target}");
+            let text = String::from_utf8(after.body.clone()).unwrap();
+            assert!(text.contains("Inter"), "{target}: {text}");
+            assert!(!String::from_utf8(before.body.clone()).unwrap().contains("Inter"), "{target}");
+            let request = with_header(get(&target), "if-none-match", before.header("etag"));
+            let again = server.api.clone().oneshot(with_key(request, &campus.member)).await.unwrap();
+            assert_eq!(again.status(), 200, "{target}");
+            // The header allows each style of the file.
+            for style in text.split("<style>").skip(1).filter(|_| !target.contains("drawio")) {
+                let style = style.split("</style>").next().unwrap();
+                let digest = Base64::encode_string(&Sha256::digest(style));
+                assert!(after.header("content-security-policy").contains(&digest), "{target}");
+            }
+        }
     });
 }

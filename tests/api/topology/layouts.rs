@@ -1,9 +1,11 @@
 //! The positions that users give to nodes.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use toposcope::model::{HostId, NetworkId, Permission};
 
-use super::{CORE, Campus, node};
+use super::{CORE, Campus, GRAPH, node, of_office};
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, send_json, with_header, with_key};
 
@@ -171,5 +173,87 @@ fn bad_layouts_are_refused() {
         campus.check(rows).await;
         let stored = campus.read(&path(OFFICE, "l2")).await;
         assert_eq!(stored["positions"], positions(&[(core, edge, -edge)])["positions"]);
+    });
+}
+
+/// Returns the places of all nodes, by id.
+fn places(graph: &Value) -> BTreeMap<String, [f64; 2]> {
+    let place = |node: &Value| [node["x"].as_f64().unwrap(), node["y"].as_f64().unwrap()];
+    let nodes = graph["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| (node["id"].to_string(), place(node))).collect()
+}
+
+#[test]
+fn picture_remembers_its_layout_until_it_is_tidied() {
+    run_with(Campus::new, async |campus| {
+        let first = places(&campus.graph("").await);
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 900.0, 700.0)])).await.data();
+        let pinned = places(&campus.graph("").await);
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
+        // What a user does not hold any more stays where it is.
+        let remembered = campus.send_as(&campus.member, get(&of_office(GRAPH, ""))).await;
+        assert_eq!(places(remembered.data()), pinned);
+        assert_ne!(pinned, first);
+
+        // Drawn from nothing, and nothing is kept of it.
+        assert_eq!(places(&campus.graph("tidy=true").await), first);
+        assert_eq!(places(&campus.graph("").await), pinned);
+
+        let tidy = format!("{}/tidy", path(OFFICE, "l2"));
+        assert_eq!(*campus.by_member("POST", &tidy, &Value::Null).await.data(), json!({}));
+        let again = with_header(get(&of_office(GRAPH, "")), "if-none-match", remembered.header("etag"));
+        let tidied = campus.send_as(&campus.member, again).await;
+        assert_eq!(places(tidied.data()), first);
+    });
+}
+
+#[test]
+fn other_pictures_of_a_view_take_their_places_from_the_kept_layout() {
+    run_with(Campus::new, async |campus| {
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 900.0, 700.0)])).await.data();
+        campus.graph("").await;
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
+        let whole = places(&campus.graph("").await);
+        let part = places(&campus.graph("min_confidence=Confirmed").await);
+        assert!(part.len() < whole.len() && part.iter().all(|(id, place)| whole[id] == *place));
+        // What surrounds a node is a picture of its own.
+        let focus = places(&campus.graph(&format!("focus={}", campus.core)).await);
+        assert!(focus.iter().any(|(id, place)| whole[id] != *place));
+    });
+}
+
+#[test]
+fn overview_is_placed_without_pins_and_leaves_the_kept_layout() {
+    run_with(Campus::new, async |campus| {
+        let plain = campus.graph("detail=overview").await;
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 900.0, 700.0)])).await.data();
+        campus.graph("").await;
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
+        let whole = places(&campus.graph("").await);
+        let overview = campus.graph("detail=overview").await;
+        assert_eq!(overview, plain);
+        let area = overview["nodes"][0]["id"].as_str().unwrap();
+        let opened = format!("detail=overview&expand={area}");
+        let before = campus.graph(&opened).await;
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 900.0, 700.0)])).await.data();
+        assert_eq!(campus.graph(&opened).await["nodes"], before["nodes"]);
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
+        assert_eq!(places(&campus.graph("detail=devices").await), whole);
+    });
+}
+
+#[test]
+fn layout_is_tidied_by_members_of_the_network() {
+    run_with(Campus::new, async |campus| {
+        let viewer = campus.key(Permission::Viewer, &[OFFICE]).await;
+        let tidy = |network, query: &str| format!("{}/tidy{query}", path(network, "l2"));
+        let post = |target: &str| send_json("POST", target, &Value::Null);
+        campus.send_as(&viewer, post(&tidy(OFFICE, ""))).await.refuses(403, "auth_permission_denied");
+        campus.by_member("POST", &tidy(LAB, ""), &Value::Null).await.refuses(403, "entity_access_denied");
+        campus.by_member("POST", &tidy(ELSEWHERE, ""), &Value::Null).await.refuses(404, "entity_not_found");
+        let params = json!({"field": "group_by"});
+        let refused = campus.by_member("POST", &tidy(OFFICE, "?group_by=color"), &Value::Null).await;
+        assert_eq!(*refused.refuses(400, "validation_invalid_format"), params);
+        campus.by_member("POST", &tidy(OFFICE, "?group_by=location"), &Value::Null).await.data();
     });
 }

@@ -7,6 +7,8 @@ mod layouts;
 mod links;
 mod load;
 mod pages;
+mod port_names;
+mod roles;
 mod shares;
 
 use std::ops::Deref;

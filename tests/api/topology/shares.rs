@@ -158,6 +158,13 @@ fn viewer_with_the_present_revision_gets_no_topology() {
         campus.by_member("PUT", &layout, &pins).await.data();
         let moved = ask(&revision).await;
         assert_ne!(moved["topology"]["graph"]["revision"], revision);
+        // So does the name, which is the title of the picture.
+        let revision = moved["topology"]["graph"]["revision"].clone();
+        let share = format!("/api/v1/shares/{share}");
+        campus.by_member("PATCH", &share, &json!({"name": "another name"})).await.data();
+        let renamed = ask(&revision).await;
+        assert!(renamed["topology"]["svg"].as_str().unwrap().contains("another name"));
+        assert_eq!(ask(&renamed["topology"]["graph"]["revision"]).await["topology"], Value::Null);
         let refused = campus.send(send_json("POST", &path, &json!({"revision": 1}))).await;
         assert_eq!(refused.refuses(400, "validation_invalid_format"), &json!({"field": "revision"}));
     });

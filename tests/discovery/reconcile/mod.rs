@@ -5,6 +5,7 @@ mod evidence;
 mod identities;
 mod merging;
 mod neighbors;
+mod port_names;
 mod properties;
 mod recognition;
 mod support;

@@ -1,6 +1,6 @@
 //! The neighbors of ports, by the rules for hosts and for ports.
 
-use toposcope::discovery::reconcile::{Candidate, Identity, named_by, resolve};
+use toposcope::discovery::reconcile::{Candidate, Identity, PortNames, named_by, resolve};
 use toposcope::discovery::report::{CdpRow, LldpRow};
 use toposcope::model::{
     Host, IfEntry, IfEntryId, LldpChassisIdSubtype as Chassis, LldpPortId, LldpPortIdSubtype as Subtype,
@@ -48,7 +48,7 @@ fn neighbor(lldp: &[LldpRow], cdp: &[CdpRow], hosts: &[Host]) -> Option<Neighbor
     let local = local();
     let found = |lldp: &[LldpRow], cdp: &[CdpRow], hosts: &mut dyn Iterator<Item = &Host>| {
         let candidates: Vec<Candidate<'_>> = hosts.map(|host| Candidate::new(host, &[])).collect();
-        resolve(&local, lldp, cdp, &candidates)
+        resolve(&local, lldp, cdp, &candidates, &PortNames::new())
     };
     let neighbors = found(lldp, cdp, &mut hosts.iter());
     let reversed: (Vec<_>, Vec<_>) =
@@ -196,7 +196,7 @@ fn locally_assigned_port_is_first_the_one_that_the_neighbor_announces_so() {
     announced.local_port_id = Some(LldpPortId { subtype: Subtype::LocallyAssigned, value: "10".to_owned() });
     let local = local();
     let row = with_port(lldp(1, Chassis::MacAddress, A), Subtype::LocallyAssigned, "10");
-    let neighbors = resolve(&local, &[row], &[], &[Candidate::new(&remote, &[announced])]);
+    let neighbors = resolve(&local, &[row], &[], &[Candidate::new(&remote, &[announced])], &PortNames::new());
     assert_eq!(neighbors[&local.if_entries[0].id], is_port(&remote, 11));
 }
 
@@ -205,7 +205,7 @@ fn ports_that_name_each_other_once_are_bound_and_several_are_not() {
     let (local, remote) = (local(), switch(2, A, "a"));
     let own = "00:1B:21:00:00:01";
     let resolved = |here: &[LldpRow], there: &[LldpRow]| {
-        let neighbors = resolve(&local, here, &[], &[Candidate::new(&remote, there)]);
+        let neighbors = resolve(&local, here, &[], &[Candidate::new(&remote, there)], &PortNames::new());
         neighbors[&local.if_entries[0].id]
     };
     let here = [lldp(1, Chassis::MacAddress, A)];
@@ -276,7 +276,7 @@ fn rows_on_unknown_ports_are_left_out() {
 #[test]
 fn every_port_has_an_entry_in_the_result() {
     let local = local();
-    let ids: Vec<IfEntryId> = resolve(&local, &[], &[], &[]).into_keys().collect();
+    let ids: Vec<IfEntryId> = resolve(&local, &[], &[], &[], &PortNames::new()).into_keys().collect();
     let mut expected: Vec<IfEntryId> = local.if_entries.iter().map(|entry: &IfEntry| entry.id).collect();
     expected.sort();
     assert_eq!(ids, expected);

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use toposcope::discovery::Report;
 use toposcope::discovery::reconcile::{
-    Candidate, HostState, Identity, MatchedBy, MergeOutcome, Merging, Projection, Recognition, merge,
-    named_by, new_host_id, recognize, resolve, set_neighbors,
+    Candidate, HostState, Identity, MatchedBy, MergeOutcome, Merging, PortNames, Projection, Recognition,
+    merge, named_by, new_host_id, recognize, resolve, set_neighbors,
 };
 use toposcope::discovery::report::{CdpRow, Device, LldpRow, Table};
 use toposcope::model::{Host, HostId, NetworkId, Timestamp};
@@ -93,7 +93,7 @@ impl World {
         let candidates: Vec<Candidate<'_>> =
             candidates.iter().zip(&tables).map(|(id, lldp)| Candidate::new(&self.hosts[id], lldp)).collect();
         let mut host = self.hosts[&id].clone();
-        let neighbors = resolve(&host, &lldp, &cdp, &candidates);
+        let neighbors = resolve(&host, &lldp, &cdp, &candidates, &PortNames::new());
         let state = self.states.get_mut(&id).unwrap();
         let changes = set_neighbors(&mut host, state, &neighbors, now);
         self.hosts.insert(id, host);

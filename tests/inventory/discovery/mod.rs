@@ -17,6 +17,7 @@ mod neighbor_caches;
 mod neighbors;
 mod outcomes;
 mod pieces;
+mod port_names;
 mod splitting;
 mod staleness;
 mod subnets;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toposcope::access::Caller;
+use toposcope::access::{Caller, LoginLimits};
 use toposcope::inventory::{Bootstrap, Entity, ErrorKind, Inventory, NewUser};
 use toposcope::model::{OrganizationId, Permission, User};
 use toposcope::store::{Key, Name};
@@ -58,7 +58,10 @@ fn choices(outcome: Result<OrganizationId, ErrorKind>) -> Vec<OrganizationId> {
 
 #[tokio::test]
 async fn password_decides_in_which_organization_a_login_is() {
-    let (fixture, organizations) = shared().await;
+    let (mut fixture, organizations) = shared().await;
+    // Logins that name no organization count as failures in the others.
+    fixture.inventory =
+        fixture.inventory.with_login_limits(LoginLimits::default().failures(100, Duration::from_secs(60)));
     for (number, organization) in organizations.iter().enumerate() {
         create(&fixture.inventory, *organization, &format!("password of {number}")).await.unwrap();
     }
@@ -67,6 +70,47 @@ async fn password_decides_in_which_organization_a_login_is() {
         assert_eq!(session, Ok(*organization));
     }
     assert_eq!(log_in(&fixture.inventory, PASSWORD).await, Err(ErrorKind::InvalidCredentials));
+}
+
+/// An Admin can create a user with the address of a user of another organization, and knows that password.
+#[tokio::test]
+async fn right_password_of_one_user_gives_no_attempts_at_those_of_others() {
+    let (fixture, organizations) = shared().await;
+    let inventory = &fixture.inventory;
+    let [victims, evil, ..] = organizations[..] else { panic!() };
+    create(inventory, victims, PASSWORD).await.unwrap();
+    let own = create(inventory, evil, "another one").await.unwrap();
+    for number in 0..20 {
+        let guess = format!("guess number {number}");
+        inventory.users().set_password(&Caller::system(evil), own.id, Some(guess.clone())).await.unwrap();
+        assert_eq!(log_in(inventory, &guess).await, Ok(evil));
+    }
+    inventory.users().set_password(&Caller::system(evil), own.id, Some(PASSWORD.to_owned())).await.unwrap();
+    assert_eq!(log_in(inventory, PASSWORD).await, Ok(evil));
+
+    let refused = log_in(inventory, "wrong for everybody").await;
+    assert!(matches!(refused, Err(ErrorKind::TooManyAttempts { .. })), "{refused:?}");
+    assert_eq!(log_in_to(inventory, victims).await.unwrap().organization_id, victims);
+}
+
+#[tokio::test]
+async fn failures_with_one_organization_lock_out_nobody_of_another() {
+    let (fixture, organizations) = shared().await;
+    let inventory = &fixture.inventory;
+    let [one, other, without, ..] = organizations[..] else { panic!() };
+    for organization in [one, other] {
+        create(inventory, organization, "right password").await.unwrap();
+    }
+    // Also with one in which no user has the address: it must not differ.
+    for organization in [one, without] {
+        for _ in 0..5 {
+            assert_eq!(log_in_to(inventory, organization).await, Err(ErrorKind::InvalidCredentials));
+        }
+        let refused = log_in_to(inventory, organization).await;
+        assert!(matches!(refused, Err(ErrorKind::TooManyAttempts { .. })), "{refused:?}");
+    }
+    let session = inventory.log_in_to(None, Some(other), ANN, "right password".to_owned()).await.unwrap();
+    assert_eq!(session.user().organization_id, other);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toposcope::inventory::{Entity, ListOrderField};
 use toposcope::model::{
-    HostOrderField, HostRole, OrderDirection, Permission, SourceType, SubnetType, TopologyView,
+    ApplicationRole, HostOrderField, HostRole, OrderDirection, Permission, SourceType, SubnetType,
+    TopologyView,
 };
 use toposcope::wire::ErrorCode;
 
@@ -45,7 +46,6 @@ where
 #[test]
 fn texts_of_records_and_errors_are_the_same_everywhere() {
     check(Permission::ALL, Permission::as_str);
-    check(HostRole::ALL, HostRole::as_str);
     check(SubnetType::ALL, SubnetType::as_str);
     check(Entity::ALL, Entity::as_str);
     check(ErrorCode::ALL, ErrorCode::as_str);
@@ -56,6 +56,28 @@ fn texts_of_records_and_errors_are_the_same_everywhere() {
     check_parsed(HostOrderField::ALL, HostOrderField::as_str, message);
     let message = "not a field that records can be ordered by";
     check_parsed(ListOrderField::ALL, ListOrderField::as_str, message);
+}
+
+#[test]
+fn texts_of_roles_are_the_same_everywhere() {
+    let other = ["x.a", "x.load_balancer", "x.-", "x.7_seven-7", &format!("x.{}", "z".repeat(30))]
+        .map(|text| HostRole::Other(ApplicationRole::new(text)));
+    let all: Vec<HostRole> = HostRole::ALL.iter().copied().chain(other).collect();
+    for role in &all {
+        let text = role.as_str();
+        assert_eq!(format!("{role:<40}|"), format!("{text:<40}|"));
+        assert_eq!(serde_json::to_string(role).unwrap(), format!("\"{text}\""));
+        assert_eq!(serde_json::from_str::<HostRole>(&format!("\"{text}\"")).unwrap(), *role);
+        assert_eq!(text.parse::<HostRole>().unwrap(), *role);
+        assert_eq!(all.iter().filter(|other| other.as_str() == text).count(), 1, "{text}");
+    }
+    assert_eq!(other.map(|role| role.as_str().len()), [3, 15, 3, 11, 32]);
+    for text in ["", "x", "x.", "x.A", "x.a ", " x.a", "x.a.b", "x.\0", "y.a", "Router", "other"] {
+        assert!(text.parse::<HostRole>().is_err(), "{text:?}");
+        assert!(serde_json::from_value::<HostRole>(text.into()).is_err(), "{text:?}");
+    }
+    assert!(format!("x.{}", "z".repeat(31)).parse::<HostRole>().is_err());
+    assert!(serde_json::from_str::<HostRole>("1").is_err());
 }
 
 #[cfg(feature = "discovery")]
@@ -81,11 +103,17 @@ fn texts_of_topologies_are_the_same_everywhere() {
     use toposcope::topology::graph::GroupBy;
     use toposcope::topology::links::Confidence;
     use toposcope::topology::links::LinkState;
-    use toposcope::topology::render::{Format, Theme};
+    use toposcope::topology::render::{ColorScheme, Format, ThemeColor};
 
     check(Confidence::ALL, Confidence::as_str);
     check_parsed(Format::ALL, Format::as_str, "not one of svg, mermaid, dot, graphml, drawio and json");
-    check_parsed(Theme::ALL, Theme::as_str, "not one of auto, light and dark");
+    check_parsed(ColorScheme::ALL, ColorScheme::as_str, "not one of auto, light and dark");
+    check_parsed(
+        ThemeColor::ALL,
+        ThemeColor::as_str,
+        "not one of ground, text, muted, card, card_border, frame, frame_border, segment, accent, line, member, conflicting, dormant, \
+         testing, degraded, down and disabled",
+    );
     check_parsed(GroupBy::ALL, GroupBy::as_str, "not one of location, subnet and tag");
     check(LinkState::ALL, LinkState::as_str);
 }

@@ -153,6 +153,28 @@ fn locations_are_containers_of_devices_and_of_what_hangs_there_alone() {
 }
 
 #[test]
+fn containers_change_nothing_about_what_is_near_a_focus() {
+    let network = sites();
+    let mut options = GraphOptions::new(TopologyView::L2);
+    options.focus = Some(network.hosts[2].id.into());
+    for (depth, count) in [(1, 2), (2, 15)] {
+        (options.depth, options.collapse) = (depth, false);
+        options.group_by = None;
+        let plain = network.graph_with(&options);
+        options.group_by = Some(GroupBy::Location);
+        let mut grouped = network.graph_with(&options);
+        grouped.nodes.retain(|node| node.kind != NodeKind::Area);
+        assert_eq!(labels(&grouped), labels(&plain), "depth {depth}");
+        assert_eq!(plain.nodes.len(), count, "depth {depth}");
+    }
+    // Around a container is what it contains.
+    let whole = network.graph_with(&options);
+    options.focus = whole.nodes.iter().find(|node| node.label == "North").map(|node| node.id);
+    options.depth = 1;
+    assert_eq!(network.graph_with(&options).nodes.len(), 15);
+}
+
+#[test]
 fn of_several_tags_the_first_by_name_is_the_container() {
     let mut network = sites();
     network.hosts[0].tags = vec![TagId::from_u128(2), TagId::from_u128(10)];

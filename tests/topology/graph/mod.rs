@@ -8,6 +8,7 @@ mod layer2;
 mod layer3;
 mod limits;
 pub(crate) mod nothing_vanishes;
+mod other_roles;
 mod overview;
 mod parallel;
 mod redaction;

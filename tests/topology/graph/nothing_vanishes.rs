@@ -7,11 +7,11 @@ use toposcope::topology::graph::{
     Detail, Graph, GraphInput, GraphOptions, HostSummary, NodeKind, Positions, Redactor, SensitiveValues,
     build, lay_out,
 };
-use toposcope::topology::links::{Device, Links};
+use toposcope::topology::links::{Confidence, Device, Links};
 use toposcope::topology::render::{Format, Picture, notes};
 
 use super::scenes::read::{Roles, scenes};
-use super::support::{Fixture, NETWORK};
+use super::support::{Fixture, NETWORK, node};
 use crate::links::labs::labs;
 
 const VIEWS: [TopologyView; 3] = [TopologyView::L2, TopologyView::L3, TopologyView::Workloads];
@@ -140,6 +140,25 @@ fn hosts_without_a_link_are_counted_in_the_picture_and_listed_by_subnet() {
     assert!(picture.contains("<text class=\"note\""));
     assert!(picture.contains(">3 hosts without a known link</text>"), "{picture}");
     assert!(network.graph(TopologyView::L3).unplaced.len() == 1);
+}
+
+#[test]
+fn hosts_whose_links_a_filter_leaves_out_are_not_without_a_known_link() {
+    let mut network = unlinked();
+    let [one, other] = [network.hosts[0].id, network.hosts[1].id];
+    network.link((one, "1"), (other, "1"), "Inferred");
+    let mut options = GraphOptions::new(TopologyView::L2);
+    assert_eq!(notes(&network.graph_with(&options)), ["1 host without a known link"]);
+    options.min_confidence = Confidence::Confirmed;
+    assert_eq!(
+        notes(&network.graph_with(&options)),
+        ["1 host without a known link", "2 hosts whose links are not shown"]
+    );
+    // A link to a host of another role is known, too.
+    network.hosts[1].sys_descr = Some("Linux".to_owned());
+    let mut options = GraphOptions::new(TopologyView::L2);
+    options.roles.insert(node(&network.graph(TopologyView::L2), "pc9").role);
+    assert_eq!(notes(&network.graph_with(&options)), ["1 host whose links are not shown"]);
 }
 
 #[test]

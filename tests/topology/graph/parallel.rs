@@ -55,6 +55,29 @@ fn parallel_links_are_one_edge_with_all_ports() {
 }
 
 #[test]
+fn parallel_links_are_blocked_if_each_of_them_is() {
+    let of = |blocked: &[Option<bool>]| {
+        let (mut network, _) = switches(blocked.len());
+        for (link, blocked) in network.links.iter_mut().zip(blocked) {
+            link.blocked = *blocked;
+        }
+        let graph = laid_out(&network);
+        let [edge] = graph.edges.as_slice() else { panic!("{:?}", graph.edges) };
+        let members: Vec<Option<bool>> = edge.members.iter().map(|member| member.blocked).collect();
+        assert_eq!(members, blocked);
+        let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
+        let words = picture.split(" \u{b7} ").map(|part| part.split('<').next().unwrap().to_owned());
+        (edge.blocked, words.filter(|words| words.contains("blocked")).collect::<Vec<String>>())
+    };
+    let [all, one] = ["blocked by the spanning tree", "1 of 2 blocked by the spanning tree"];
+    assert_eq!(of(&[Some(true), Some(false)]), (Some(false), vec![one.to_owned()]));
+    assert_eq!(of(&[Some(true), Some(true)]), (Some(true), vec![all.to_owned()]));
+    assert_eq!(of(&[Some(true), None]), (None, vec![one.to_owned()]));
+    assert_eq!(of(&[Some(false), None]), (Some(false), Vec::new()));
+    assert_eq!(of(&[None, None]), (None, Vec::new()));
+}
+
+#[test]
 fn links_that_differ_stay_apart() {
     let (mut network, _) = switches(4);
     network.links[0].speed_bps = Some(10_000_000_000);

@@ -21,7 +21,13 @@ pub(crate) mod generated;
 #[path = "../../../benches/layout/scenes/read.rs"]
 pub(crate) mod read;
 
+/// Returns the networks that have tiers.
 fn scenes() -> Vec<Scene> {
+    let kinds = ["fabric", "campus", "tree", "wan"];
+    all_scenes().into_iter().filter(|scene| kinds.contains(&scene.kind.as_str())).collect()
+}
+
+pub(crate) fn all_scenes() -> Vec<Scene> {
     let folder = std::env::var_os("TOPOSCOPE_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
     if !folder.join("scenes").is_dir() {
@@ -31,9 +37,6 @@ fn scenes() -> Vec<Scene> {
     let scenes = read::scenes(&folder);
     assert!(!scenes.is_empty(), "{} holds no scenes", folder.display());
     scenes
-        .into_iter()
-        .filter(|scene| ["fabric", "campus", "tree", "wan"].contains(&scene.kind.as_str()))
-        .collect()
 }
 
 pub(crate) fn drawn(hosts: &[Host]) -> Graph {

@@ -143,6 +143,22 @@ fn legend_has_only_states_that_occur() {
 }
 
 #[test]
+fn legend_of_every_view_explains_the_marks_of_nodes() {
+    let mut network = Fixture::default();
+    let subnet = network.subnet("Office", "10.0.1.0/24");
+    let switch = network.host("switch", "switch", &[("10.0.1.1", subnet)]);
+    let server = network.host("server", "Linux", &[("10.0.1.2", subnet)]);
+    link(&mut network, (switch, "1"), (server, "1"), Down);
+    for view in [TopologyView::L2, TopologyView::L3] {
+        let mut graph = network.graph(view);
+        lay_out(&mut graph, &Positions::default());
+        let picture = file(&graph, Format::Svg);
+        assert!(picture.contains("<path class=\"mark\""), "{view}");
+        assert!(picture.contains(">Device without a link that is up</text>"), "{view}");
+    }
+}
+
+#[test]
 fn every_format_says_which_links_and_nodes_are_down() {
     let mut network = Fixture::default();
     let [one, other, third] = ["a", "b", "c"].map(|name| network.host(name, "switch", &[]));
@@ -154,12 +170,13 @@ fn every_format_says_which_links_and_nodes_are_down() {
     let marks = [
         (Format::Svg, "state-down\" data-id=", 2),
         (Format::Svg, "<path class=\"mark\"", 1),
-        (Format::Dot, "class=\"state-down\"", 2),
+        (Format::Dot, " state-down\"", 2),
         (Format::Dot, "label=\"1G, Down\"", 1),
-        (Format::Mermaid, "linkStyle 1 stroke:#c1121f,stroke-dasharray:6 8", 1),
-        (Format::Mermaid, "classDef down ", 1),
-        (Format::DrawIo, "dashPattern=6 8;strokeColor=#c1121f;", 1),
-        (Format::DrawIo, "c (Down)", 1),
+        (Format::Mermaid, " stroke:#c1121f,stroke-dasharray:6 8", 1),
+        (Format::Mermaid, "classDef state-down ", 1),
+        (Format::DrawIo, "fixDash=1;dashPattern=6 8;strokeColor=#c1121f;", 1),
+        (Format::DrawIo, "strokeColor=#c1121f;strokeWidth=3;", 1),
+        (Format::DrawIo, "Device without a link that is up", 1),
         (Format::GraphMl, "<data key=\"edge_state\">down</data>", 1),
         (Format::GraphMl, "<data key=\"state\">down</data>", 1),
         (Format::Json, "\"state\":\"Down\"", 2),
@@ -184,10 +201,10 @@ fn files_tell_an_aggregate_from_parallel_links() {
     let graph = laid_out(&network);
     let marks = [
         (Format::Dot, " LAG\"", "\u{d7}1G parallel\""),
-        (Format::Dot, "class=\"state-unknown lag\"", "class=\"state-unknown parallel\""),
+        (Format::Dot, " state-unknown lag\"", " state-unknown parallel\""),
         (Format::Dot, ":invis:", "penwidth=3"),
         (Format::Mermaid, " LAG", "\u{d7}1G parallel"),
-        (Format::DrawIo, "shape=link;", "2\u{d7}1G parallel"),
+        (Format::DrawIo, "shape=link;width=4;exit", "strokeWidth=5;exit"),
         (Format::GraphMl, "<data key=\"lag\">true</data>", "<data key=\"lag\">false</data>"),
     ];
     for (format, aggregate, parallel) in marks {

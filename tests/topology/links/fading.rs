@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toposcope::access::{Caller, Scope};
 use toposcope::discovery::report::{
-    AddressRow, ArpRow, Device, FdbRow, FdbStatus, IfEntryRow, LldpRow, Report, Reporter, Table,
+    AddressRow, ArpRow, CdpRow, Device, FdbRow, FdbStatus, IfEntryRow, LldpRow, Report, Reporter, Table,
 };
 use toposcope::inventory::{DiscoverOptions, Inventory};
 use toposcope::model::{
@@ -252,11 +252,16 @@ async fn host_entered_by_a_user_keeps_its_link() {
     assert_eq!(network.edges().await, ["~sw1 Gi0/1 -- sw2"]);
 }
 
+/// Returns a switch without neighbors, with a port down.
+fn with_port_down(number: u8, port: usize) -> Device {
+    let mut device = switch(number, &lldp(&[]));
+    device.tables.if_entries.as_mut().unwrap().rows[port - 1].oper_status = Some(OperStatus::Down);
+    device
+}
+
 /// Returns a switch without neighbors, with its first port down.
 fn with_first_port_down(number: u8) -> Device {
-    let mut device = switch(number, &lldp(&[]));
-    device.tables.if_entries.as_mut().unwrap().rows[0].oper_status = Some(OperStatus::Down);
-    device
+    with_port_down(number, 1)
 }
 
 #[tokio::test]
@@ -296,6 +301,62 @@ async fn device_that_moved_leaves_no_link_that_is_down_behind() {
     network.report(2, with_first_port_down(1)).await;
     network.switch(2, 2, lldp(&[(4, 9, 3)])).await;
     assert_eq!(network.edges().await, ["sw2 Gi0/4 -- sw9 Gi0/3"]);
+    // What is not drawn says nothing of the device at its other end either.
+    let graph = network.graph().await;
+    assert!(graph.nodes.iter().all(|node| node.state == LinkState::Unknown), "{:?}", graph.nodes);
+}
+
+#[tokio::test]
+async fn link_is_down_since_its_port_is_and_not_since_a_protocol_was_turned_off() {
+    let network = Network::new().await;
+    let with_cdp = |mut device: Device, rows: Vec<CdpRow>| {
+        device.tables.cdp = Some(Table::complete(rows));
+        device
+    };
+    let mut row = CdpRow::new("sw9");
+    (row.if_index, row.port_id) = (Some(1), Some("GigabitEthernet0/3".to_owned()));
+    let up = || switch(1, &lldp(&[(1, 9, 3)]));
+    network.report(1, with_cdp(up(), vec![row])).await;
+    for day in 2..6 {
+        network.report(day, with_cdp(up(), Vec::new())).await;
+    }
+    for day in 6..10 {
+        network.report(day, with_cdp(with_first_port_down(1), Vec::new())).await;
+        let graph = network.graph().await;
+        assert_eq!(described(&graph), ["sw1 Gi0/1 -- sw9 Gi0/3"], "day {day}");
+        assert_eq!(graph.edges[0].since, Some(at(6)), "day {day}");
+        assert_eq!(graph.edges[0].evidence.len(), 1, "day {day}");
+    }
+}
+
+#[tokio::test]
+async fn port_that_is_down_has_its_last_neighbor_and_not_a_former_one() {
+    let network = Network::new().await;
+    network.switch(1, 1, lldp(&[(1, 9, 1), (2, 8, 1)])).await;
+    for day in 2..6 {
+        network.switch(day, 1, lldp(&[(2, 8, 1)])).await;
+    }
+    // The other neighbor takes the place of the former one, and is unplugged.
+    network.switch(6, 1, lldp(&[(1, 8, 1)])).await;
+    for day in 7..12 {
+        network.report(day, with_first_port_down(1)).await;
+        assert_eq!(network.edges().await, ["sw1 Gi0/1 -- sw8 Gi0/1"], "day {day}");
+    }
+}
+
+#[tokio::test]
+async fn cable_whose_ends_number_their_ports_differently_is_one_link_when_it_is_down() {
+    let network = Network::new().await;
+    network.switch(1, 1, lldp(&[(1, 2, 4)])).await;
+    network.switch(1, 2, lldp(&[(3, 1, 2)])).await;
+    assert_eq!(network.edges().await, ["sw1 Gi0/2 -- sw2 Gi0/4"]);
+    for day in 2..8 {
+        network.report(day, with_port_down(1, 2)).await;
+        network.report(day, with_port_down(2, 4)).await;
+        let graph = network.graph().await;
+        assert_eq!(described(&graph), ["sw1 Gi0/2 -- sw2 Gi0/4"], "day {day}");
+        assert_eq!((graph.edges[0].state, graph.edges[0].since), (LinkState::Down, Some(at(2))));
+    }
 }
 
 #[tokio::test]

@@ -101,3 +101,14 @@ fn link_is_blocked_if_the_spanning_tree_blocks_an_end() {
     assert_eq!(only(&[forwarding.clone(), other.clone()]).blocked, Some(false));
     assert_eq!(only(&[forwarding, stp(other, StpState::Blocking)]).blocked, Some(true));
 }
+
+#[test]
+fn members_of_an_aggregate_are_blocked_one_by_one() {
+    let mut row = StpRow::new(1);
+    (row.if_index, row.state) = (Some(1), Some(StpState::Blocking));
+    let one = node(1, 3).lldp(&[(1, 2, 1), (2, 2, 2)]).lag(&[(1, 3), (2, 3)]).with(ClaimRows::Stp(vec![row]));
+    let other = node(2, 3).lldp(&[(1, 1, 1), (2, 1, 2)]).lag(&[(1, 3), (2, 3)]);
+    let members: Vec<Option<bool>> =
+        only(&[one, other]).members.iter().map(|member| member.blocked).collect();
+    assert_eq!(members, [Some(true), None]);
+}

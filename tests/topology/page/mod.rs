@@ -11,7 +11,7 @@ use toposcope::topology::graph::Detail;
 use toposcope::topology::render::page::{
     FrameAncestors, NetworkFailure, NetworkPage, Page, ShareFailure, SharePage,
 };
-use toposcope::topology::render::{Theme, style_source};
+use toposcope::topology::render::{ColorScheme, Theme};
 
 use self::html::Document;
 
@@ -57,7 +57,7 @@ fn every_form(name: &str) -> Vec<Page> {
     let ancestors = FrameAncestors::default();
     let failures = [ShareFailure::NotFound, ShareFailure::Unavailable];
     let mut pages = vec![open(name, GRAPH), protected(name)];
-    pages.extend(failures.map(|failure| failure.page(&ancestors)));
+    pages.extend(failures.map(|failure| failure.page(&ancestors, &Theme::default())));
     pages.extend([network(name, true), network(name, false)]);
     let failures = [
         NetworkFailure::LoginRequired,
@@ -67,7 +67,7 @@ fn every_form(name: &str) -> Vec<Page> {
         NetworkFailure::Refused(name),
         NetworkFailure::Unavailable,
     ];
-    pages.extend(failures.map(NetworkFailure::page));
+    pages.extend(failures.map(|failure| failure.page(&Theme::default())));
     pages
 }
 
@@ -111,7 +111,7 @@ fn policy_allows_the_script_and_the_styles_of_the_page_by_their_hashes() {
         (open("Campus", GRAPH), "'none'"),
         (protected("Campus"), "'none'"),
         (network("Campus", true), own),
-        (NetworkFailure::LoginRequired.page(), own),
+        (NetworkFailure::LoginRequired.page(&Theme::default()), own),
     ] {
         let document = Document::parse(&page.html);
         let script =
@@ -121,7 +121,7 @@ fn policy_allows_the_script_and_the_styles_of_the_page_by_their_hashes() {
              base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}",
             hash(&script.text),
             hash(&document.find("style").unwrap().text),
-            style_source(Theme::Auto),
+            Theme::default().style_source(ColorScheme::Auto),
         );
         assert_eq!(page.content_security_policy, expected);
     }
@@ -129,7 +129,7 @@ fn policy_allows_the_script_and_the_styles_of_the_page_by_their_hashes() {
 
 #[test]
 fn policy_of_an_error_allows_the_style_only() {
-    let page = ShareFailure::NotFound.page(&FrameAncestors::default());
+    let page = ShareFailure::NotFound.page(&FrameAncestors::default(), &Theme::default());
     let document = Document::parse(&page.html);
     let hash = Base64::encode_string(&Sha256::digest(&document.find("style").unwrap().text));
     assert!(page.content_security_policy.contains(&format!("style-src 'sha256-{hash}';")));
@@ -288,7 +288,7 @@ fn page_contains_no_comments_of_its_sources() {
 
 #[test]
 fn errors_of_unknown_expired_and_disabled_shares_read_the_same() {
-    let page = ShareFailure::NotFound.page(&FrameAncestors::default());
+    let page = ShareFailure::NotFound.page(&FrameAncestors::default(), &Theme::default());
     assert!(page.html.contains("no longer shared"));
-    assert_ne!(page, ShareFailure::Unavailable.page(&FrameAncestors::default()));
+    assert_ne!(page, ShareFailure::Unavailable.page(&FrameAncestors::default(), &Theme::default()));
 }

@@ -1,6 +1,6 @@
 use toposcope::model::TopologyView;
 use toposcope::topology::graph::{Graph, Positions, lay_out};
-use toposcope::topology::render::{Format, Picture, Theme, style_source};
+use toposcope::topology::render::{ColorScheme, Format, Picture, Theme};
 
 use crate::graph::support::Fixture;
 
@@ -71,14 +71,14 @@ fn nodes_have_positions_in_dot() {
 fn style_source_is_the_digest_of_the_style_element() {
     use base64ct::{Base64, Encoding};
     use sha2::{Digest, Sha256};
-    for theme in Theme::ALL {
+    for scheme in ColorScheme::ALL {
         let graph = graph();
         let mut picture = Picture::new(&graph, "Network");
-        picture.theme = *theme;
+        picture.scheme = *scheme;
         let svg = picture.render(Format::Svg).unwrap();
         let style = svg.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
         let digest = Base64::encode_string(&Sha256::digest(style));
-        assert!(style_source(*theme).contains(&digest), "{theme}");
+        assert!(Theme::default().style_source(*scheme).contains(&digest), "{scheme}");
     }
 }
 
@@ -112,14 +112,14 @@ fn stale_link_is_faded_and_explained() {
 }
 
 #[test]
-fn formats_and_themes_are_found_by_name() {
+fn formats_and_color_schemes_are_found_by_name() {
     for format in Format::ALL {
         assert_eq!(format.as_str().parse(), Ok(*format));
     }
-    for theme in Theme::ALL {
-        assert_eq!(theme.as_str().parse(), Ok(*theme));
+    for scheme in ColorScheme::ALL {
+        assert_eq!(scheme.as_str().parse(), Ok(*scheme));
     }
-    assert!("png".parse::<Format>().is_err() && "sepia".parse::<Theme>().is_err());
+    assert!("png".parse::<Format>().is_err() && "sepia".parse::<ColorScheme>().is_err());
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::Merge;
-use super::parts::{Trust, pairs};
+use super::parts::{EntryRules, pairs};
 use super::plan::IdentifiedParts;
+use crate::discovery::reconcile::PortNames;
 use crate::discovery::reconcile::neighbors::ports::SwitchPorts;
 use crate::model::{Host, IfEntry, IfEntryId};
 
@@ -87,17 +88,17 @@ impl Merge<'_> {
 ///
 /// Entries are paired by name, description and index. An index that does not come from a table of interfaces counts only
 /// for entries without a name. Such entries are also paired by other forms of their names.
-pub(super) fn pair_entries(reported: &Host, current: &Host, trust: Trust) -> Vec<Option<usize>> {
+pub(super) fn pair_entries(reported: &Host, current: &Host, rules: EntryRules<'_>) -> Vec<Option<usize>> {
     let by_key = |reported: &Host, current: &Host| pairs::<IfEntry>(reported, current, false);
-    let (left, right) = (trusted(reported, trust.reported), trusted(current, trust.current));
+    let (left, right) = (trusted(reported, rules.trusts_reported), trusted(current, rules.trusts_current));
     let mut found = by_key(&left, &right);
     let mut is_taken = vec![false; current.if_entries.len()];
     for place in found.iter().flatten() {
         take(&mut is_taken, *place);
     }
     if found.contains(&None) && is_taken.contains(&false) {
-        pair_loose_reported(&mut found, &mut is_taken, &left, current);
-        pair_loose_current(&mut found, &mut is_taken, reported, &right);
+        pair_loose_reported(&mut found, &mut is_taken, (&left, current), rules.port_names);
+        pair_loose_current(&mut found, &mut is_taken, (reported, &right), rules.port_names);
     }
     found
 }
@@ -120,13 +121,18 @@ fn name(entry: &IfEntry) -> Option<&str> {
 }
 
 /// Pairs the reported entries without an index.
-fn pair_loose_reported(found: &mut [Option<usize>], is_taken: &mut [bool], reported: &Host, current: &Host) {
+fn pair_loose_reported(
+    found: &mut [Option<usize>],
+    is_taken: &mut [bool],
+    (reported, current): (&Host, &Host),
+    port_names: &PortNames,
+) {
     let mut ports = None;
     for (entry, pair) in reported.if_entries.iter().zip(found) {
         if pair.is_some() || entry.if_index != 0 {
             continue;
         }
-        let ports = ports.get_or_insert_with(|| SwitchPorts::new(current, &[]));
+        let ports = ports.get_or_insert_with(|| SwitchPorts::new(current, &[], port_names));
         let place = name(entry).and_then(|name| ports.of_lldp(None, Some(name)));
         if let Some(place) = place.filter(|place| is_taken.get(*place) == Some(&false)) {
             *pair = Some(place);
@@ -136,13 +142,18 @@ fn pair_loose_reported(found: &mut [Option<usize>], is_taken: &mut [bool], repor
 }
 
 /// Pairs the host's entries without an index.
-fn pair_loose_current(found: &mut [Option<usize>], is_taken: &mut [bool], reported: &Host, current: &Host) {
+fn pair_loose_current(
+    found: &mut [Option<usize>],
+    is_taken: &mut [bool],
+    (reported, current): (&Host, &Host),
+    port_names: &PortNames,
+) {
     let mut ports = None;
     for (place, entry) in current.if_entries.iter().enumerate() {
         if is_taken.get(place) != Some(&false) || entry.if_index != 0 {
             continue;
         }
-        let ports = ports.get_or_insert_with(|| SwitchPorts::new(reported, &[]));
+        let ports = ports.get_or_insert_with(|| SwitchPorts::new(reported, &[], port_names));
         let partner = name(entry).and_then(|name| ports.of_lldp(None, Some(name)));
         if let Some(pair) = partner.and_then(|partner| found.get_mut(partner)).filter(|pair| pair.is_none()) {
             *pair = Some(place);

@@ -16,7 +16,7 @@ use self::edits::note_edits;
 use self::entries::is_described;
 use self::freshness::Freshness;
 use self::outcome::{MergeOutcome, Merged};
-use self::parts::{MergedPart, Trust, bound_ports};
+use self::parts::{EntryRules, MergedPart, bound_ports};
 use self::plan::{IdentifiedParts, PartPlan};
 use super::attributes::{Attribute, Origin, of_device};
 use super::project::{Projection, derived_name};
@@ -191,11 +191,14 @@ impl Merge<'_> {
         let may_add = |merge: &Self, table| {
             !matches!(merge.freshness(Origin::Table(table)), Freshness::Older { may_add: false })
         };
-        let trust =
-            Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
+        let rules = EntryRules {
+            trusts_reported: !self.projection.has_derived_entries,
+            trusts_current: self.has_interface_table,
+            port_names: &self.projection.port_names,
+        };
         let open: HashSet<_> = reported.ports.iter().map(|port| (port.protocol, port.number)).collect();
         let may_add = |table| may_add(self, table);
-        let mut plan = PartPlan::new(&self.host, reported, &self.state.deleted, trust, may_add);
+        let mut plan = PartPlan::new(&self.host, reported, &self.state.deleted, rules, may_add);
         if self.projection.has_derived_entries && self.has_interface_table {
             plan.if_entries.retain_new(is_described);
             for entry in plan.if_entries.new_parts() {

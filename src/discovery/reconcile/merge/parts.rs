@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use super::entries;
+use crate::discovery::reconcile::PortNames;
 use crate::discovery::reconcile::attributes::{Attribute, IF_ENTRY, INTERFACE, SERVICE};
 use crate::discovery::report::TableKind;
 use crate::model::{
@@ -31,11 +32,14 @@ pub(in crate::discovery::reconcile) enum PartKey {
     ServicePorts(Vec<(Protocol, PortNumber)>),
 }
 
-/// Whether the indexes of interface entries come from a table of interfaces. Others may be numbers of another kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::discovery::reconcile) struct Trust {
-    pub(in crate::discovery::reconcile) reported: bool,
-    pub(in crate::discovery::reconcile) current: bool,
+/// How the interface entries of a report are paired with those of a host.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::discovery::reconcile) struct EntryRules<'r> {
+    /// Whether the reported indexes come from a table of interfaces. Others may be numbers of another kind.
+    pub(in crate::discovery::reconcile) trusts_reported: bool,
+    /// Whether those of the host do.
+    pub(in crate::discovery::reconcile) trusts_current: bool,
+    pub(in crate::discovery::reconcile) port_names: &'r PortNames,
 }
 
 /// A part of a host, with the rules by which reports are merged into it.
@@ -68,7 +72,7 @@ pub(in crate::discovery::reconcile) trait MergedPart: HostPart {
         None
     }
     /// Returns for each part that a report describes the position of the same part of the host.
-    fn pairs(reported: &Host, current: &Host, _: Trust) -> Vec<Option<usize>> {
+    fn pairs(reported: &Host, current: &Host, _: EntryRules<'_>) -> Vec<Option<usize>> {
         pairs::<Self>(reported, current, false)
     }
     /// Returns a record without values, for lists whose records have fields of several tables.
@@ -188,8 +192,8 @@ impl MergedPart for IfEntry {
         }
     }
 
-    fn pairs(reported: &Host, current: &Host, trust: Trust) -> Vec<Option<usize>> {
-        entries::pair_entries(reported, current, trust)
+    fn pairs(reported: &Host, current: &Host, rules: EntryRules<'_>) -> Vec<Option<usize>> {
+        entries::pair_entries(reported, current, rules)
     }
 
     fn blank(host: &Host) -> Option<Self> {

@@ -6,7 +6,7 @@ use std::vec;
 
 use uuid::Uuid;
 
-use super::parts::{MergedPart, Trust, free_id};
+use super::parts::{EntryRules, MergedPart, free_id};
 use crate::discovery::report::TableKind;
 use crate::model::{
     BindingTarget, Host, IfEntry, Interface, InterfaceId, Port, PortId, Service, ServiceVirtualization,
@@ -75,14 +75,14 @@ impl PartPlan {
         current: &Host,
         reported: Host,
         deleted: &BTreeSet<String>,
-        trust: Trust,
+        rules: EntryRules<'_>,
         may_add: impl Fn(TableKind) -> bool,
     ) -> Self {
         let hosts = (current, &reported);
-        let interfaces = assign::<Interface>(hosts, deleted, trust, &may_add);
-        let ports = assign::<Port>(hosts, deleted, trust, &may_add);
-        let services = assign::<Service>(hosts, deleted, trust, &may_add);
-        let if_entries = assign::<IfEntry>(hosts, deleted, trust, &may_add);
+        let interfaces = assign::<Interface>(hosts, deleted, rules, &may_add);
+        let ports = assign::<Port>(hosts, deleted, rules, &may_add);
+        let services = assign::<Service>(hosts, deleted, rules, &may_add);
+        let if_entries = assign::<IfEntry>(hosts, deleted, rules, &may_add);
         let (interfaces, interface_ids) = plan(current, reported.interfaces, interfaces);
         let (ports, port_ids) = plan(current, reported.ports, ports);
         let (mut services, service_ids) = plan(current, reported.services, services);
@@ -122,7 +122,7 @@ type Assigned = (Uuid, Option<usize>);
 fn assign<P: MergedPart>(
     (current, reported): (&Host, &Host),
     deleted: &BTreeSet<String>,
-    trust: Trust,
+    rules: EntryRules<'_>,
     may_add: impl Fn(TableKind) -> bool,
 ) -> Vec<Option<Assigned>> {
     let prefix = format!("{}.", P::LIST);
@@ -131,7 +131,7 @@ fn assign<P: MergedPart>(
     let labels = if deleted.is_empty() { Vec::new() } else { P::labels(reported) };
     let may_add = may_add(P::TABLE);
     let mut taken: HashSet<Uuid> = P::list(current).iter().map(P::id).collect();
-    let pairs = P::pairs(reported, current, trust);
+    let pairs = P::pairs(reported, current, rules);
     let assigned = P::list(reported).iter().zip(pairs).enumerate().map(|(index, (part, place))| {
         let present = place.and_then(|place| P::list(current).get(place));
         let is_deleted = || labels.get(index).is_some_and(|label| deleted.contains(label.as_str()));

@@ -12,6 +12,7 @@ use std::net::IpAddr;
 
 use self::named::Named;
 use self::remotes::{Candidate, Remotes};
+use super::PortNames;
 use super::identity::Identity;
 use crate::discovery::reconcile::state::HostState;
 use crate::discovery::report::{CdpRow, LldpRow};
@@ -31,7 +32,7 @@ pub fn named_by(lldp: &[LldpRow], cdp: &[CdpRow]) -> Vec<Identity> {
 /// Returns the neighbor of each interface entry of a host.
 ///
 /// `candidates` are all hosts of the network that have an identity which the rows name. A neighbor is a port if host
-/// and port are unique, and a host if only the host is. Ports with several neighbors get none, and neither do ports
+/// and port are unique, and a host if only the host is. `port_names` match the names of ports. Ports with several neighbors get none, and neither do ports
 /// whose only neighbor is the host itself.
 #[must_use]
 pub fn resolve(
@@ -39,8 +40,9 @@ pub fn resolve(
     lldp: &[LldpRow],
     cdp: &[CdpRow],
     candidates: &[Candidate<'_>],
+    port_names: &PortNames,
 ) -> BTreeMap<IfEntryId, Option<Neighbor>> {
-    let remotes = Remotes::new(Candidate { host, lldp }, candidates);
+    let remotes = Remotes::new(Candidate { host, lldp }, candidates, port_names);
     let mut sightings: BTreeMap<Option<IfEntryId>, Sightings> = BTreeMap::new();
     for row in lldp {
         let local = remotes.own_port(row.if_index, row.if_name.as_deref());

@@ -4,46 +4,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
-use crate::discovery::reconcile::names;
+use crate::discovery::reconcile::{PortNames, names};
 use crate::discovery::report::LldpRow;
 use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
-
-/// Returns the usual abbreviation of a kind of interface; `None` for other kinds. Devices also name these kinds in
-/// full.
-fn short_kind(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "bundle-ether" => "be",
-        "eth" | "ethernet" => "et",
-        "fas" | "fastethernet" | "fast" => "fa",
-        "fortygigabitethernet" | "fortygige" | "for" => "fo",
-        "gig" | "gigabitethernet" | "gige" => "gi",
-        "hundredgige" | "hundredgigabitethernet" | "hun" => "hu",
-        "loopback" => "lo",
-        "mgmt" | "management" | "mgmteth" | "managementethernet" => "ma",
-        "port-channel" | "portchannel" => "po",
-        "ser" | "serial" => "se",
-        "ten" | "tengigabitethernet" | "tengige" => "te",
-        "tunnel" => "tu",
-        "two" | "twogigabitethernet" => "tw",
-        "twentyfivegige" | "twentyfivegigabitethernet" => "twe",
-        "vlan" => "vl",
-        _ => return None,
-    })
-}
-
-/// Returns the abbreviated name of an interface in lower case, such as `gi0/1`.
-///
-/// The name has the usual abbreviation of the kind of interface.
-pub(crate) fn abbreviated(name: &str) -> Option<String> {
-    let mut name = names::trimmed(name)?.to_lowercase();
-    let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
-    let kind = name.get(..digits)?.trim_end();
-    match short_kind(kind) {
-        Some(short) => name.replace_range(..digits, short),
-        None => name.replace_range(kind.len()..digits, ""),
-    }
-    Some(name)
-}
 
 /// The field of a port that has a value.
 #[derive(Clone, Copy, Hash)]
@@ -68,11 +31,12 @@ enum PortField {
 pub(crate) struct SwitchPorts {
     /// Hashes of values, each with the place of a port that has the value, sorted.
     values: Box<[(u64, u32)]>,
+    names: PortNames,
 }
 
 impl SwitchPorts {
     /// Collects the ports of a host. `lldp` is the host's own LLDP table.
-    pub(crate) fn new(host: &Host, lldp: &[LldpRow]) -> Self {
+    pub(crate) fn new(host: &Host, lldp: &[LldpRow], port_names: &PortNames) -> Self {
         let mut values = Vec::with_capacity(host.if_entries.len().saturating_mul(6));
         let addresses: HashMap<_, _> =
             host.interfaces.iter().map(|interface| (interface.id, interface.ip_address)).collect();
@@ -85,7 +49,7 @@ impl SwitchPorts {
             for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
                 note(hash(PortField::Alias, alias));
             }
-            for short in name.into_iter().chain(description).filter_map(abbreviated) {
+            for short in name.into_iter().chain(description).filter_map(|name| port_names.abbreviated(name)) {
                 note(hash(PortField::Abbreviation, short.as_str()));
             }
             entry.mac_address.into_iter().for_each(|address| note(hash(PortField::Mac, &address)));
@@ -96,7 +60,7 @@ impl SwitchPorts {
                 note(hash(PortField::Address, address));
             }
         }
-        let mut ports = Self::of(values);
+        let mut ports = Self::of(values, port_names);
         let announced = |row: &LldpRow| {
             let place = ports.local(row.if_index, row.if_name.as_deref())?;
             let id = row.local_port_id.as_ref()?;
@@ -104,15 +68,15 @@ impl SwitchPorts {
         };
         let announced: Vec<_> = lldp.iter().filter_map(announced).collect();
         if !announced.is_empty() {
-            ports = Self::of(ports.values.iter().copied().chain(announced).collect());
+            ports = Self::of(ports.values.iter().copied().chain(announced).collect(), port_names);
         }
         ports
     }
 
-    fn of(mut values: Vec<(u64, u32)>) -> Self {
+    fn of(mut values: Vec<(u64, u32)>, names: &PortNames) -> Self {
         values.sort_unstable();
         values.dedup();
-        Self { values: values.into_boxed_slice() }
+        Self { values: values.into_boxed_slice(), names: names.clone() }
     }
 
     /// Returns the port on which a row of the host's own tables was seen.
@@ -168,7 +132,7 @@ impl SwitchPorts {
     fn by_name(&self, name: &str) -> Option<usize> {
         self.only(PortField::Name, name)
             .or_else(|| self.only(PortField::Description, name))
-            .or_else(|| self.only(PortField::Abbreviation, abbreviated(name)?.as_str()))
+            .or_else(|| self.only(PortField::Abbreviation, self.names.abbreviated(name)?.as_str()))
     }
 
     /// Returns the only port that has a value.

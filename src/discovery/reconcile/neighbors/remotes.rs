@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::named::{KnownHosts, Named, NamedHost};
 use super::ports::SwitchPorts;
+use crate::discovery::reconcile::PortNames;
 use crate::discovery::reconcile::identity::{Identity, Traits};
 use crate::discovery::report::{CdpRow, LldpRow};
 use crate::invariant::Invariant;
@@ -32,6 +33,7 @@ impl<'c> Candidate<'c> {
 pub(in crate::discovery::reconcile) struct Remotes<'c> {
     remotes: Vec<Remote<'c>>,
     by_identity: HashMap<Identity, Vec<usize>>,
+    port_names: &'c PortNames,
 }
 
 struct Remote<'c> {
@@ -45,7 +47,11 @@ impl<'c> Remotes<'c> {
     /// The place of the host that has the rows.
     pub(in crate::discovery::reconcile) const OWN: usize = 0;
 
-    pub(in crate::discovery::reconcile) fn new(own: Candidate<'c>, candidates: &[Candidate<'c>]) -> Self {
+    pub(in crate::discovery::reconcile) fn new(
+        own: Candidate<'c>,
+        candidates: &[Candidate<'c>],
+        port_names: &'c PortNames,
+    ) -> Self {
         let mut ids = BTreeSet::from([own.host.id]);
         let others = candidates.iter().filter(|candidate| ids.insert(candidate.host.id));
         let mut by_identity: HashMap<Identity, Vec<usize>> = HashMap::new();
@@ -57,7 +63,7 @@ impl<'c> Remotes<'c> {
             }
             remotes.push(Remote { candidate: *candidate, chassis_mac, macs, ports: OnceCell::new() });
         }
-        Self { remotes, by_identity }
+        Self { remotes, by_identity, port_names }
     }
 
     pub(in crate::discovery::reconcile) fn id(&self, remote: usize) -> HostId {
@@ -110,7 +116,8 @@ impl<'c> Remotes<'c> {
 
     fn ports(&self, remote: usize) -> Option<&SwitchPorts> {
         let remote = self.remotes.get(remote)?;
-        Some(remote.ports.get_or_init(|| SwitchPorts::new(remote.candidate.host, remote.candidate.lldp)))
+        let Candidate { host, lldp } = remote.candidate;
+        Some(remote.ports.get_or_init(|| SwitchPorts::new(host, lldp, self.port_names)))
     }
 }
 

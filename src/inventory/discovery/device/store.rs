@@ -62,6 +62,7 @@ impl Reconciler {
             observed_at: self.observed_at,
             now: self.inventory.now(),
             encoder: self.inventory.host_encoder(self.organization),
+            port_names: self.inventory.port_names.clone(),
             random: (*has_fresh_ids).then(|| Arc::clone(&self.inventory.random)),
             has_policy: self.inventory.policy.is_some(),
         };

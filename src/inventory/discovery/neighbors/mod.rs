@@ -1,6 +1,7 @@
 //! The neighbors of a host's ports, resolved from its LLDP and CDP claims.
 
 pub(super) mod follow;
+mod upgrade;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl Inventory {
         let of_table = |host: &Host| tables.get(&host.id).map_or(&[][..], Vec::as_slice);
         let candidates: Vec<Candidate<'_>> =
             held.iter().map(|host| Candidate::new(host, of_table(host))).collect();
-        let mut neighbors = resolve(&host, &lldp, &cdp, &candidates);
+        let mut neighbors = resolve(&host, &lldp, &cdp, &candidates, &self.port_names);
         // Discovery does not know the other entries, which users have added.
         let own: HashSet<IfEntryId> =
             discovery.state.baseline.if_entries.iter().map(|entry| entry.id).collect();

@@ -43,6 +43,7 @@ impl MergedHost {
             Some(reported) => Projection::of_host(reported.as_host(host_id)),
             None => Projection::of_device(&plan.subject.device, network, host_id, &plan.scanned_ports),
         };
+        let projection = projection.with_port_names(plan.port_names.clone());
         check_host_texts(projection.host(), None)?;
         if current.is_none() {
             plan.encoder.check_least_size(projection.host())?;

@@ -18,7 +18,7 @@ use super::known_host::HostRecords;
 use super::records::{EncodedRecord, NetworkHost};
 use super::reported::ReportedDevice;
 use crate::access::RandomSource;
-use crate::discovery::reconcile::{Identity, MatchedBy, RecognitionNote};
+use crate::discovery::reconcile::{Identity, MatchedBy, PortNames, RecognitionNote};
 use crate::discovery::report::{PortRange, Reporter};
 use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
 use crate::model::{Cidr, HostId, Timestamp};
@@ -47,6 +47,7 @@ pub(super) struct DeviceMerge {
     pub(super) observed_at: Timestamp,
     pub(super) now: Timestamp,
     pub(super) encoder: HostEncoder,
+    pub(super) port_names: PortNames,
     /// The source of random ids for new parts. `None`: their ids follow from the host's id.
     pub(super) random: Option<Arc<dyn RandomSource>>,
     /// Whether a policy is asked about the host.

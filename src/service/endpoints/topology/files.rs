@@ -11,9 +11,8 @@ use crate::service::response::body::ResponseBody;
 use crate::service::response::error::ApiError;
 use crate::service::response::{JSON, Outcome};
 use crate::service::routes::route::{Call, Pending};
-use crate::topology::Drawing;
 use crate::topology::graph::Graph;
-use crate::topology::render::{FileTooLarge, Format, Picture, Theme, style_source};
+use crate::topology::render::{ColorScheme, FileTooLarge, Format, Picture, Theme};
 
 /// A file in an envelope.
 #[derive(Serialize)]
@@ -36,7 +35,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let Asked { query, tag } = Asked::read(state, route, request, &caller).await?;
         let network: Network = state.inventory.records().get(&caller, query.network_id).await?;
         // The file contains the name of the network.
-        let tag = tag.and_then(|tag| tag.of_part(&network.name));
+        let tag = tag.and_then(|tag| tag.of_part(&network.name)).and_then(|tag| state.of_theme(tag));
         let is_in_envelope = is_in_envelope(Accept::of(request), query.format);
         let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
@@ -45,12 +44,12 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let (network_id, format) = (query.network_id, query.format);
         let view = query.options.view;
         let file_name = file_name(&network.name, view, format);
-        let theme = query.theme;
+        let (scheme, theme) = (query.scheme, state.theme.clone());
         let outcome = |body| {
             if is_in_envelope {
                 Ok(Outcome::new(body).vary_by_accept())
             } else {
-                as_file(body, format, theme, &file_name)
+                as_file(body, format, (&state.theme, scheme), &file_name)
             }
         };
         if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
@@ -62,7 +61,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let write = move |graph: Graph| {
                 let mut picture = Picture::new(&graph, &network.name);
-                picture.theme = theme;
+                (picture.scheme, picture.theme) = (scheme, theme);
                 picture.limit = limit;
                 picture.date = graph.observed_at;
                 let content = picture.render(format).map_err(too_large)?;
@@ -73,7 +72,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
             let drawn =
-                state.topologies.drawn(organization, network_id, query.options, Drawing::Placed, write);
+                state.topologies.drawn(organization, network_id, query.options, query.placement, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;
@@ -93,16 +92,25 @@ fn is_in_envelope(accept: Accept<'_>, format: Format) -> bool {
     }
 }
 
-fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {
+fn as_file(
+    body: ResponseBody,
+    format: Format,
+    (theme, scheme): (&Theme, ColorScheme),
+    file_name: &str,
+) -> Result<Outcome, ApiError> {
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{file_name}\""));
     let outcome = Outcome::of_type(format.media_type(), body).vary_by_accept();
     let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition.map_err(|_| ApiError::internal())?);
-    if format == Format::Svg { with_picture_policy(outcome, theme) } else { Ok(outcome) }
+    if format == Format::Svg { with_picture_policy(outcome, theme, scheme) } else { Ok(outcome) }
 }
 
 /// Forbids a picture everything but its own style.
-pub(super) fn with_picture_policy(outcome: Outcome, theme: Theme) -> Result<Outcome, ApiError> {
-    let policy = format!("default-src 'none'; style-src {}; sandbox", style_source(theme));
+pub(super) fn with_picture_policy(
+    outcome: Outcome,
+    theme: &Theme,
+    scheme: ColorScheme,
+) -> Result<Outcome, ApiError> {
+    let policy = format!("default-src 'none'; style-src {}; sandbox", theme.style_source(scheme));
     let policy = HeaderValue::try_from(policy);
     Ok(outcome.with_header(CONTENT_SECURITY_POLICY, policy.map_err(|_| ApiError::internal())?))
 }

@@ -10,7 +10,6 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
-use crate::topology::Drawing;
 use crate::topology::graph::Graph;
 
 /// A request for a topology whose caller may see the network.
@@ -71,8 +70,7 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         let draw = || async move {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let encode = move |graph: Graph| responder.bounded_body(&graph, limit);
-            let drawing = if query.has_layout { Drawing::Placed } else { Drawing::WithoutPositions };
-            let drawn = state.topologies.drawn(organization, network, query.options, drawing, encode);
+            let drawn = state.topologies.drawn(organization, network, query.options, query.placement, encode);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

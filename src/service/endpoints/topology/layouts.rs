@@ -6,7 +6,7 @@ use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{NetworkId, TopologyLayout, TopologyLink, TopologyView};
 use crate::service::endpoints::lists;
-use crate::service::input::{Fields, PathParameters, read_list_query, read_no_query};
+use crate::service::input::{Fields, PathParameters, read_grouping, read_list_query, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -50,6 +50,17 @@ pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
         };
         let tag = EntityTag::of_record(&layout)?;
         state.responder.record(&layout, tag)
+    })
+}
+
+/// `POST /api/v1/topology/layouts/{network_id}/{view}/tidy`.
+pub(in crate::service) fn tidy_layout(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (network, view) = read_path(&call.path)?;
+        let group_by = read_grouping(call.input.query(), &call.route.query)?;
+        let state = call.state;
+        state.topologies.tidy(&call.into_caller()?, network, view, group_by).await?;
+        state.responder.empty()
     })
 }
 

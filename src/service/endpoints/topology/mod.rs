@@ -13,7 +13,7 @@ pub(in crate::service) use self::files::TopologyFile;
 pub(in crate::service) use self::files::export_topology;
 pub(in crate::service) use self::graphs::{get_edge, get_graph, list_blind_spots};
 pub(in crate::service) use self::layouts::list_links;
-pub(in crate::service) use self::layouts::{get_layout, update_layout};
+pub(in crate::service) use self::layouts::{get_layout, tidy_layout, update_layout};
 pub(in crate::service) use self::pages::{failure_page, get_network_page};
 #[cfg(feature = "openapi")]
 pub(in crate::service) use self::shares::{OpenedShare, SharedTopology};

@@ -15,7 +15,6 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::endpoints::Endpoints;
 use crate::service::routes::route::{Call, Pending, ResponseContent};
 use crate::service::state::ApiState;
-use crate::topology::Drawing;
 use crate::topology::graph::{Graph, GraphOptions};
 use crate::topology::render::page::{NetworkFailure, NetworkPage, Page, ShareFailure};
 use crate::topology::render::{Format, Picture};
@@ -41,6 +40,7 @@ pub(in crate::service) fn get_network_page(call: Call<'_>) -> Pending<'_> {
         let may_edit = caller.permission() >= Permission::Member;
         let tag = state.tag_of_topology(&caller, request).await?;
         let tag = tag.and_then(|tag| tag.of_part(&format!("page {may_edit} {}", network.name)));
+        let tag = tag.and_then(|tag| state.of_theme(tag));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
@@ -54,6 +54,15 @@ fn read_network(path: &PathParameters<'_>) -> Option<NetworkId> {
 }
 
 impl ApiState {
+    /// Returns the tag of what is drawn in the theme of the host application. The tag differs from those of other themes, which a
+    /// browser may have seen before a restart.
+    pub(super) fn of_theme(&self, tag: EntityTag) -> Option<EntityTag> {
+        match self.theme.fingerprint() {
+            Some(theme) => tag.of_part(theme),
+            None => Some(tag),
+        }
+    }
+
     /// Returns the page of a network and its policy. The page comes from the page cache if it is there.
     async fn page_of_network(
         &self,
@@ -62,7 +71,7 @@ impl ApiState {
         options: GraphOptions,
         tag: Option<&EntityTag>,
     ) -> Result<(ResponseBody, HeaderValue), ApiError> {
-        let policy = HeaderValue::try_from(NetworkPage::content_security_policy());
+        let policy = HeaderValue::try_from(NetworkPage::content_security_policy(&self.theme));
         let policy = policy.map_err(|_| ApiError::internal())?;
         if let Some(body) = tag.and_then(|tag| self.page_cache.get(tag)) {
             return Ok((body, policy));
@@ -70,20 +79,21 @@ impl ApiState {
         let (organization, id) = (caller.organization_id(), network.id);
         let (may_edit, known) = (caller.permission() >= Permission::Member, tag.map(EntityTag::header));
         let draw = || async move {
-            let limit = self.drawing_limit;
+            let (limit, theme) = (self.drawing_limit, self.theme.clone());
             let write = move |graph: Graph| {
                 let mut picture = Picture::new(&graph, &network.name);
                 picture.limit = limit;
+                picture.theme = theme.clone();
                 picture.date = graph.observed_at;
                 let svg = picture.render(Format::Svg).map_err(too_large)?;
                 let json = picture.render(Format::Json).map_err(too_large)?;
                 let mut page = NetworkPage::new(network.id, &network.name, graph.view);
                 page.detail = graph.detail;
-                page.may_edit = may_edit;
+                (page.may_edit, page.theme) = (may_edit, theme);
                 page.tag = known.as_ref().and_then(|tag| tag.to_str().ok());
                 Ok::<_, ApiError>(ResponseBody::full(page.open(&svg, &json).html.into()))
             };
-            let drawn = self.topologies.drawn(organization, id, options, Drawing::Page, write);
+            let drawn = self.topologies.drawn_for_page(organization, id, options, write);
             Ok::<_, ApiError>(self.keep(tag, drawn.await??))
         };
         let body = self.drawings.get(organization, tag, draw).await?;
@@ -103,7 +113,7 @@ impl ApiState {
             }
             _ => NetworkFailure::Unavailable,
         };
-        failure.page()
+        failure.page(&self.theme)
     }
 }
 
@@ -137,7 +147,7 @@ pub(in crate::service) fn failure_page(
         ResponseContent::SharePage => {
             let is_unknown = error.status() == StatusCode::NOT_FOUND;
             let failure = if is_unknown { ShareFailure::NotFound } else { ShareFailure::Unavailable };
-            failure.page(&state.frame_ancestors)
+            failure.page(&state.frame_ancestors, &state.theme)
         }
         ResponseContent::NetworkPage => state.failure_of_network(error),
         _ => return None,

@@ -19,9 +19,10 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
+use crate::sha256::sha256;
 use crate::topology::graph::{Bounds, Detail, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::SharePage;
-use crate::topology::render::{Format, Picture, Theme, json};
+use crate::topology::render::{ColorScheme, Format, Picture, json};
 
 /// A share, and what it shows.
 #[derive(Serialize)]
@@ -44,19 +45,6 @@ pub(in crate::service) struct SharedTopology {
     pub(in crate::service) svg: String,
 }
 
-impl SharedTopology {
-    fn revision(&self) -> Result<Cow<'_, str>, ApiError> {
-        /// The part of a graph that tells whether it has changed.
-        #[derive(Deserialize)]
-        struct Revision<'g> {
-            #[serde(borrow)]
-            revision: Cow<'g, str>,
-        }
-        let graph: Revision<'_> = serde_json::from_str(self.graph.get()).map_err(|_| ApiError::internal())?;
-        Ok(graph.revision)
-    }
-}
-
 /// `POST /api/v1/shares/public/{id}/topology`.
 pub(in crate::service) fn open_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
@@ -67,10 +55,9 @@ pub(in crate::service) fn open_share(mut call: Call<'_>) -> Pending<'_> {
         };
         let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
         let key = state.cache_key_of_share(&open).await?;
-        let topology = state.shared_topology(&open, key.as_ref()).await?;
         let topology = match known {
-            Some(known) if topology.revision()? == known => None,
-            _ => Some(topology),
+            Some(known) if state.revision_of_share(&open, key.as_ref()).await? == known => None,
+            _ => Some(state.shared_topology(&open, key.as_ref()).await?),
         };
         let share = ShareMetadata::from(&open.share);
         Ok(private(state.responder.value(&OpenedShare { share, topology })?))
@@ -99,7 +86,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
             return Ok(private(Outcome::not_modified(tag)));
         }
         let outcome = Outcome::of_type(Format::Svg.media_type(), ResponseBody::full(svg));
-        with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
+        with_picture_policy(private(outcome.with_tag(tag)), &state.theme, ColorScheme::Auto)
     })
 }
 
@@ -119,6 +106,13 @@ fn read_share(call: &Call<'_>) -> Result<ShareId, ApiError> {
     let id = read_id(&call.path)?;
     read_no_query(&call.input)?;
     Ok(id)
+}
+
+/// The part of a graph that tells whether it has changed.
+#[derive(Deserialize)]
+struct Revision<'g> {
+    #[serde(borrow)]
+    revision: Cow<'g, str>,
 }
 
 /// A graph without the ids of records. Elsewhere, these ids are null when there is no record.
@@ -164,7 +158,7 @@ impl<'g> From<&'g Graph> for SharedGraph<'g> {
 impl ApiState {
     async fn page_of_share(&self, id: ShareId) -> Result<Outcome, ApiError> {
         let share = self.inventory.shares().metadata(id).await?;
-        let form = SharePage::new(&share, &self.frame_ancestors);
+        let form = SharePage::new(&share, &self.frame_ancestors).theme(self.theme.clone());
         let open = match self.inventory.open_share(id, None).await {
             Err(error) if matches!(error.kind(), ErrorKind::SharePasswordRequired) => {
                 return page(form.protected());
@@ -182,6 +176,23 @@ impl ApiState {
         let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
         let version = self.responder.server_version();
         Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
+    }
+
+    /// Returns the revision of the graph of a share.
+    ///
+    /// It is cached by itself: open pages ask for it all the time, and drawings that are large are not cached.
+    async fn revision_of_share(&self, open: &OpenShare, key: Option<&EntityTag>) -> Result<Bytes, ApiError> {
+        let key_of_revision = key.and_then(|key| key.of_part("revision"));
+        if let Some(known) = key_of_revision.as_ref().and_then(|key| self.cached(key)) {
+            return Ok(known);
+        }
+        let [graph, _] = self.drawings_of_share(open, key).await?;
+        let graph: Revision<'_> = serde_json::from_slice(&graph).map_err(|_| ApiError::internal())?;
+        let revision = Bytes::from(graph.revision.into_owned());
+        if let Some(key) = &key_of_revision {
+            self.page_cache.keep(key, revision.clone());
+        }
+        Ok(revision)
     }
 
     /// Returns the graph, as JSON, and the picture of a share.
@@ -216,11 +227,13 @@ impl ApiState {
         open: &OpenShare,
         tags: Option<&[EntityTag; 2]>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let (name, limit) = (open.share.name.clone(), self.drawing_limit);
-        let write = move |graph: Graph| {
+        let (name, limit, theme) = (open.share.name.clone(), self.drawing_limit, self.theme.clone());
+        let write = move |mut graph: Graph| {
+            graph.revision = revision_with_title(&graph.revision, &name);
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
             picture.limit = limit;
+            picture.theme = theme;
             let svg = picture.render(Format::Svg).map_err(too_large)?;
             let graph = json(&SharedGraph::from(&graph), limit).map_err(too_large)?;
             Ok::<_, ApiError>([graph, svg])
@@ -234,6 +247,12 @@ impl ApiState {
     fn cached(&self, tag: &EntityTag) -> Option<Bytes> {
         self.page_cache.get(tag)?.into_bytes().ok()
     }
+}
+
+/// Returns the revision of a graph whose picture has a title.
+fn revision_with_title(revision: &str, title: &str) -> String {
+    let digest = sha256(format!("{revision} {title}").as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn text(bytes: Bytes) -> Result<String, ApiError> {

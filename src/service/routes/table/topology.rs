@@ -15,7 +15,7 @@ use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
 use crate::topology::graph::{Detail, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
-use crate::topology::render::{Format, Theme};
+use crate::topology::render::{ColorScheme, Format};
 use crate::wire::ErrorCode;
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
@@ -35,6 +35,8 @@ const VIEW: Parameter = Parameter::optional("view", Kind::Choice(TopologyView::T
 
 const ONE_VIEW: &[Parameter] = &[VIEW];
 
+const ONE_GROUPING: &[Parameter] = &[GROUP_BY];
+
 const GRAPH: &[Parameter] = &[
     VIEW,
     Parameter::nullable("focus", Kind::Id, "The node around which the graph is drawn."),
@@ -45,8 +47,9 @@ const GRAPH: &[Parameter] = &[
     ),
     Parameter::optional(
         "role",
-        Kind::Choices { of: HostRole::TEXTS, max: MAX_TERMS },
-        "Only hosts and devices with any of these roles, and what connects them.",
+        Kind::Matching { pattern: HostRole::PATTERN, max: MAX_TERMS },
+        "Only hosts and devices with any of these roles, and what connects them. Roles of the host application begin with \
+         `x.`.",
     ),
     Parameter::nullable(
         "vlan",
@@ -90,11 +93,24 @@ const CONFIDENCES: &[&str] =
     &[Confidence::Inferred.as_str(), Confidence::Reported.as_str(), Confidence::Confirmed.as_str()];
 
 const WITH_LAYOUT: &[Parameter] =
-    &[Parameter::optional("layout", Kind::Flag(true), "Whether nodes have positions.")];
+    &[Parameter::optional("layout", Kind::Flag(true), "Whether nodes have positions."), TIDY];
+
+const TIDY: Parameter = Parameter::optional(
+    "tidy",
+    Kind::Flag(false),
+    "Whether nodes are placed without regard to where they were.",
+);
+
+const GROUP_BY: Parameter = Parameter::nullable(
+    "group_by",
+    Kind::Choice(GroupBy::TEXTS),
+    "What the containers of the picture stand for.",
+);
 
 const FILE: &[Parameter] = &[
     Parameter::optional("format", Kind::Choice(Format::TEXTS), "The format of the file."),
-    Parameter::optional("theme", Kind::Choice(Theme::TEXTS), "The colors of an SVG."),
+    Parameter::optional("theme", Kind::Choice(ColorScheme::TEXTS), "The colors of an SVG."),
+    TIDY,
 ];
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
@@ -291,5 +307,15 @@ fn layouts() -> Vec<Route> {
         .tagged(),
         put,
         patch,
+        route(
+            Method::POST,
+            "/api/v1/topology/layouts/{network_id}/{view}/tidy",
+            "tidy_topology_layout",
+            "Places the nodes of a view anew, but for those that users have placed, and keeps that layout.",
+            topology::tidy_layout,
+        )
+        .access(MEMBER)
+        .query(&[ONE_GROUPING])
+        .errors(NETWORK_ERRORS),
     ]
 }

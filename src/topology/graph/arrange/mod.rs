@@ -11,7 +11,7 @@ use super::port_name::port_labels;
 use super::shape::{Bounds, Graph, Node, NodeKind};
 use crate::invariant::Invariant;
 use crate::model::{HostRole, NodeId, TopologyView};
-use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
+use crate::topology::layout::{self, Arrangement, Connection, Diagram, Point, Shape, Size};
 
 /// Maximum number of lines of a leaf.
 const LINES_OF_LEAF: usize = 2;
@@ -28,9 +28,19 @@ pub struct Positions {
 
 /// Places the nodes of a graph and routes its edges.
 pub fn lay_out(graph: &mut Graph, positions: &Positions) {
+    let arrangement = layout::arrange(&diagram_with_ports(graph, positions));
+    apply(graph, positions, arrangement);
+}
+
+/// Returns the diagram that is laid out for a graph. Shapes and connections have the order of nodes and edges.
+pub(in crate::topology) fn diagram_with_ports(graph: &Graph, positions: &Positions) -> Diagram {
     let mut diagram = diagram(graph, positions);
     leave_room_for_ports(graph, &mut diagram);
-    let arrangement = layout::arrange(&diagram);
+    diagram
+}
+
+/// Gives nodes and edges the places of their shapes and connections.
+pub(in crate::topology) fn apply(graph: &mut Graph, positions: &Positions, arrangement: Arrangement) {
     for (node, place) in graph.nodes.iter_mut().zip(&arrangement.shapes) {
         (node.x, node.y) = (place.x, place.y);
         (node.width, node.height) = (place.width, place.height);

@@ -14,6 +14,7 @@ pub(in crate::topology) struct Surface {
 pub(in crate::topology::graph) const A3: Surface =
     Surface { width: 400.0, height: 277.0, name: 7.0 * 25.4 / 72.0 };
 
+#[cfg(feature = "service")]
 /// The part of a page of 1440 × 900 pixels that shows the picture. Names have at least 9 pixels.
 pub(in crate::topology) const SCREEN: Surface = Surface { width: 1416.0, height: 772.0, name: 9.0 };
 
@@ -33,6 +34,7 @@ impl Surface {
         graph.bounds.width <= width && graph.bounds.height <= height
     }
 
+    #[cfg(feature = "service")]
     /// Returns whether the nodes of a graph have room beside each other. If not, it needs no layout to know that the names
     /// are too small.
     pub(in crate::topology) fn may_hold(&self, graph: &Graph) -> bool {

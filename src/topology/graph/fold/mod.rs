@@ -5,7 +5,7 @@ mod sheet;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::parts::{Leaf, describe};
+use self::parts::{Leaf, describe, devices};
 pub(super) use self::parts::{count_in_words, role_counts, words};
 use self::sheet::folds_needed;
 use super::GraphOptions;
@@ -50,13 +50,12 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
 }
 
 impl Fold {
-    fn apply(self, draft: &mut GraphDraft) {
+    fn apply(mut self, draft: &mut GraphDraft) {
         for link in &self.links {
             draft.edges.remove(link);
         }
-        for leaf in &self.leaves {
-            draft.nodes.remove(leaf);
-        }
+        let folded = self.leaves.iter().filter_map(|leaf| draft.nodes.remove(leaf));
+        self.group.devices = devices(folded);
         draft.hidden.leaves = draft.hidden.leaves.saturating_add(self.leaves.len());
         draft.add(self.group);
         self.edge.into_iter().for_each(|edge| draft.connect(edge));

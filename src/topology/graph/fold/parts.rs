@@ -9,7 +9,7 @@ use crate::topology::graph::arrange::size::{
 };
 use crate::topology::graph::port_name::{numbered, port_list};
 use crate::topology::graph::role::role_count;
-use crate::topology::graph::shape::{FoldedPart, Node, NodeKind, RoleCount};
+use crate::topology::graph::shape::{FoldedDevice, FoldedPart, Node, NodeKind, RoleCount};
 
 /// Maximum number of parts of a fold.
 const MAX_PARTS: usize = 8;
@@ -31,7 +31,22 @@ pub(super) fn describe(group: &mut Node, mut leaves: Vec<Leaf<'_>>) {
     group.detail = detail(&group.parts);
 }
 
-/// Returns the number of devices of each role, the most frequent first.
+/// Returns the devices by their names, for files in which the group can be opened.
+pub(super) fn devices(nodes: impl Iterator<Item = Node>) -> Vec<FoldedDevice> {
+    let device = |node: Node| {
+        let Node { id, label, detail, role, .. } = node;
+        FoldedDevice { id, label, detail, role }
+    };
+    let mut devices: Vec<FoldedDevice> = nodes.map(device).collect();
+    devices.sort_by_cached_key(|device| (sort_key(&device.label), device.id));
+    devices
+}
+
+/// Largest number of roles of which a group counts the devices one by one. There are fewer that the crate knows.
+const MAX_ROLES: usize = 32;
+
+/// Returns the number of devices of each role, the most frequent first. Devices of the rarest roles count as unknown where
+/// there are too many roles.
 pub(in crate::topology::graph) fn role_counts<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<RoleCount> {
     let mut counts: BTreeMap<HostRole, u32> = BTreeMap::new();
     for node in nodes.filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub)) {
@@ -41,6 +56,15 @@ pub(in crate::topology::graph) fn role_counts<'n>(nodes: impl Iterator<Item = &'
     let mut counts: Vec<RoleCount> =
         counts.into_iter().map(|(role, count)| RoleCount { role, count }).collect();
     counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    if counts.len() > MAX_ROLES {
+        let rare = counts.split_off(MAX_ROLES - 1);
+        let count = rare.iter().map(|of| of.count).fold(0, u32::saturating_add);
+        match counts.iter_mut().find(|of| of.role == HostRole::Unknown) {
+            Some(unknown) => unknown.count = unknown.count.saturating_add(count),
+            None => counts.push(RoleCount { role: HostRole::Unknown, count }),
+        }
+        counts.sort_by_key(|of| std::cmp::Reverse(of.count));
+    }
     counts
 }
 

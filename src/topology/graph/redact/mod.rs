@@ -83,10 +83,9 @@ impl<'a> Redactor<'a> {
         graph.network_id = None;
         graph.revision = hex(&self.code("revision", graph.revision.as_bytes(), b""), 8);
         for warning in &mut graph.warnings {
-            // Other values than counts are names, addresses or ids.
+            // Other values than counts are names, addresses or ids. Each warning stays, because notes count them.
             warning.params.retain(|name, _| name == "count");
         }
-        graph.warnings.dedup();
         graph.unplaced.clear();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
@@ -121,6 +120,7 @@ impl<'a> Redactor<'a> {
         if let Some(detail) = &mut node.detail {
             *detail = self.text(detail, TextKind::Address, "address", original);
         }
+        node.devices.clear();
         if !self.is_inspected {
             node.state = LinkState::Unknown;
             node.folded.clear();
@@ -135,6 +135,8 @@ impl<'a> Redactor<'a> {
                 node.parts.clear();
             }
             (node.location, node.vendor, node.model, node.vlan) = (None, None, None, None);
+            // It quotes descriptions, which name the product, and ports.
+            node.role_reason = None;
         }
         if self.kinds.contains(&Redaction::Addresses) {
             // A place at the top would tell which addresses are public.
@@ -166,7 +168,9 @@ impl<'a> Redactor<'a> {
             // Without its state, a link that is down would look as if it were up.
             edge.stale |= edge.since.take().is_some();
             edge.state = LinkState::Unknown;
-            edge.members.iter_mut().for_each(|member| member.state = LinkState::Unknown);
+            for member in &mut edge.members {
+                (member.state, member.blocked) = (LinkState::Unknown, None);
+            }
             edge.blocked = None;
         }
         if !self.shows_everything() {
@@ -247,8 +251,8 @@ fn prefix(node: &Node) -> &'static str {
         (NodeKind::Service, _) => "container",
         (_, HostRole::AccessPoint) => "ap",
         (_, HostRole::WirelessController | HostRole::IndustrialController) => "controller",
-        (_, HostRole::Unknown) => "device",
-        (_, role) => role.as_str(),
+        (_, HostRole::Unknown | HostRole::Other(_)) => "device",
+        (_, role) => role.known_text().unwrap_or("device"),
     }
 }
 

@@ -1,10 +1,27 @@
 //! Names of roles, and numbers of devices of a role.
 
+use std::borrow::Cow;
+
 use crate::model::HostRole;
 use crate::topology::graph::shape::RoleCount;
 
-/// Returns the name of a role.
-pub(in crate::topology) const fn role_name(role: HostRole) -> &'static str {
+/// Returns the role in words, such as `Access point`.
+pub(in crate::topology) fn role_name(role: HostRole) -> Cow<'static, str> {
+    match role {
+        HostRole::Other(role) => capitalized(&role.name().replace('_', " ")).into(),
+        known => known_role(known).into(),
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+const fn known_role(role: HostRole) -> &'static str {
     match role {
         HostRole::Router => "Router",
         HostRole::Switch => "Switch",
@@ -25,6 +42,7 @@ pub(in crate::topology) const fn role_name(role: HostRole) -> &'static str {
         HostRole::Media => "Media device",
         HostRole::Iot => "Small device",
         HostRole::Unknown => "Unknown role",
+        HostRole::Other(_) => "Other role",
     }
 }
 

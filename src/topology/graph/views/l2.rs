@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parallel;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId, TopologyView};
+use crate::model::{HostId, HostRole, LldpChassisIdSubtype, MacAddress, NodeId, TopologyView};
 use crate::topology::graph::arrange::size::cut_text;
 use crate::topology::graph::build::add_warnings;
 use crate::topology::graph::context::{GraphContext, has_role};
@@ -36,10 +36,9 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
         }
         End::Segment { id } => segments.contains_key(id),
     };
-    let connected = connected_stub_ports(context);
     for link in &context.input.links {
         yield_turn();
-        if link.is_gone() && link.state.is_out() && ends_at(link, &connected) {
+        if context.left_behind.contains(&link.id) {
             continue;
         }
         let options = context.input.options;
@@ -62,13 +61,28 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
     }
     parallel::join(&mut draft);
     drop_lonely(&mut draft);
-    let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(&NodeId::from(**id))).count();
-    draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
-    if draft.edges.is_empty() {
-        offer_subnets(context, &mut draft);
-    }
+    count_unplaced(context, &mut draft);
     add_warnings(context, &mut draft);
     draft
+}
+
+/// Adds warnings about hosts that are not drawn: they have no known link, or filters leave their links out.
+fn count_unplaced(context: &GraphContext<'_>, draft: &mut GraphDraft) {
+    let ends = context.input.links.iter().flat_map(|link| [&link.source, &link.target]);
+    let linked: BTreeSet<HostId> = ends
+        .filter_map(|end| match end {
+            End::Host { host_id, .. } => Some(*host_id),
+            End::Stub { .. } | End::Segment { .. } => None,
+        })
+        .filter(|id| context.hosts.contains_key(id))
+        .collect();
+    let left_out = context.hosts.keys().filter(|id| !draft.nodes.contains_key(&NodeId::from(**id)));
+    let (filtered, unlinked): (Vec<HostId>, Vec<HostId>) = left_out.partition(|id| linked.contains(id));
+    draft.warn_count("hosts_without_links", unlinked.len());
+    draft.warn_count("hosts_without_shown_links", filtered.len());
+    if draft.edges.is_empty() && linked.is_empty() {
+        offer_subnets(context, draft);
+    }
 }
 
 /// Adds a warning that the view of subnets would show more, if it does.
@@ -145,32 +159,12 @@ fn cut_member(member: &LinkMember) -> LinkMember {
         source_port: member.source_port.as_ref().map(cut_port),
         target_port: member.target_port.as_ref().map(cut_port),
         state: member.state,
+        blocked: member.blocked,
     }
 }
 
 const fn id_of(end: &End) -> NodeId {
     end.node_id()
-}
-
-/// A port of a device that is not a host.
-type StubPort<'l> = (NodeId, &'l str);
-
-fn stub_ports(link: &Link) -> impl Iterator<Item = StubPort<'_>> {
-    [&link.source, &link.target].into_iter().filter_map(|end| match end {
-        End::Stub { id, port: Some(port) } => Some((*id, port.name.as_str())),
-        End::Stub { port: None, .. } | End::Host { .. } | End::Segment { .. } => None,
-    })
-}
-
-/// Returns the ports of unknown devices with a link that devices claim at present.
-fn connected_stub_ports<'l>(context: &GraphContext<'l>) -> BTreeSet<StubPort<'l>> {
-    let links = context.input.links.iter().copied();
-    links.filter(|link| !link.is_gone()).flat_map(stub_ports).collect()
-}
-
-/// Returns whether one of these ports is at an end of a link.
-fn ends_at(link: &Link, ports: &BTreeSet<StubPort<'_>>) -> bool {
-    stub_ports(link).any(|port| ports.contains(&port))
 }
 
 fn kind(link: &Link, has_port: bool) -> EdgeKind {

@@ -39,7 +39,7 @@ pub(super) fn join(draft: &mut GraphDraft) {
 
 fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
     let (source_port, target_port) = (edge.source_port.take(), edge.target_port.take());
-    edge.members.push(LinkMember { source_port, target_port, state: edge.state });
+    edge.members.push(LinkMember { source_port, target_port, state: edge.state, blocked: edge.blocked });
     for other in others {
         let is_swapped = other.source != edge.source;
         let (source_port, target_port) = if is_swapped {
@@ -47,9 +47,13 @@ fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
         } else {
             (other.source_port, other.target_port)
         };
-        edge.members.push(LinkMember { source_port, target_port, state: other.state });
+        edge.members.push(LinkMember {
+            source_port,
+            target_port,
+            state: other.state,
+            blocked: other.blocked,
+        });
         edge.since = edge.since.max(other.since);
-        edge.blocked = edge.blocked.max(other.blocked);
         edge.parallel.push(other.id);
         edge.speed_bps = edge.speed_bps.into_iter().chain(other.speed_bps).reduce(u64::saturating_add);
         edge.evidence.extend(other.evidence);
@@ -59,5 +63,9 @@ fn joined(mut edge: Edge, others: impl Iterator<Item = Edge>) -> Edge {
     edge.evidence.sort_by_key(|evidence| evidence.rule);
     edge.state = LinkState::of_all(edge.members.iter().map(|member| member.state));
     edge.since = edge.since.filter(|_| edge.state.is_out());
+    // The spanning tree blocks all of several parallel links but one, which passes packets.
+    let blocked = || edge.members.iter().map(|member| member.blocked);
+    let passes = blocked().any(|blocked| blocked == Some(false));
+    edge.blocked = if passes { Some(false) } else { blocked().min().flatten() };
     edge
 }

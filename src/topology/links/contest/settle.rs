@@ -89,7 +89,7 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
         let facts = PortFacts::of(source, devices).joined(PortFacts::of(target, devices));
-        let state = facts.state;
+        let (state, blocked) = (facts.state, facts.blocked);
         states.push(state);
         of_members = Some(match of_members {
             Some(others) => others.joined(facts),
@@ -97,7 +97,7 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
         });
         if links.len() > 1 {
             let (source_port, target_port) = (port(source, devices), port(target, devices));
-            members.push(LinkMember { source_port, target_port, state });
+            members.push(LinkMember { source_port, target_port, state, blocked });
         }
         let speed = speed(source, devices).into_iter().chain(speed(target, devices)).min();
         total_speed = total_speed.into_iter().chain(speed).reduce(u64::saturating_add);

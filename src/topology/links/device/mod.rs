@@ -4,7 +4,7 @@ pub(super) mod ports;
 pub(super) mod sighting;
 pub(super) mod tables;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use uuid::Uuid;
@@ -19,7 +19,7 @@ use super::key::{PortKey, place_of};
 use super::missing::Missing;
 use super::{Method, PortRef};
 use crate::discovery::Claim;
-use crate::discovery::reconcile::{IdentityKind, SwitchPorts, Traits, is_own_mac};
+use crate::discovery::reconcile::{IdentityKind, PortNames, SwitchPorts, Traits, is_own_mac};
 use crate::discovery::report::{FdbStatus, TableKind};
 use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
@@ -42,6 +42,8 @@ pub struct Device {
     pub(super) sightings: Box<[Sighting]>,
     /// The ports with neighbors, and the protocol of each neighbor that the device now names, sorted.
     neighbor_ports: Box<[(u32, Method)]>,
+    /// The ports that are down or disabled and had neighbors, and when the device named one of these last, sorted.
+    last_named: Box<[(u32, Timestamp)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
     pub(super) learned_at: Option<Timestamp>,
@@ -66,11 +68,17 @@ impl Device {
     /// Neighbors that are stored with interface entries count where the host has no claims about them.
     #[must_use]
     pub fn of(host: &Host, claims: &[Claim]) -> Self {
+        Self::with_port_names(host, claims, &PortNames::new())
+    }
+
+    /// Collects like [`of`](Self::of), and matches names of ports by other rules than the usual ones.
+    #[must_use]
+    pub fn with_port_names(host: &Host, claims: &[Claim], port_names: &PortNames) -> Self {
         let traits = Traits::of_host(host);
         let tables = Tables::of(claims);
-        let ports_by_value = SwitchPorts::new(host, tables.lldp);
+        let ports_by_value = SwitchPorts::new(host, tables.lldp, port_names);
         let bridge_ports = bridge_ports(&ports_by_value, &tables);
-        let ports = ports(host, &ports_by_value, &tables);
+        let ports = ports(host, &ports_by_value, &tables, port_names);
         let identities = traits.identities.iter().filter(|identity| identity.kind() != IdentityKind::Mac);
         let mut keys: Vec<IdentityKey> = identities.map(IdentityKey::of_identity).collect();
         let chassis = traits.identities.iter().find(|identity| identity.kind() == IdentityKind::ChassisId);
@@ -95,6 +103,7 @@ impl Device {
             chassis_id: host.chassis_id.clone(),
             chassis_key: chassis.map(IdentityKey::of_identity),
             neighbor_ports: neighbor_ports(&sightings),
+            last_named: last_named(&sightings, &ports),
             sightings,
             ports,
             ports_by_value,
@@ -143,8 +152,15 @@ impl Device {
     }
 
     /// Returns whether a port is down or disabled.
-    pub(super) fn is_out(&self, key: Option<&PortKey>) -> bool {
-        key.and_then(|key| self.port(key)).is_some_and(|port| port.state.is_out())
+    pub(super) fn is_out(&self, key: &PortKey) -> bool {
+        self.port(key).is_some_and(|port| port.state.is_out())
+    }
+
+    /// Returns when the device named a neighbor last on a port that is down or disabled.
+    pub(super) fn named_at(&self, key: &PortKey) -> Option<Timestamp> {
+        let PortKey::Known(place) = key else { return None };
+        let found = self.last_named.binary_search_by_key(place, |(port, _)| *port).ok()?;
+        self.last_named.get(found).map(|(_, named)| *named)
     }
 
     /// Returns the aggregate of which a port is a member.
@@ -204,6 +220,22 @@ impl Device {
     pub(super) fn bridge_port(&self, number: i64) -> Option<PortKey> {
         place_of(&self.bridge_ports, number).map(PortKey::Known)
     }
+}
+
+fn last_named(sightings: &[Sighting], ports: &[SwitchPort]) -> Box<[(u32, Timestamp)]> {
+    let mut latest: BTreeMap<u32, Timestamp> = BTreeMap::new();
+    let named = sightings.iter().filter(|sighting| matches!(sighting.method, Method::Lldp | Method::Cdp));
+    for sighting in named {
+        let (Some(PortKey::Known(place)), Some(seen)) = (&sighting.port, sighting.last_seen) else {
+            continue;
+        };
+        let port = usize::try_from(*place).ok().and_then(|place| ports.get(place));
+        if port.is_some_and(|port| port.state.is_out()) {
+            let latest = latest.entry(*place).or_insert(seen);
+            *latest = seen.max(*latest);
+        }
+    }
+    latest.into_iter().collect()
 }
 
 fn neighbor_ports(sightings: &[Sighting]) -> Box<[(u32, Method)]> {

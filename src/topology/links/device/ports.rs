@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::tables::Tables;
-use crate::discovery::reconcile::{SwitchPorts, abbreviated, trimmed};
+use crate::discovery::reconcile::{PortNames, SwitchPorts, trimmed};
 use crate::discovery::report::StpState;
 use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
 use crate::topology::links::key::PortKey;
@@ -70,7 +70,12 @@ pub(in crate::topology::links) enum Aggregate {
 }
 
 /// Returns the ports of a host with their aggregates. The host or its claims name the aggregates.
-pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) -> Box<[SwitchPort]> {
+pub(super) fn ports(
+    host: &Host,
+    by_value: &SwitchPorts,
+    tables: &Tables<'_>,
+    port_names: &PortNames,
+) -> Box<[SwitchPort]> {
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
     let places: BTreeMap<IfEntryId, u32> = ids.collect();
@@ -94,11 +99,11 @@ pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) ->
             blocked: blocked.get(&own).copied(),
             mac_address: entry.mac_address,
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
-            is_aggregate: is_aggregate(entry),
+            is_aggregate: is_aggregate(entry, port_names),
         }
     };
     let mut ports: Box<[SwitchPort]> = host.if_entries.iter().zip(0..).map(port).collect();
-    join_software_aggregates(&mut ports, host, by_value, tables);
+    join_software_aggregates(&mut ports, host, (by_value, tables), port_names);
     let aggregates: BTreeSet<u32> = ports.iter().filter_map(|port| port.lag).collect();
     for place in aggregates {
         let place = usize::try_from(place).ok();
@@ -116,12 +121,13 @@ pub(super) fn ports(host: &Host, by_value: &SwitchPorts, tables: &Tables<'_>) ->
 fn join_software_aggregates(
     ports: &mut [SwitchPort],
     host: &Host,
-    by_value: &SwitchPorts,
-    tables: &Tables<'_>,
+    (by_value, tables): (&SwitchPorts, &Tables<'_>),
+    port_names: &PortNames,
 ) {
     let mut aggregates: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
     for ((port, entry), place) in ports.iter().zip(&host.if_entries).zip(0..) {
-        if let Some(address) = port.mac_address.filter(|_| has_name(entry, &SOFTWARE_AGGREGATES)) {
+        if let Some(address) = port.mac_address.filter(|_| has_name(entry, &SOFTWARE_AGGREGATES, port_names))
+        {
             aggregates.entry(address).and_modify(|only| *only = None).or_insert(Some(place));
         }
     }
@@ -142,17 +148,19 @@ fn name(entry: &IfEntry) -> Arc<str> {
     name.map_or_else(|| entry.if_index.to_string().into(), Arc::from)
 }
 
-fn is_aggregate(entry: &IfEntry) -> bool {
+fn is_aggregate(entry: &IfEntry, port_names: &PortNames) -> bool {
+    let has_name = |names| has_name(entry, names, port_names);
     match entry.if_type {
         Some(AGGREGATE_TYPE) => true,
-        Some(ETHERNET_TYPE) => has_name(entry, &SOFTWARE_AGGREGATES),
+        Some(ETHERNET_TYPE) => has_name(&SOFTWARE_AGGREGATES),
         Some(kind) if !VIRTUAL_TYPES.contains(&kind) => false,
-        _ => has_name(entry, &AGGREGATES) || has_name(entry, &SOFTWARE_AGGREGATES),
+        _ => has_name(&AGGREGATES) || has_name(&SOFTWARE_AGGREGATES),
     }
 }
 
 /// Returns whether an interface has one of these names and a number.
-fn has_name(entry: &IfEntry, names: &[&str]) -> bool {
+fn has_name(entry: &IfEntry, names: &[&str], port_names: &PortNames) -> bool {
+    let abbreviated = |name: &str| port_names.abbreviated(name);
     let name = entry.if_name.as_deref().and_then(abbreviated).or_else(|| abbreviated(&entry.if_descr));
     name.is_some_and(|name| {
         let kind = name.trim_end_matches(|character: char| character.is_ascii_digit());

@@ -296,16 +296,17 @@ impl StatementPair {
     }
 
     /// Returns whether each device makes one claim, the claims contradict each other in the numbers of ports, and there is
-    /// nothing else on these ports.
+    /// nothing else on these ports. Where the link is down, both claims are missing.
     fn is_mismatch(&self, method: Method, [here, there]: [&Device; 2]) -> bool {
         let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return false };
         let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
+        let claims = usize::from(is_current(ours));
         let ports = known_ports(&ours.port, &theirs.remote).zip(known_ports(&theirs.port, &ours.remote));
-        let are_alone =
-            |(of_here, of_there)| are_alone(here, method, of_here) && are_alone(there, method, of_there);
+        let are_alone = |(of_here, of_there)| {
+            are_alone(here, method, of_here, claims) && are_alone(there, method, of_there, claims)
+        };
         agreement(ours, theirs).is_none()
-            && is_current(ours)
-            && is_current(theirs)
+            && is_current(ours) == is_current(theirs)
             && ports.is_some_and(are_alone)
     }
 
@@ -338,11 +339,11 @@ fn known_ports<'p>(one: &'p Option<PortKey>, other: &'p Option<PortKey>) -> Opti
     }
 }
 
-/// Returns whether two ports of a device, of which one may be the other, have a single neighbor by a protocol.
-fn are_alone(device: &Device, method: Method, ports: [&PortKey; 2]) -> bool {
-    let [own, named] = ports;
+/// Returns whether two ports of a device, of which one may be the other, now have no neighbors by a protocol but those of this
+/// number of claims.
+fn are_alone(device: &Device, method: Method, [own, named]: [&PortKey; 2], claims: usize) -> bool {
     let count = |port: &PortKey| device.neighbor_count(port, method);
-    if own == named { count(own) == 1 } else { count(own) == 1 && count(named) == 0 }
+    count(own) == claims && (own == named || count(named) == 0)
 }
 
 /// Returns how many ports two claims agree on; `None` if they contradict each other.

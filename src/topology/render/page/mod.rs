@@ -13,13 +13,16 @@ mod compact;
 mod network;
 mod policy;
 mod script;
+mod style;
 
 use std::sync::LazyLock;
 
 pub use self::network::{NetworkFailure, NetworkPage};
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
+pub(super) use self::style::style_of_page;
 use crate::invariant::Invariant;
 use crate::model::{ShareMetadata, ShareOptions};
+use crate::topology::render::Theme;
 use crate::topology::render::xml::escape;
 
 const DOCUMENT: &str = include_str!("parts/document.html");
@@ -43,23 +46,30 @@ pub struct Page {
 }
 
 /// The page of a share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SharePage<'a> {
     share: &'a ShareMetadata,
     frame_ancestors: &'a FrameAncestors,
+    theme: Theme,
 }
 
 impl<'a> SharePage<'a> {
-    /// Creates the page of a share.
+    /// Creates the page of a share, in the default theme.
     #[must_use]
-    pub const fn new(share: &'a ShareMetadata, frame_ancestors: &'a FrameAncestors) -> Self {
-        Self { share, frame_ancestors }
+    pub fn new(share: &'a ShareMetadata, frame_ancestors: &'a FrameAncestors) -> Self {
+        Self { share, frame_ancestors, theme: Theme::default() }
+    }
+
+    /// Sets the theme, which must be that of the picture too.
+    #[must_use]
+    pub fn theme(self, theme: Theme) -> Self {
+        Self { theme, ..self }
     }
 
     /// Returns the page that shows the picture.
     ///
-    /// `svg` is the graph as [`Format::Svg`](super::Format::Svg) in the theme [`Auto`](super::Theme::Auto), whose style
-    /// is the only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
+    /// `svg` is the graph as [`Format::Svg`](super::Format::Svg) in the color scheme
+    /// [`Auto`](super::ColorScheme::Auto), whose style is the only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
         let body =
@@ -107,8 +117,8 @@ impl<'a> SharePage<'a> {
 
     fn page(&self, body: &str) -> Page {
         Page {
-            html: document(&self.share.name, &self.preview(), body),
-            content_security_policy: policy::with_script(&script::SHARE, self.frame_ancestors),
+            html: document(&self.share.name, &self.preview(), body, &self.theme),
+            content_security_policy: policy::with_script(&script::SHARE, self.frame_ancestors, &self.theme),
         }
     }
 }
@@ -126,7 +136,7 @@ pub enum ShareFailure {
 impl ShareFailure {
     /// Returns a page that explains the failure. It has no script.
     #[must_use]
-    pub fn page(self, frame_ancestors: &FrameAncestors) -> Page {
+    pub fn page(self, frame_ancestors: &FrameAncestors, theme: &Theme) -> Page {
         let (title, explanation) = match self {
             Self::NotFound => (
                 "This page is not available",
@@ -139,15 +149,18 @@ impl ShareFailure {
         };
         let body = fill(FAILURE, &[("title", title), ("explanation", explanation)]);
         Page {
-            html: document(title, "", &body),
-            content_security_policy: policy::without_script(frame_ancestors),
+            html: document(title, "", &body, theme),
+            content_security_policy: policy::without_script(frame_ancestors, theme),
         }
     }
 }
 
 /// Returns the document. `head` is further elements of its head.
-fn document(title: &str, head: &str, body: &str) -> String {
-    fill(DOCUMENT, &[("title", &escape(title)), ("head", head), ("style", STYLE.as_str()), ("body", body)])
+fn document(title: &str, head: &str, body: &str, theme: &Theme) -> String {
+    fill(
+        DOCUMENT,
+        &[("title", &escape(title)), ("head", head), ("style", theme.page_style()), ("body", body)],
+    )
 }
 
 /// Returns the element from which the script reads the graph.
@@ -194,8 +207,3 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     }
     filled
 }
-
-/// The style of all pages.
-static STYLE: LazyLock<String> = LazyLock::new(|| {
-    compact::style(&[include_str!("page.css"), include_str!("tools.css"), include_str!("print.css")])
-});

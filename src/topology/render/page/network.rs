@@ -9,7 +9,7 @@ use super::{
 use crate::model::{NetworkId, TopologyView};
 use crate::topology::graph::Detail;
 use crate::topology::render::xml::escape;
-use crate::topology::render::{Format, words};
+use crate::topology::render::{Format, Theme, words};
 
 const LOGIN: &str = include_str!("parts/login.html");
 static WORK: LazyLock<String> = LazyLock::new(|| compact::markup(include_str!("parts/work.html")));
@@ -35,7 +35,7 @@ const FRESHNESS: &str = "<p id=\"freshness\" role=\"status\"></p>\n";
 /// let page = page.open("<svg class=\"topology\"></svg>", r#"{"nodes":[],"edges":[]}"#);
 /// assert!(page.content_security_policy.ends_with("frame-ancestors 'self'"));
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NetworkPage<'a> {
     /// The network.
@@ -50,28 +50,31 @@ pub struct NetworkPage<'a> {
     pub may_edit: bool,
     /// The `ETag` that the page is served with, by which its script looks for changes. Default: none.
     pub tag: Option<&'a str>,
+    /// The theme of the page and of the picture. Default: that of the crate.
+    pub theme: Theme,
 }
 
 impl<'a> NetworkPage<'a> {
     /// Creates the page of a network.
     #[must_use]
-    pub const fn new(network: NetworkId, title: &'a str, view: TopologyView) -> Self {
-        Self { network, title, view, detail: Detail::Devices, may_edit: false, tag: None }
+    pub fn new(network: NetworkId, title: &'a str, view: TopologyView) -> Self {
+        let (detail, theme) = (Detail::default(), Theme::default());
+        Self { network, title, view, detail, may_edit: false, tag: None, theme }
     }
 
-    /// Returns the value of the header `Content-Security-Policy` of all these pages.
+    /// Returns the value of the header `Content-Security-Policy` of all these pages in a theme.
     #[must_use]
-    pub fn content_security_policy() -> String {
-        policy::with_script(&script::NETWORK, &FrameAncestors::own_site())
+    pub fn content_security_policy(theme: &Theme) -> String {
+        policy::with_script(&script::NETWORK, &FrameAncestors::own_site(), theme)
     }
 
     /// Returns the page that shows the picture.
     ///
-    /// `svg` is the graph as [`Format::Svg`] in the theme [`Auto`](crate::topology::render::Theme::Auto), whose style is
-    /// the only one that the header allows, and `graph` the graph as [`Format::Json`].
+    /// `svg` is the graph as [`Format::Svg`] in the color scheme [`Auto`](crate::topology::render::ColorScheme::Auto),
+    /// whose style is the only one that the header allows, and `graph` the graph as [`Format::Json`].
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
-        let Self { network, title, view, detail, may_edit, tag } = *self;
+        let Self { network, title, view, detail, may_edit, tag, ref theme } = *self;
         let when_editing = |part: &'static str| if may_edit { part } else { "" };
         let work = fill(
             &WORK,
@@ -102,7 +105,10 @@ impl<'a> NetworkPage<'a> {
             ("dialogs", &fill(&DIALOGS, &[("edit", when_editing(&EDIT_DIALOGS))])),
         ];
         let body = fill(&VIEWER, &values) + &graph_element(graph) + &script::NETWORK.element();
-        Page { html: document(title, "", &body), content_security_policy: Self::content_security_policy() }
+        Page {
+            html: document(title, "", &body, theme),
+            content_security_policy: Self::content_security_policy(theme),
+        }
     }
 }
 
@@ -164,13 +170,13 @@ pub enum NetworkFailure<'a> {
 impl NetworkFailure<'_> {
     /// Returns a page that explains the failure.
     #[must_use]
-    pub fn page(self) -> Page {
+    pub fn page(self, theme: &Theme) -> Page {
         let ancestors = FrameAncestors::own_site();
         let (title, explanation) = match self {
             Self::LoginRequired => {
                 let body = LOGIN.to_owned() + &script::LOGIN.element();
-                let content_security_policy = policy::with_script(&script::LOGIN, &ancestors);
-                return Page { html: document("Log in", "", &body), content_security_policy };
+                let content_security_policy = policy::with_script(&script::LOGIN, &ancestors, theme);
+                return Page { html: document("Log in", "", &body, theme), content_security_policy };
             }
             Self::NotAuthenticated => (
                 "You are not logged in",
@@ -191,7 +197,7 @@ impl NetworkFailure<'_> {
             ),
         };
         let body = fill(FAILURE, &[("title", title), ("explanation", &escape(explanation))]);
-        let content_security_policy = policy::without_script(&ancestors);
-        Page { html: document(title, "", &body), content_security_policy }
+        let content_security_policy = policy::without_script(&ancestors, theme);
+        Page { html: document(title, "", &body, theme), content_security_policy }
     }
 }

@@ -1,12 +1,10 @@
 use std::str::FromStr;
-use std::sync::LazyLock;
 
 use base64ct::{Base64, Encoding};
 
-use super::STYLE;
 use super::script::Script;
 use crate::sha256::sha256;
-use crate::topology::render::{Theme, style_source};
+use crate::topology::render::{ColorScheme, Theme};
 
 /// The sites that may show the page in a frame. They are the sources of the directive `frame-ancestors`.
 ///
@@ -52,27 +50,24 @@ impl FromStr for FrameAncestors {
 pub struct InvalidFrameAncestors;
 
 /// Returns the policy of a page with the script. The script may send requests to its own server only.
-pub(super) fn with_script(script: &Script, ancestors: &FrameAncestors) -> String {
-    static STYLES: LazyLock<String> =
-        LazyLock::new(|| format!("{} {}", source_of(&STYLE), style_source(Theme::Auto)));
+pub(super) fn with_script(script: &Script, ancestors: &FrameAncestors, theme: &Theme) -> String {
     format!(
-        "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; connect-src 'self'; base-uri 'none'; \
+        "default-src 'none'; script-src {}; style-src {} {}; img-src data: blob:; connect-src 'self'; base-uri 'none'; \
          form-action 'self'; frame-ancestors {}",
         script.source(),
-        *STYLES,
+        theme.page_style_source(),
+        theme.style_source(ColorScheme::Auto),
         ancestors.0,
     )
 }
 
 /// Returns the policy of a page without a script.
-pub(super) fn without_script(ancestors: &FrameAncestors) -> String {
-    static POLICY: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors ",
-            source_of(&STYLE),
-        )
-    });
-    POLICY.clone() + &ancestors.0
+pub(super) fn without_script(ancestors: &FrameAncestors, theme: &Theme) -> String {
+    format!(
+        "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors {}",
+        theme.page_style_source(),
+        ancestors.0,
+    )
 }
 
 /// Returns the source that allows exactly this text.

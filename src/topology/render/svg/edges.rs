@@ -2,8 +2,8 @@
 
 use super::super::file::File;
 use super::super::scene::Scene;
-use super::super::words::{BLOCKED, capacity, confidence, edge_kind, problem, state_class, vlans};
-use super::super::words::{line_width, number};
+use super::super::words::{blocked, capacity, confidence, edge_class, problem, vlans};
+use super::super::words::{line_width, list_vlans, number};
 use super::super::xml::escape_isolated;
 use super::{minutes, put};
 use crate::topology::graph::{Edge, port_names, shorten};
@@ -19,23 +19,24 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
     put(out, format_args!("<g class=\"edges{states}\">\n"));
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
-        let stale = if edge.stale { " stale" } else { "" };
-        let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
-        let parallel = if edge.members.len() > 1 && !edge.lag { " parallel" } else { "" };
         put(
             out,
             format_args!(
-                "<g class=\"edge {} {} state-{}{stale}{parallel}{blocked}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
-                edge_kind(edge.kind),
-                confidence(edge.confidence),
-                state_class(edge.state),
+                "<g class=\"edge {}\" data-id=\"{}\" data-state=\"{}\" data-source=\"{}\" data-target=\"{}\"",
+                edge_class(edge),
                 edge.id,
                 edge.state,
                 edge.source,
                 edge.target,
-                tooltip(edge, scene),
             ),
         );
+        if let Some(speed) = edge.speed_bps {
+            put(out, format_args!(" data-speed=\"{speed}\""));
+        }
+        if let Some(vlans) = &edge.vlans {
+            put(out, format_args!(" data-vlans=\"{}\"", list_vlans(vlans)));
+        }
+        put(out, format_args!("><title>{}</title>", tooltip(edge, scene)));
         let is_group = edge.members.len() > 1;
         let quarters = line_width(edge.speed_bps).saturating_add(if is_group { 8 } else { 0 });
         let width = f64::from(quarters) / 4.0;
@@ -90,8 +91,8 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
     if let Some(vlans) = vlans(edge) {
         put(&mut text, format_args!(" \u{b7} {vlans}"));
     }
-    if edge.blocked == Some(true) {
-        put(&mut text, format_args!(" \u{b7} {BLOCKED}"));
+    if let Some(blocked) = blocked(edge) {
+        put(&mut text, format_args!(" \u{b7} {blocked}"));
     }
     if edge.stale {
         text.push_str(" \u{b7} not seen recently");

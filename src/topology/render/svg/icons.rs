@@ -1,38 +1,34 @@
 //! The symbols of roles. A symbol is a badge whose outline differs for each role, with a pictogram on it.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::super::scene::Scene;
+use super::super::theme::Look;
 use super::super::words::number;
 use super::put;
 use crate::model::HostRole;
-use crate::topology::graph::NodeKind;
 
 /// Draws the symbol of a role with its upper left corner at this place.
 ///
 /// Each symbol is drawn anew: browsers take several times as long for a picture with thousands of references to shared
 /// symbols.
-pub(super) fn draw(out: &mut impl Write, role: HostRole, x: f64, y: f64) {
-    let (badge, pictogram) = shapes(role);
+pub(in crate::topology::render) fn draw(out: &mut impl Write, look: &Look, role: HostRole, x: f64, y: f64) {
+    let (badge, pictogram) = paths(look, role);
     let (x, y) = (number(x), number(y));
-    put(
-        out,
-        format_args!(
-            "<path class=\"badge\" d=\"M{x} {y}{badge}\"/><path class=\"pictogram\" d=\"M{x} {y}{pictogram}\"/>"
-        ),
-    );
+    put(out, format_args!("<path class=\"badge\" d=\"M{x} {y}{badge}\"/>"));
+    if let Some(pictogram) = pictogram {
+        put(out, format_args!("<path class=\"pictogram\" d=\"M{x} {y}{pictogram}\"/>"));
+    }
 }
 
-/// Returns the roles that the picture shows.
-pub(super) fn used(scene: &Scene<'_>) -> BTreeSet<HostRole> {
-    let nodes = scene.graph.nodes.iter();
-    nodes
-        .filter(|node| {
-            matches!(node.kind, NodeKind::Host | NodeKind::Stub | NodeKind::Group) || node.collapsed > 0
-        })
-        .map(|node| node.role)
-        .collect()
+/// Returns the paths of the badge and, if there is one, of the pictogram.
+fn paths(look: &Look, role: HostRole) -> (&str, Option<&str>) {
+    match look.icon(role) {
+        Some(icon) => (&icon.badge, icon.pictogram.as_deref()),
+        None => {
+            let (badge, pictogram) = shapes(role);
+            (badge, Some(pictogram))
+        }
+    }
 }
 
 /// Returns the outlines of the badge and the pictogram. They are in a square of [`ICON`](crate::topology::graph::ICON),
@@ -112,5 +108,8 @@ const fn shapes(role: HostRole) -> (&'static str, &'static str) {
             "m8.52 .58h10.97l7.93 7.93v10.97l-7.93 7.93h-10.97l-7.93-7.93v-10.97z",
             "m9.92 10.85a4.08 4.08 0 1 1 6.18 3.5c-1.4 .93-2.1 1.63-2.1 3.15m0 3.73v.12",
         ),
+        HostRole::Other(_) => {
+            ("m14 .58l13.42 13.42l-13.42 13.42l-13.42 -13.42z", "m8.75 14v.12m5.25-.12v.12m5.25-.12v.12")
+        }
     }
 }

@@ -11,17 +11,18 @@ use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, port_labels,
 use crate::topology::layout::{Arrangement, Label, LabelRoom, LineEnd, Point, Rect, Size};
 
 /// Height of a label, in pixels.
-pub(super) const HEIGHT: f64 = 13.0;
+pub(in crate::topology::render) const HEIGHT: f64 = 13.0;
 
 /// Labels that found room.
-pub(super) struct Placed {
-    ports: Vec<(LinkId, Rect, String)>,
-    speeds: Vec<(LinkId, Rect, String)>,
+pub(in crate::topology::render) struct Placed {
+    pub(in crate::topology::render) ports: Vec<(LinkId, Rect, String)>,
+    pub(in crate::topology::render) speeds: Vec<(LinkId, Rect, String)>,
 }
 
 impl Placed {
-    /// Places names of ports first, those at devices with several links before those at leaves.
-    pub(super) fn of(scene: &Scene<'_>) -> Self {
+    /// Places names of ports first, those at devices with several links before those at leaves. Each of them takes at least this
+    /// width.
+    pub(in crate::topology::render) fn of(scene: &Scene<'_>, least: f64) -> Self {
         let arrangement = arrangement(scene);
         let mut room = LabelRoom::new(&diagram(scene.graph, &Positions::default()), &arrangement);
         let mut wanted: Vec<(bool, LinkId, Label, String)> = Vec::new();
@@ -30,7 +31,9 @@ impl Placed {
             let ends = [(edge.source, LineEnd::Source), (edge.target, LineEnd::Target)];
             for ((node, end), text) in ends.into_iter().zip(port_labels(edge)) {
                 let Some(text) = text else { continue };
-                let label = Label { connection: index, end, size: size(&text) };
+                let extent = size(&text);
+                let extent = Size::new(extent.width.max(least), extent.height);
+                let label = Label { connection: index, end, size: extent };
                 wanted.push((scene.is_leaf(node), edge.id, label, text));
             }
         }

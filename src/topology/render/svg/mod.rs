@@ -1,6 +1,6 @@
 //! Graphs as SVG.
 //!
-//! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`]
+//! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`Theme::style_source`](super::Theme::style_source)
 //! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes, such as `state-down`, and the
 //! attributes `data-id`, `data-state`, `data-source` and `data-target`, for scripts and styles of a page.
 
@@ -15,10 +15,13 @@ mod style;
 
 use std::fmt::{Arguments, Write};
 
-use self::labels::Placed;
-pub use self::style::style_source;
+pub(super) use self::icons::draw as draw_icon;
+pub(super) use self::labels::{HEIGHT, Placed};
+pub(super) use self::notes::lines as note_lines;
+pub(super) use self::style::css;
 use super::Picture;
 use super::file::File;
+use super::legend::Legend;
 use super::scene::Scene;
 use super::words;
 use super::words::number;
@@ -38,13 +41,13 @@ const TITLE_SIZE: u32 = 20;
 
 /// Writes a picture.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
-    let scene = Scene::new(picture.graph);
-    let placed = Placed::of(&scene);
+    let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
+    let placed = Placed::of(&scene, 0.0);
     let content = scene.bounds();
     let title = shorten(picture.title, TITLE);
     let wanted = f64::from(width(&title, TITLE_SIZE)).max(MIN_WIDTH).max(content.width);
     let head = head_height(picture);
-    let legend = legend::Legend::of(&scene, wanted);
+    let legend = Legend::of(&scene, wanted);
     let notes = notes::lines(picture.graph, wanted);
     let frame = Bounds {
         x: content.x - MARGIN,
@@ -56,12 +59,12 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     draw_head(out, picture, &title, &frame);
     let left = content.x + (wanted - content.width) / 2.0 - content.x;
     put(out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
-    nodes::containers(out, &scene);
+    nodes::containers(out, &scene, look);
     edges::write(out, &scene);
-    nodes::cards(out, &scene);
+    nodes::cards(out, &scene, look);
     labels::write(out, &placed);
     out.push_str("</g>\n");
-    legend.write(out, content.x, content.y + content.height + MARGIN);
+    legend::write(out, &legend, look, content.x, content.y + content.height + MARGIN);
     notes::write(out, &notes, content.x, content.y + content.height + MARGIN + legend.height());
     out.push_str("</svg>\n");
 }
@@ -81,7 +84,7 @@ fn open(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds, scen
              height=\"{height}\">\n<title id=\"topology-title\">{}</title>\n<desc id=\"topology-desc\">{}</desc>\n<style>{}</style>\n",
             escape(title),
             escape(&description(picture, scene)),
-            style::css(picture.theme),
+            picture.theme.css(picture.scheme),
         ),
     );
     put(
@@ -133,7 +136,7 @@ fn head_height(picture: &Picture<'_>) -> f64 {
 }
 
 /// Returns the line below the title, escaped: subtitle, view and date.
-fn subtitle(picture: &Picture<'_>) -> String {
+pub(super) fn subtitle(picture: &Picture<'_>) -> String {
     let mut parts = Vec::new();
     parts.extend(picture.subtitle.map(|subtitle| escape_isolated(&shorten(subtitle, TITLE))));
     parts.push(words::view(picture.graph.view).to_owned());

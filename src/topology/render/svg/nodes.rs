@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::super::file::File;
 use super::super::scene::Scene;
+use super::super::theme::Look;
 use super::super::words::number;
-use super::super::words::{node_kind, problem, role, role_class, role_count, state_class};
+use super::super::words::{node_class, problem, role, role_count};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
@@ -18,7 +19,7 @@ use crate::topology::links::LinkState;
 const TOOLTIP: usize = 300;
 
 /// Draws the frames of containers, the outer before the inner ones.
-pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
+pub(super) fn containers(out: &mut File, scene: &Scene<'_>, look: &Look) {
     out.push_str("<g class=\"containers\">\n");
     for node in scene.graph.nodes.iter().filter(|node| scene.is_container(node)) {
         open(out, node, "container");
@@ -26,7 +27,7 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
         let mut x = node.x + 2.0 * PADDING;
         let is_frame = matches!(node.kind, NodeKind::Subnet | NodeKind::Area);
         if !is_frame {
-            icons::draw(out, node.role, node.x + PADDING, node.y + PADDING);
+            icons::draw(out, look, node.role, node.x + PADDING, node.y + PADDING);
             x = node.x + PADDING + ICON + PADDING;
         }
         let label = title_label(&node.label);
@@ -43,7 +44,7 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
 }
 
 /// Draws the nodes that contain nothing.
-pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
+pub(super) fn cards(out: &mut File, scene: &Scene<'_>, look: &Look) {
     out.push_str("<g class=\"nodes\">\n");
     for node in scene.graph.nodes.iter().filter(|node| !scene.is_container(node)) {
         open(out, node, "node");
@@ -51,7 +52,7 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
             NodeKind::Segment => segment(out, node),
             NodeKind::Service => service(out, node),
             NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Area | NodeKind::Group => {
-                card(out, node);
+                card(out, node, look);
             }
         }
         mark(out, node.state, node.x + node.width, node.y);
@@ -61,23 +62,21 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
 }
 
 fn open(out: &mut File, node: &Node, class: &str) {
-    let stale = match (node.stale, node.implied) {
-        (true, _) => " stale",
-        (false, true) => " implied",
-        (false, false) => "",
-    };
+    let implied = if node.implied && !node.stale { " implied" } else { "" };
     put(
         out,
         format_args!(
-            "<g class=\"{class} {} {} state-{}{stale}\" data-id=\"{}\" data-state=\"{}\"><title>{}</title>",
-            node_kind(node.kind),
-            role_class(node.role),
-            state_class(node.state),
+            "<g class=\"{class} {}{implied}\" data-id=\"{}\" data-state=\"{}\" data-role=\"{}\"",
+            node_class(node),
             node.id,
             node.state,
-            tooltip(node)
+            node.role,
         ),
     );
+    if let Some(vlan) = node.vlan {
+        put(out, format_args!(" data-vlan=\"{vlan}\""));
+    }
+    put(out, format_args!("><title>{}</title>", tooltip(node)));
 }
 
 /// Returns the tooltip, escaped.
@@ -85,7 +84,7 @@ fn tooltip(node: &Node) -> String {
     let mut parts = vec![escape_isolated(&shorten(&node.label, TOOLTIP))];
     parts.extend(node.detail.as_deref().map(|detail| escape_isolated(&shorten(detail, TOOLTIP))));
     match node.kind {
-        NodeKind::Host => parts.push(role(node.role).to_owned()),
+        NodeKind::Host => parts.push(role(node.role).into_owned()),
         NodeKind::Stub => parts.push("Not scanned".to_owned()),
         NodeKind::Segment => parts.push("Shared segment".to_owned()),
         NodeKind::Subnet if node.implied => parts.push("Subnet implied by addresses and masks".to_owned()),
@@ -119,7 +118,7 @@ fn counts(roles: &[RoleCount]) -> String {
     roles.iter().copied().map(role_count).collect::<Vec<_>>().join(", ")
 }
 
-fn card(out: &mut File, node: &Node) {
+fn card(out: &mut File, node: &Node, look: &Look) {
     if node.collapsed > 0 {
         // A second card behind the first one shows that there are several.
         rect(out, "card", node, 3.0, 6);
@@ -129,7 +128,7 @@ fn card(out: &mut File, node: &Node) {
     }
     // A card that is wider than its content has room for lines; the content is in its middle.
     let left = node.x + (node.width - content_width(node)).max(0.0) / 2.0 + PADDING;
-    icons::draw(out, node.role, left, node.y + (node.height - ICON) / 2.0);
+    icons::draw(out, look, node.role, left, node.y + (node.height - ICON) / 2.0);
     let x = left + ICON + PADDING;
     let middle = node.y + node.height / 2.0;
     let label = card_label(&node.label, LABEL_SIZE);

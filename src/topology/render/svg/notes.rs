@@ -27,7 +27,7 @@ pub(super) fn shown(graph: &Graph) -> Vec<String> {
 }
 
 /// Returns the lines of the notes, which are at most this wide if no word is wider.
-pub(super) fn lines(graph: &Graph, limit: f64) -> Vec<String> {
+pub(in crate::topology::render) fn lines(graph: &Graph, limit: f64) -> Vec<String> {
     shown(graph).iter().flat_map(|note| wrapped(note, limit)).collect()
 }
 

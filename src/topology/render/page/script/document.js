@@ -39,7 +39,7 @@ function announce(text, isNotice = false) {
 }
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-const words = (code) => code.replaceAll('_', ' ');
+const words = (code) => code.replace(/^x\./, '').replaceAll('_', ' ');
 const number = (count) => count.toLocaleString('en');
 const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 const time = (timestamp) => (timestamp ? `${timestamp.slice(0, 16).replace('T', ' ')} UTC` : 'unknown');

@@ -10,8 +10,9 @@ class KeyInput {
 
   press(event) {
     const { target } = event;
+    if (document.querySelector('dialog[open], :popover-open')) return;
     if (this.combinations?.press(event)) return event.preventDefault();
-    if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open], :popover-open')) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === 'Escape' && !target.closest('input')) return this.selection.clear();
     if (target !== document.body && !this.cursor.area.contains(target)) return;
     const node = this.cursor.hasFocus() ? this.cursor.node : null;

@@ -11,10 +11,27 @@ function explain(status, seconds) {
   return `The server could not answer (error ${status}). Try again later.`;
 }
 
+// A list of the organizations in which the password is right.
+let organizations = null;
+
+function askForOrganization(choices) {
+  organizations?.parentElement.remove();
+  organizations = document.createElement('select');
+  organizations.append(...choices.map(({ id, name }) => new Option(name, id)));
+  const label = document.createElement('label');
+  label.append('Organization', organizations);
+  submit.before(label);
+  organizations.focus();
+  return 'You belong to several organizations. Choose one, then log in.';
+}
+
 async function logIn() {
-  const body = JSON.stringify({ email: email.value, password: password.value });
+  const organization_id = organizations?.value;
+  const body = JSON.stringify({ email: email.value, password: password.value, organization_id });
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch('../api/auth/login', { method: 'POST', headers, body, cache: 'no-store' });
+  const { params } = response.status === 409 ? await response.json() : {};
+  if (params?.organizations) return askForOrganization(params.organizations);
   if (!response.ok) return explain(response.status, Number(response.headers.get('Retry-After')));
   // Browsers do not store a cookie that is only for HTTPS when it arrives without.
   const page = await fetch(location.href, { method: 'HEAD', cache: 'no-store' });
@@ -23,6 +40,11 @@ async function logIn() {
   return '';
 }
 
+// Another address may be of other organizations.
+email.addEventListener('input', () => {
+  organizations?.parentElement.remove();
+  organizations = null;
+});
 form.hidden = false;
 email.focus();
 form.addEventListener('submit', async (event) => {
@@ -35,5 +57,5 @@ form.addEventListener('submit', async (event) => {
     problem.textContent = 'The server cannot be reached. Check the connection, then try again.';
   }
   submit.disabled = false;
-  if (problem.textContent) password.select();
+  if (problem.textContent && !organizations) password.select();
 });

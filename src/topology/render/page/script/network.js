@@ -2,7 +2,7 @@
 class Network {
   constructor(readGraph, picture) {
     // Called when the picture is another one. Hiders decide what filters and folds hide.
-    Object.assign(this, { listeners: [], hiders: [], edgeHiders: [], hiddenNodes: new Set() });
+    Object.assign(this, { listeners: [], hiders: [] });
     this.load(readGraph, picture);
   }
 
@@ -13,37 +13,41 @@ class Network {
   }
 
   load(readGraph, picture) {
-    Object.assign(this, { picture, hiddenNodes: new Set(), hasHidden: false });
+    Object.assign(this, { picture, hiddenNodes: new Set() });
     addLazy(this, {
-      shift: () => shiftOf(picture),
+      shift: () => shiftOf(picture.querySelector('.content')),
       graph: () => move(readGraph(), this.shift),
       nodes: () => new Map(this.graph.nodes.map((node) => [node.id, node])),
       edges: () => new Map(this.graph.edges.map((edge) => [edge.id, edge])),
       links: () => linksByNode(this.graph),
       children: () => childrenByParent(this.graph.nodes),
-      order: () => readingOrder(this.graph.nodes.filter((node) => !this.hiddenNodes.has(node.id))),
       elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.getAttribute('data-id'), part])),
       labels: () => labelsByEdge(picture),
       hasStates: () => this.graph.edges.some((edge) => (edge.state ?? 'Unknown') !== 'Unknown'),
     });
+    this.addOrder();
+  }
+
+  addOrder() {
+    addLazy(this, { order: () => readingOrder(this.graph.nodes.filter((node) => this.shows(node))) });
+  }
+
+  // Whether a node, or a link with both ends, is not hidden.
+  shows({ id, source, target }) {
+    return ![id, source, target].some((node) => this.hiddenNodes.has(node));
   }
 
   // Hides nodes and links by all hiders.
   updateHidden() {
-    const isHidden = (node) => this.hiders.some((hides) => hides(node));
-    const hidden = new Set(this.graph.nodes.filter(isHidden).map((node) => node.id));
-    const hiddenEdges = this.graph.edges.filter((edge) =>
-      hidden.has(edge.source) || hidden.has(edge.target) || this.edgeHiders.some((hides) => hides(edge)));
-    if (!hidden.size && !hiddenEdges.length && !this.hasHidden) return;
-    this.hasHidden = hidden.size > 0 || hiddenEdges.length > 0;
-    this.hiddenNodes = hidden;
+    const { nodes, edges } = this.graph;
+    const hidden = nodes.filter((node) => this.hiders.some((hides) => hides(node)));
+    if (!hidden.length && !this.hiddenNodes.size) return;
+    this.hiddenNodes = new Set(hidden.map((node) => node.id));
     for (const part of this.picture.querySelectorAll('.is-hidden')) part.classList.remove('is-hidden');
-    for (const id of hidden) this.elements.get(id)?.classList.add('is-hidden');
-    for (const { id } of hiddenEdges) {
-      this.elements.get(id)?.classList.add('is-hidden');
-      for (const label of this.labels.get(id) ?? []) label.classList.add('is-hidden');
+    for (const item of [...hidden, ...edges.filter((edge) => !this.shows(edge))]) {
+      for (const part of [this.elements.get(item.id), ...(this.labels.get(item.id) ?? [])]) part?.classList.add('is-hidden');
     }
-    addLazy(this, { order: () => readingOrder(this.graph.nodes.filter((node) => !hidden.has(node.id))) });
+    this.addOrder();
   }
 
   label(id) {
@@ -64,15 +68,15 @@ class Network {
 
   // The linked node that lies in a direction, or else the nearest node there.
   neighborTowards(node, direction) {
-    const linked = this.links.get(node.id).map((link) => this.nodes.get(link.other));
+    const linked = this.links.get(node.id).map((link) => this.nodes.get(link.other)).filter((other) => other && this.shows(other));
     return nearestTowards(node, linked, direction) ?? nearestTowards(node, this.order, direction);
   }
 
-  // The edge whose line passes closest to a point, within a distance.
+  // The edge whose line is shown and passes closest to a point, within a distance.
   edgeNear(point, reach) {
     let nearest = null;
     let best = reach;
-    for (const edge of this.graph.edges) {
+    for (const edge of this.graph.edges.filter((edge) => this.shows(edge))) {
       const distance = distanceToLine(point, edge.points);
       if (distance < best) [nearest, best] = [edge, distance];
     }
@@ -80,9 +84,9 @@ class Network {
   }
 }
 
-// The picture may center the graph.
-function shiftOf(picture) {
-  const matrix = picture.querySelector('.content')?.transform.baseVal.consolidate()?.matrix;
+// How far a part of the picture is moved: the picture may center the graph.
+function shiftOf(part) {
+  const matrix = part?.transform.baseVal.consolidate()?.matrix;
   return { x: matrix?.e ?? 0, y: matrix?.f ?? 0 };
 }
 
@@ -136,7 +140,7 @@ function nearestTowards(node, candidates, [directionX, directionY]) {
   let nearest = null;
   let best = Infinity;
   for (const candidate of candidates) {
-    if (!candidate || candidate === node) continue;
+    if (candidate === node) continue;
     const to = middle(candidate);
     const along = (to.x - from.x) * directionX + (to.y - from.y) * directionY;
     const across = Math.abs((to.x - from.x) * directionY) + Math.abs((to.y - from.y) * directionX);

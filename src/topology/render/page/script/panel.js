@@ -46,13 +46,16 @@ class Panel {
     ];
     if (this.network.hasStates) facts.push(['State', stateOf(edge)]);
     if (edge.vlans) facts.push(['VLANs', vlansOf(edge)]);
-    if (edge.blocked) facts.push(['Spanning tree', 'Blocked']);
+    const { members } = edge;
+    const blocked = members.filter((member) => member.blocked).length;
+    if (edge.blocked || blocked) facts.push(['Spanning tree', edge.blocked ? 'Blocked' : `${blocked} of ${members.length} blocked`]);
     if (edge.stale) facts.push(['Reports', 'Not seen recently']);
     this.show('Link', facts);
     this.addActions(this.edgeActions, edge);
     const port = (side) => nameText(side?.name ?? 'unknown');
-    this.addList(plural(edge.members.length, edge.lag ? 'member' : 'parallel link'), edge.members, (member) =>
-      create('span', {}, port(member.source_port), ' – ', port(member.target_port), problem(member.state) ? `, ${problem(member.state)}` : ''));
+    this.addList(plural(members.length, edge.lag ? 'member' : 'parallel link'), members, (member) =>
+      create('span', {}, port(member.source_port), ' – ', port(member.target_port),
+        [' ', problem(member.state), member.blocked && 'blocked'].filter(Boolean).join(', ')));
     this.addList('Why this line is here', edge.evidence ?? [], (evidence) => this.evidence(evidence), 'evidence');
   }
 

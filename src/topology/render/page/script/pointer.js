@@ -41,6 +41,11 @@ class PointerInput {
     this.pointers.set(event.pointerId, after);
   }
 
+  // Whether the reader holds the picture or a node of it.
+  isHolding() {
+    return this.pointers.size > 0 || Boolean(this.mover?.moved);
+  }
+
   // A captured pointer no longer clicks what it pressed, so that it is captured only when it drags.
   beginDrag(event) {
     this.isDragging = true;
@@ -58,7 +63,7 @@ class PointerInput {
   release(event) {
     this.pointers.delete(event.pointerId);
     if (this.pointers.size) return;
-    if (this.held && this.isDragging) this.mover.drop(this.held);
+    if (!this.held || !this.isDragging || !this.mover.drop()) this.onRelease?.();
     this.held = null;
     this.camera.stage.classList.remove('is-dragged');
     // Not at once: the click that ends a drag follows in the same task.

@@ -42,17 +42,16 @@ class Search {
     this.box.hidden = !isOpen;
     const { length } = this.matches;
     this.count.textContent = length > MATCH_LIMIT ? `${number(length)} found, the first ${MATCH_LIMIT} are listed` : '';
-    this.input.setAttribute('aria-expanded', isOpen);
+    this.input.ariaExpanded = isOpen;
     this.list.replaceChildren(...this.matches.slice(0, MATCH_LIMIT).map((node, place) => this.row(node, place)));
     if (isOpen) this.input.setAttribute('aria-activedescendant', `match-${this.active}`);
     else this.input.removeAttribute('aria-activedescendant');
   }
 
   row(node, place) {
-    const row = create('li', { id: `match-${place}` }, create('span', { dir: 'auto' }, node.label),
+    const properties = { id: `match-${place}`, role: 'option', ariaSelected: place === this.active };
+    const row = create('li', properties, create('span', { dir: 'auto' }, node.label),
       create('span', {}, this.network.describe(node)));
-    row.setAttribute('role', 'option');
-    row.setAttribute('aria-selected', place === this.active);
     row.dataset.place = place;
     return row;
   }

@@ -15,7 +15,7 @@ class Selection {
   }
 
   selectNode(node) {
-    if (this.paths?.choose(node)) return;
+    if (!this.isQuiet && this.paths?.choose(node)) return;
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
     const nodes = [node, ...inside, ...links.map((link) => this.network.nodes.get(link.other)).filter(Boolean)];
@@ -44,18 +44,12 @@ class Selection {
     this.unmark();
     const { elements, labels, picture } = this.network;
     this.highlight = createSvg('g', { class: 'highlight' });
-    for (const item of [...edges, ...nodes]) {
-      const part = elements.get(item.id);
+    const near = [...edges, ...nodes].map(({ id }) => elements.get(id));
+    for (const part of near.concat(edges.flatMap(({ id }) => labels.get(id) ?? []))) {
       if (!part || part.matches('.container')) continue;
       const copy = part.cloneNode(true);
       copy.classList.remove('is-hidden');
-      copy.classList.toggle('is-selected', item === selected);
-      this.highlight.append(copy);
-    }
-    const near = edges.flatMap((edge) => labels.get(edge.id) ?? []);
-    for (const label of near) {
-      const copy = label.cloneNode(true);
-      copy.classList.remove('is-hidden');
+      copy.classList.toggle('is-selected', part === elements.get(selected.id));
       this.highlight.append(copy);
     }
     picture.querySelector('.content').append(this.highlight);
@@ -104,6 +98,7 @@ class Selection {
   clear() {
     const hadFocus = this.panel?.hasFocus();
     this.panel?.hide();
+    this.paths?.end();
     if (!this.selected) return;
     this.unmark();
     this.changed();

@@ -1,10 +1,13 @@
 const FIRST_ROWS = 100;
 const ROWS_PER_FRAME = 100;
 
+// A cell with a name, and what it is ordered by.
+const nameCell = (toText) => [(item) => nameText(toText(item)), toText];
+
 // The network as two tables, for those who cannot use the picture. They are filled when they are opened first.
 class Tables {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, isFilled: false, orders: new Map() });
+    Object.assign(this, { network, camera, selection, isFilled: false, orders: new WeakMap() });
     this.dialog = byId('tables');
     this.content = byId('tables-content');
     onClick('open-tables', () => this.open());
@@ -25,10 +28,11 @@ class Tables {
   fill() {
     this.isFilled = true;
     this.content.replaceChildren();
-    const { nodes, edges } = this.network.graph;
+    const { graph: { nodes, edges, unplaced = [] }, nodes: byNode, links } = this.network;
+    // Those of the picture that the tables are of.
+    Object.assign(this, { nodes: byNode, links });
     this.addTable('Nodes', this.nodeColumns(nodes), nodes);
     this.addTable('Links', this.edgeColumns(), edges);
-    const { unplaced = [] } = this.network.graph;
     if (unplaced.length) this.addTable('Hosts that are not drawn', this.unplacedColumns(), unplaced);
   }
 
@@ -36,21 +40,21 @@ class Tables {
   nodeColumns(nodes) {
     const { network } = this;
     const detail = (node) => node.detail ?? '';
-    const parent = (node) => network.nodes.get(node.parent_id)?.label ?? '';
-    const links = (node) => String(network.links.get(node.id).length);
+    const parent = (node) => this.nodes.get(node.parent_id)?.label ?? '';
+    const links = (node) => String(this.links.get(node.id).length);
     const columns = [
       ['Name', (node) => this.nodeButton(node.id), (node) => node.label],
       ['Role', (node) => network.describe(node)],
     ];
-    if (nodes.some((node) => node.detail)) columns.push(['Address', (node) => nameText(detail(node)), detail]);
-    if (nodes.some((node) => node.parent_id)) columns.push(['Inside', (node) => nameText(parent(node)), parent]);
+    if (nodes.some((node) => node.detail)) columns.push(['Address', ...nameCell(detail)]);
+    if (nodes.some((node) => node.parent_id)) columns.push(['Inside', ...nameCell(parent)]);
     return [...columns, ['Links', links]];
   }
 
   edgeColumns() {
     const { network } = this;
-    const end = (side) => [(edge) => this.nodeButton(edge[side]), (edge) => network.label(edge[side])];
-    const port = (side) => [(edge) => nameText(portsOf(edge, side)), (edge) => portsOf(edge, side)];
+    const end = (side) => [(edge) => this.nodeButton(edge[side]), (edge) => this.nodes.get(edge[side])?.label ?? ''];
+    const port = (side) => nameCell((edge) => portsOf(edge, side));
     const state = network.hasStates ? [['State', (edge) => problem(edge.state) ?? STATES[edge.state] ?? '']] : [];
     return [
       ['From', ...end('source')],
@@ -65,10 +69,10 @@ class Tables {
 
   unplacedColumns() {
     return [
-      ['Name', (host) => nameText(host.label), (host) => host.label],
+      ['Name', ...nameCell((host) => host.label)],
       ['Role', (host) => words(host.role)],
-      ['Address', (host) => nameText(host.detail ?? ''), (host) => host.detail ?? ''],
-      ['Subnet', (host) => nameText(host.subnet ?? ''), (host) => host.subnet ?? ''],
+      ['Address', ...nameCell((host) => host.detail ?? '')],
+      ['Subnet', ...nameCell((host) => host.subnet ?? '')],
     ];
   }
 
@@ -85,8 +89,8 @@ class Tables {
     let [column, direction] = [0, 1];
     const order = (place, way) => {
       [column, direction] = [place, way];
-      heads.forEach((head, at) => head.toggleAttribute('aria-sort', at === place));
-      heads[place].setAttribute('aria-sort', way > 0 ? 'ascending' : 'descending');
+      for (const head of heads) head.ariaSort = null;
+      heads[place].ariaSort = way > 0 ? 'ascending' : 'descending';
       const [, toCell, toText = toCell] = columns[place];
       const compare = byText(toText);
       const sorted = items.toSorted((one, other) => way * compare(one, other));
@@ -125,7 +129,7 @@ class Tables {
   }
 
   nodeButton(id) {
-    const node = this.network.nodes.get(id);
+    const node = this.nodes.get(id);
     if (!node) return 'Unknown';
     return button(nameText(node.label || 'Unnamed'), () => this.choose(node), { className: 'link-button' });
   }

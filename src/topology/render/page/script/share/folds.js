@@ -2,7 +2,7 @@
 class LocalFolds {
   constructor(network, selection) {
     Object.assign(this, { network, selection, closed: new Set() });
-    network.hiders.push((node) => this.closed.has(this.anchor(node)));
+    network.hiders.push((node) => this.isFolded(node));
     network.listeners.push(() => this.draw());
     selection.panel?.nodeActions.push((node) => this.actions(node));
   }
@@ -12,6 +12,11 @@ class LocalFolds {
     if (node.parent_id) return node.parent_id;
     const links = this.network.links.get(node.id);
     return links.length === 1 && !this.network.children.has(node.id) ? links[0].other : null;
+  }
+
+  // What is in a container that is in a closed one is folded, too.
+  isFolded(node) {
+    return node !== undefined && (this.closed.has(this.anchor(node)) || this.isFolded(this.network.nodes.get(node.parent_id)));
   }
 
   leaves(node) {
@@ -43,7 +48,7 @@ class LocalFolds {
   }
 
   draw() {
-    if (!this.closed.size && !this.network.hasHidden) return;
+    if (!this.closed.size && !this.network.hiddenNodes.size) return;
     this.network.updateHidden();
     const { picture, nodes } = this.network;
     picture.querySelector('.folds')?.remove();

@@ -1,7 +1,11 @@
-// The filters, in their order in the form. `ofNode` or `ofEdge` returns the value by which the page itself hides nodes or links. A
-// filter with `load`, which promises its choices as `[value, text]`, is applied by the server, as the parameter of this name. With
-// `isSingle`, at most one value is chosen. A filter without choices does not show.
-const FILTERS = [{ name: 'role', title: 'Role', ofNode: (node) => node.role }];
+// The filters, in their order in the form. `ofNode` returns the values by which the page itself hides nodes, as `[value, count]`. A
+// filter with `load`, which promises its choices as `[value, text]`, is applied by the server, as the parameter of this name. Of an
+// address, it takes the values that it `accepts`. With `isSingle`, at most one value is chosen. A filter without choices does not show.
+const FILTERS = [{
+  name: 'role',
+  title: 'Role',
+  ofNode: ({ role, folded }) => folded?.map(({ role, count }) => [role, count]) ?? [[role, 1]],
+}];
 
 class Filters {
   constructor(network, permalink, serve = () => {}) {
@@ -16,7 +20,6 @@ class Filters {
     this.form.addEventListener('beforetoggle', (event) => event.newState === 'open' && this.fill());
     onClick('clear-filters', () => this.clear());
     network.hiders.push((node) => this.hidesNode(node));
-    network.edgeHiders.push((edge) => this.hidesEdge(edge));
     network.listeners.push(() => this.update());
     permalink.listeners.push(() => this.read() && this.serve());
     this.read();
@@ -24,7 +27,7 @@ class Filters {
 
   read() {
     const before = this.parameters().toString();
-    for (const filter of FILTERS) this.chosen.set(filter.name, new Set(this.permalink.list(filter.name)));
+    for (const { name, accepts = Boolean } of FILTERS) this.chosen.set(name, new Set(this.permalink.list(name).filter(accepts)));
     this.update();
     return before !== this.parameters().toString();
   }
@@ -35,18 +38,18 @@ class Filters {
     return new URLSearchParams(served.map(({ name }) => [name, [...this.chosen.get(name)].join(',')]));
   }
 
+  // Containers stay, and so does a segment as long as one of its devices does.
   hidesNode(node) {
-    if (this.network.children.has(node.id)) return false;
-    return FILTERS.some(({ name, ofNode }) => ofNode && this.misses(name, ofNode(node)));
+    const { children, links, nodes } = this.network;
+    if (!this.misses(node) || children.has(node.id)) return false;
+    return node.kind !== 'Segment' || links.get(node.id).every(({ other }) => this.misses(nodes.get(other)));
   }
 
-  hidesEdge(edge) {
-    return FILTERS.some(({ name, ofEdge }) => ofEdge && this.misses(name, ofEdge(edge)));
-  }
-
-  misses(name, value) {
-    const chosen = this.chosen.get(name);
-    return chosen?.size > 0 && !chosen.has(String(value));
+  misses(node) {
+    return FILTERS.some(({ name, ofNode }) => {
+      const chosen = this.chosen.get(name);
+      return ofNode && chosen.size > 0 && !ofNode(node).some(([value]) => chosen.has(value));
+    });
   }
 
   async fill() {
@@ -58,18 +61,17 @@ class Filters {
     }
   }
 
-  async choices({ name, ofNode, ofEdge, load }) {
+  async choices({ name, ofNode, load }) {
     try {
       if (load) return await load();
     } catch (error) {
       announce(`${error.message}`, true);
       return [];
     }
-    const { nodes, edges } = this.network.graph;
-    const values = ofNode ? nodes.filter((node) => !this.network.children.has(node.id)).map(ofNode) : edges.map(ofEdge);
-    const counts = new Map();
-    for (const value of values.filter((value) => value != null)) counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
-    for (const value of this.chosen.get(name)) if (!counts.has(value)) counts.set(value, 0);
+    const { graph, children } = this.network;
+    const counts = new Map(Array.from(this.chosen.get(name), (value) => [value, 0]));
+    const devices = graph.nodes.filter(({ id, kind }) => kind !== 'Segment' && !children.has(id));
+    for (const [value, count] of devices.flatMap(ofNode)) counts.set(value, (counts.get(value) ?? 0) + count);
     return [...counts].map(([value, count]) => [value, `${words(value)} (${count})`]).sort(byText(([, text]) => text));
   }
 
@@ -102,13 +104,14 @@ class Filters {
   update() {
     const count = [...this.chosen.values()].reduce((sum, values) => sum + values.size, 0);
     // A page that is only looked at does not read its graph.
-    if (count || this.network.hasHidden) this.network.updateHidden();
+    if (count || this.network.hiddenNodes.size) this.network.updateHidden();
     byId('open-filters').textContent = count ? `Filter (${count})` : 'Filter';
     byId('open-filters').classList.toggle('is-active', count > 0);
   }
 
   report() {
-    const { graph, hiddenNodes } = this.network;
-    announce(`${plural(graph.nodes.length - hiddenNodes.size, 'node')} of ${number(graph.nodes.length)} shown`);
+    const nodes = this.network.graph.nodes.filter(({ kind }) => !['Segment', 'Group'].includes(kind));
+    const shown = nodes.filter((node) => this.network.shows(node)).length;
+    announce(`${plural(shown, 'node')} of ${number(nodes.length)} shown`);
   }
 }

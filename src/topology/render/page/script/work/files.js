@@ -19,7 +19,7 @@ function connectFiles(views) {
     const { width, height } = views.viewer.camera.box;
     endPrint();
     const orientation = width >= height ? 'landscape' : 'portrait';
-    document.documentElement.classList.add(`print-${paper}-${orientation}`);
+    document.body.style.page = `${paper}-${orientation}`;
     if (isTiled) layTiles(views.viewer, PAPERS[paper], orientation);
     byId('export').hidePopover();
     window.print();
@@ -41,25 +41,28 @@ function layTiles({ camera, network }, sides, orientation) {
   const drawn = drawnParts(network);
   for (let place = 0; place < columns * rows; place += 1) {
     const [x, y] = [box.x + (place % columns) * width, box.y + Math.floor(place / columns) * height];
-    if (!drawn.some((part) => part.x < x + width && x < part.x + part.width && part.y < y + height && y < part.y + part.height)) continue;
+    // The title is on the first one.
+    if (place && !drawn.some((part) => part.x <= x + width && x <= part.x + part.width && part.y <= y + height && y <= part.y + part.height)) continue;
     const tile = createSvg('svg', { viewBox: `${x} ${y} ${width} ${height}`, width, height });
     tile.append(createSvg('use', { href: '#whole', x: box.x, y: box.y, width: box.width, height: box.height }));
     tiles.append(tile);
   }
-  document.documentElement.classList.add('print-tiles');
   document.body.append(tiles);
 }
 
-// The rectangles of everything that is drawn: a sheet without any of it would be blank.
-function drawnParts({ graph, picture }) {
-  const lines = graph.edges.flatMap(({ points }) => points.slice(1).map((point, place) => boxAround([points[place], point])));
-  const others = Array.from(picture.querySelectorAll('.title, .subtitle, .legend'), (part) => part.getBBox());
-  // A line that is upright or level has an area of its own, too.
-  return [...graph.nodes, ...lines.map((line) => ({ ...line, width: line.width + 1, height: line.height + 1 })), ...others];
+// The rectangles of everything that is drawn below the title: a sheet without any of it would be blank.
+function drawnParts(network) {
+  const shown = (items) => items.filter((item) => network.shows(item));
+  const { nodes, edges } = network.graph;
+  const lines = shown(edges).flatMap(({ points }) => points.slice(1).map((point, place) => boxAround([points[place], point])));
+  const others = Array.from(network.picture.querySelectorAll('.legend, .notes'), (part) => {
+    const [{ x, y, width, height }, shift] = [part.getBBox(), shiftOf(part)];
+    return { x: x + shift.x, y: y + shift.y, width, height };
+  });
+  return [...shown(nodes), ...lines, ...others];
 }
 
 function endPrint() {
-  const { classList } = document.documentElement;
-  classList.remove(...[...classList].filter((name) => name.startsWith('print-')));
+  document.body.style.page = '';
   byId('tiles')?.remove();
 }

@@ -76,7 +76,8 @@ class ManualLinks {
     panel.nodeActions.push((node) => (isHost(node) ? [button('Add a link …', () => this.open(node))] : []));
     panel.edgeActions.push((edge) => {
       const ends = [edge.source, edge.target].map((id) => this.network.nodes.get(id));
-      if (!ends.every(isHost) || edge.source === edge.target) return [];
+      // Others follow from addresses or from what runs where.
+      if (!ends.every(isHost) || !['Physical', 'Adjacency', 'Bridged'].includes(edge.kind)) return [];
       return [button('Hide this link', () => this.suppress(edge, ends))];
     });
   }

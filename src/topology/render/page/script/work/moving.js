@@ -8,40 +8,44 @@ class Mover {
     viewer.pointer.mover = this;
     viewer.keys.combinations = this;
     viewer.selection.panel.nodeActions.push((node) => (node.pinned ? [button('Unpin', () => this.unpin(node))] : []));
-    views.isBusy = () => Boolean(this.moved);
+  }
+
+  // Pins are places in the picture of all devices of the network, without areas.
+  canPin() {
+    const parameters = this.views.parameters();
+    return this.network.graph.detail !== 'overview' && !['group_by', 'focus'].some((name) => parameters.has(name));
   }
 
   // The node to move: a card. A container fills the stage, where the picture is to be moved.
   nodeOf(event) {
     const node = this.network.nodes.get(event.target.closest?.('.nodes > .node, .highlight > .node')?.dataset.id);
-    return node && !this.network.children.has(node.id) ? node : null;
+    return node && this.canPin() && !this.network.children.has(node.id) ? node : null;
   }
 
   press(event) {
-    if (document.querySelector('dialog[open], :popover-open')) return false;
     if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !event.target.closest('input, textarea, select')) {
       this.history.undo();
       return true;
     }
     const direction = event.altKey && !event.ctrlKey && !event.metaKey && DIRECTIONS[event.key];
     const { cursor } = this.selection;
-    if (!direction || !cursor.hasFocus() || !cursor.node) return false;
+    if (!direction || !cursor.hasFocus() || !cursor.node || !this.canPin()) return false;
     this.drag(cursor.node, direction[0] * NUDGE, direction[1] * NUDGE);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.drop(cursor.node), NUDGE_REST_MILLISECONDS);
+    this.timer = setTimeout(() => this.drop(), NUDGE_REST_MILLISECONDS);
     return true;
   }
 
   // A node that is moved takes its content along.
   drag(node, x, y) {
-    if (this.moved && this.moved.node !== node) this.drop(this.moved.node);
+    if (this.moved?.node !== node) this.drop();
     this.moved ??= this.lift(node);
-    this.moved.x += x;
-    this.moved.y += y;
     for (const [part, element] of this.moved.parts) {
       part.x += x;
       part.y += y;
-      element?.setAttribute('transform', `translate(${this.moved.x} ${this.moved.y})`);
+      // It may have been moved before, and not been drawn anew since.
+      const before = shiftOf(element);
+      element?.setAttribute('transform', `translate(${before.x + x} ${before.y + y})`);
     }
     this.drawLines();
     this.selection.cursor.rings[0].place();
@@ -58,13 +62,14 @@ class Mover {
     add(node);
     this.selection.clear();
     const links = parts.flatMap(([part]) => network.links.get(part.id).map(({ edge }) => edge));
+    network.picture.querySelector('.lifted')?.remove();
     const lines = createSvg('g', { class: 'lifted' });
     network.picture.querySelector('.content').insertBefore(lines, network.picture.querySelector('.nodes'));
     for (const { id } of links) {
       network.elements.get(id)?.classList.add('is-lifted');
       for (const label of network.labels.get(id) ?? []) label.classList.add('is-lifted');
     }
-    return { node, parts, links: [...new Set(links)], lines, x: 0, y: 0 };
+    return { node, parts, links: [...new Set(links)], lines };
   }
 
   // Until the server has routed the links anew, they are straight.
@@ -76,10 +81,11 @@ class Mover {
     }));
   }
 
-  drop(node) {
+  // Pins what was moved, if anything was.
+  drop() {
     clearTimeout(this.timer);
-    const { moved } = this;
-    if (moved?.node !== node) return null;
+    if (!this.moved) return null;
+    const { node } = this.moved;
     this.moved = null;
     const { x, y } = this.network.shift;
     return this.pin(node, { x: Math.round(node.x - x), y: Math.round(node.y - y) }, `${node.label || 'Node'} moved`);
@@ -91,7 +97,7 @@ class Mover {
 
   // What was not stored is shown where it was.
   async pin({ id }, position, label) {
-    const { view } = this.views;
+    const { view } = this.network.graph;
     // It stays where it was dropped, whatever moves around it.
     this.viewer.anchor = id;
     const revert = async (former) => {

@@ -13,10 +13,14 @@ class Paths {
   // Takes a node as the other end, if one was asked for.
   choose(node) {
     const from = this.network.nodes.get(this.from?.id);
-    this.from = null;
+    this.end();
     if (!from || from === node) return false;
     this.select(from, node);
     return true;
+  }
+
+  end() {
+    this.from = null;
   }
 
   // Selects the path from what is selected to another node.
@@ -28,7 +32,6 @@ class Paths {
   }
 
   select(from, to) {
-    this.from = null;
     const { selection } = this;
     const steps = this.find(from, to);
     const nodes = [from, to, ...(steps ?? []).map(({ node }) => node)];

@@ -64,7 +64,11 @@ class History {
     if (!step) return announce('Nothing to undo', true);
     this.update();
     await attempt(async () => {
-      await step.revert();
+      await step.revert().catch((error) => {
+        this.steps.push(step);
+        this.update();
+        throw error;
+      });
       announce(`Undone: ${step.label}`, true);
     });
   }

@@ -18,8 +18,8 @@ async function explain(response) {
   if (response.status === 401) return 'Your session has ended. Load the page again to log in.';
   const seconds = Number(response.headers.get('Retry-After'));
   if (seconds > 0) return `The server is busy. Try again in ${plural(seconds, 'second')}.`;
-  const { message } = await response.json().catch(() => ({}));
-  return message ?? `The server could not answer (error ${response.status}).`;
+  const { error } = await response.json().catch(() => ({}));
+  return error ?? `The server could not answer (error ${response.status}).`;
 }
 
 const ask = async (path, settings) => (await (await send(API + path, settings)).json()).data;

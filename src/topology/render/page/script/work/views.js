@@ -3,11 +3,11 @@ const REFRESH_MILLISECONDS = 30_000;
 // Which picture the page shows: a view, with what is unfolded and what the server filters by. It is loaded again when it changes.
 class Views {
   constructor(viewer, permalink) {
-    Object.assign(this, { viewer, permalink, view: viewerData.view, expand: new Set(), filters: null, loads: 0, listeners: [] });
+    Object.assign(this, { viewer, permalink, view: viewerData.view, expand: new Map(), filters: null, loads: 0, listeners: [] });
     this.tag = viewerData.tag;
     this.base = new URLSearchParams(location.search);
     this.initial = this.shown = this.parameters().toString();
-    this.links = byId('views').querySelectorAll('[data-view]');
+    this.links = [...byId('views').querySelectorAll('[data-view]')];
     for (const link of this.links) {
       link.addEventListener('click', (event) => {
         event.preventDefault();
@@ -17,30 +17,28 @@ class Views {
     setInterval(() => document.hidden || this.refresh(), REFRESH_MILLISECONDS);
     document.addEventListener('visibilitychange', () => document.hidden || this.refresh());
     viewer.selection.folds = this;
+    viewer.pointer.onRelease = () => this.isLate && this.load();
     viewer.selection.panel.nodeActions.push((node) => this.actions(node));
   }
 
   // Shows what the address names, if that is another picture.
   read() {
     const [named] = this.permalink.list('view');
-    this.view = [...this.links].some(({ dataset }) => dataset.view === named) ? named : viewerData.view;
-    this.expand = new Set(this.permalink.list('expand'));
+    this.view = this.links.some((link) => link.dataset.view === named) ? named : viewerData.view;
+    this.expand = new Map(this.permalink.list('expand').map((pair) => pair.split('.')).filter(([id]) => isId(id)));
     this.mark();
     return this.parameters().toString() === this.shown ? null : this.load();
   }
 
   mark() {
-    for (const link of this.links) {
-      if (link.dataset.view === this.view) link.setAttribute('aria-current', 'page');
-      else link.removeAttribute('aria-current');
-    }
+    for (const link of this.links) link.ariaCurrent = link.dataset.view === this.view ? 'page' : null;
     for (const listener of this.listeners) listener();
   }
 
   parameters() {
     const parameters = new URLSearchParams(this.base);
     parameters.set('view', this.view);
-    if (this.expand.size) parameters.set('expand', [...this.expand].join(','));
+    if (this.expand.size) parameters.set('expand', [...this.expand.keys()].join(','));
     for (const [name, value] of this.filters?.parameters() ?? []) parameters.set(name, value);
     return parameters;
   }
@@ -69,7 +67,7 @@ class Views {
 
   // A picture that does not change stays, and so does what the reader looks at.
   async refresh() {
-    if (this.viewer.pointer.pointers.size || this.isBusy?.()) return;
+    if (this.viewer.pointer.isHolding()) return;
     try {
       await this.fetch();
       byId('freshness').textContent = '';
@@ -84,7 +82,7 @@ class Views {
     const turn = (this.loads += 1);
     const [address, shown] = [this.address(), this.parameters().toString()];
     const stage = byId('stage');
-    stage.setAttribute('aria-busy', 'true');
+    stage.ariaBusy = 'true';
     try {
       const response = await send(address, { headers: this.tag ? { 'If-None-Match': this.tag } : {} });
       this.loadedAt = Date.now();
@@ -92,6 +90,9 @@ class Views {
       const text = await response.text();
       // A later request shows something else.
       if (turn !== this.loads) return;
+      // It would take away what the reader holds: another one is loaded afterwards.
+      this.isLate = this.viewer.pointer.isHolding();
+      if (this.isLate) return;
       this.tag = response.headers.get('ETag') ?? '';
       this.shown = shown;
       const page = new DOMParser().parseFromString(text, 'text/html');
@@ -100,61 +101,65 @@ class Views {
       const json = page.getElementById('graph').textContent;
       replacePicture(this.viewer, () => JSON.parse(json), picture);
     } finally {
-      if (turn === this.loads) stage.removeAttribute('aria-busy');
+      if (turn === this.loads) stage.ariaBusy = null;
     }
   }
 
-  // What is unfolded with a node: a part of the network by itself, and folded devices with the device that they are linked to,
-  // or with the container around them.
-  anchor(group) {
-    if (group.kind !== 'Group') return group.id;
-    return group.parent_id ?? this.viewer.network.links.get(group.id)[0]?.other;
-  }
-
-  // Opens a fold. Returns whether the node is one.
+  // Opens a fold or a part of the network. Returns whether the node is one.
   open(node) {
     if (!node.collapsed) return false;
-    this.unfold(this.anchor(node), node.collapsed);
+    this.unfold(node);
     return true;
   }
 
   toggle(node) {
     const { links, nodes, children } = this.viewer.network;
     const near = [...links.get(node.id).map(({ other }) => nodes.get(other)), ...(children.get(node.id) ?? [])];
-    const group = near.find((other) => other?.kind === 'Group');
-    if (this.expand.has(node.id)) this.fold(node);
-    else if (!this.open(group ?? node)) announce('Nothing to fold here');
+    if (this.foldOf(node)) this.fold(node);
+    else if (!this.open(node) && !near.some((other) => other?.kind === 'Group' && this.open(other))) announce('Nothing to fold here');
   }
 
-  async unfold(anchor, count) {
+  // A group of folded devices belongs to the device that it is linked to, or the container around it. By this one, it is folded again.
+  // A part of the network is folded again by itself.
+  async unfold({ id, kind, parent_id: parent, collapsed }) {
     const { network, selection } = this.viewer;
+    const anchor = kind === 'Group' ? network.links.get(id)[0]?.other ?? parent : id;
     selection.cursor.focus(network.nodes.get(anchor));
-    this.expand.add(anchor);
+    this.expand.set(id, anchor);
     await this.change();
-    announce(`${plural(count, 'device')} of ${network.label(anchor)} unfolded`);
+    announce(`${plural(collapsed, 'device')} of ${network.label(anchor)} unfolded`);
+  }
+
+  // The id by which the devices of a node are unfolded.
+  foldOf({ id }) {
+    return [...this.expand].find((pair) => pair.includes(id))?.[0];
   }
 
   async fold(node) {
-    this.expand.delete(node.id);
+    this.expand.delete(this.foldOf(node));
     await this.change();
     announce(`Devices of ${node.label} folded`);
   }
 
   change() {
-    this.permalink.set('expand', [...this.expand]);
+    this.permalink.set('expand', [...this.expand].map((pair) => pair.join('.')));
     this.mark();
     return this.load();
   }
 
   actions(node) {
     if (node.collapsed) return [button(`Unfold ${plural(node.collapsed, 'device')}`, () => this.open(node))];
-    return this.expand.has(node.id) ? [button('Fold its devices', () => this.fold(node))] : [];
+    return this.foldOf(node) ? [button('Fold its devices', () => this.fold(node))] : [];
   }
 }
+
+// The server refuses a request with an id that is none.
+const isId = (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
 
 // Tags are names for people and ids for the server.
 FILTERS.push({
   name: 'tag_ids',
   title: 'Tag',
+  accepts: isId,
   load: async () => (await ask('tags?limit=0')).map(({ id, name }) => [id, name]).sort(byText(([, name]) => name)),
 });

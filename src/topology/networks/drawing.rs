@@ -1,0 +1,309 @@
+//! Graphs with positions, of networks and of shares.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::state::NetworkState;
+use super::{Topologies, memory};
+use crate::access::Caller;
+use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
+use crate::inventory::{
+    Entity, Error, ErrorKind, KeptLayout, KeptPicture, OpenShare, StoredLayout, require_level,
+};
+use crate::model::{NetworkId, NodeId, OrganizationId, Permission, Redaction, TagId, TopologyView};
+use crate::topology::graph::{
+    Detail, Graph, GraphOptions, GroupBy, Positions, Redactor, SensitiveValues, apply, build,
+    diagram_with_ports, lay_out,
+};
+use crate::topology::layout::Diagram;
+
+/// The number of attempts to keep a layout while other instances keep theirs. The picture is drawn in any case.
+const MAX_ATTEMPTS: usize = 4;
+
+impl KeptPicture {
+    fn of(organization: OrganizationId, network: NetworkId, options: &GraphOptions) -> Self {
+        Self { organization, network, view: options.view, grouping: options.group_by.map(GroupBy::as_str) }
+    }
+}
+
+/// How the nodes of a graph get their positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Not at all.
+    Nowhere,
+    /// Where they were, as far as possible. What is new is placed beside it.
+    Remembered,
+    /// From nothing, but for what users have placed.
+    Tidy,
+}
+
+/// A picture to draw.
+#[derive(Clone, Debug)]
+pub(super) struct Drawing {
+    network: NetworkId,
+    pub(super) options: GraphOptions,
+    placement: Placement,
+    /// What users have placed.
+    pins: Positions,
+    tag_names: BTreeMap<TagId, String>,
+}
+
+/// The outcome of an attempt to draw a picture.
+enum Drawn<T, F> {
+    Finished(T),
+    /// This layout is to be kept first. What was to be done with the graph is handed back.
+    Renewed(Box<KeptLayout>, F),
+}
+
+impl Drawing {
+    pub(super) fn build(&self, state: &NetworkState, options: &GraphOptions) -> Graph {
+        let mut input = state.input(self.network, options);
+        input.tag_names.clone_from(&self.tag_names);
+        build(&input)
+    }
+
+    /// Returns the options of the picture whose layout is kept: the whole view, folded as it usually is.
+    fn whole(&self) -> GraphOptions {
+        let mut whole = GraphOptions::new(self.options.view);
+        whole.group_by = self.options.group_by;
+        // Devices, whether or not the options say so: no layout of an overview is kept.
+        whole.detail = self.options.detail;
+        whole
+    }
+
+    /// Draws the picture with the layout that is kept, unless it must be renewed first.
+    fn draw<T, F: FnOnce(Graph) -> T>(
+        &self,
+        state: &NetworkState,
+        kept: Option<&KeptLayout>,
+        may_renew: bool,
+        finish: F,
+    ) -> Drawn<T, F> {
+        let mut graph = self.build(state, &self.options);
+        graph.revision = revision_of(&graph);
+        match self.placement {
+            Placement::Nowhere => {}
+            Placement::Tidy => lay_out(&mut graph, &self.pins),
+            Placement::Remembered => {
+                let (diagram, positions) = self.diagram_of_whole(state, &graph, kept);
+                let content = memory::content_of(&diagram);
+                let is_renewed = kept.is_none_or(|kept| kept.content != content);
+                if is_renewed && may_renew && memory::may_be_kept(&diagram) {
+                    return Drawn::Renewed(Box::new(memory::renewed(diagram, kept, content)), finish);
+                }
+                let is_whole = self.options == self.whole();
+                match kept.filter(|_| is_whole).and_then(|kept| memory::arrangement(&diagram, kept, &content))
+                {
+                    Some(arrangement) => apply(&mut graph, &positions, arrangement),
+                    None => lay_out(&mut graph, &positions),
+                }
+            }
+        }
+        Drawn::Finished(finish(graph))
+    }
+
+    /// Returns the layout of the picture without regard to the kept one; `None` if there is nothing to keep.
+    fn placed_anew(&self, state: &NetworkState) -> Option<KeptLayout> {
+        let diagram = diagram_with_ports(&self.build(state, &self.options), &self.pins);
+        let content = memory::content_of(&diagram);
+        memory::may_be_kept(&diagram).then(|| memory::renewed(diagram, None, content))
+    }
+
+    /// Returns what is laid out of the whole picture, and the positions that nodes have or had.
+    fn diagram_of_whole(
+        &self,
+        state: &NetworkState,
+        graph: &Graph,
+        kept: Option<&KeptLayout>,
+    ) -> (Diagram, Positions) {
+        let mut positions = self.pins.clone();
+        positions.former = kept.map(memory::former_positions).unwrap_or_default();
+        let whole = self.whole();
+        let diagram = if self.options == whole {
+            diagram_with_ports(graph, &positions)
+        } else {
+            diagram_with_ports(&self.build(state, &whole), &positions)
+        };
+        (diagram, positions)
+    }
+}
+
+impl Topologies {
+    /// Draws the graph of a network and returns the result of `finish` for it. Access to the network must have been
+    /// checked.
+    ///
+    /// All of it is one piece of work, so that of many requests only one has its graph in memory.
+    pub(crate) async fn drawn<T: Send + 'static>(
+        &self,
+        organization: OrganizationId,
+        network: NetworkId,
+        options: GraphOptions,
+        placement: Placement,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let picture = KeptPicture::of(organization, network, &options);
+        let drawing = Arc::new(self.drawing(organization, network, options, placement).await?);
+        let (mut finish, mut unkept, mut attempts) = (finish, None, 0);
+        loop {
+            attempts += 1;
+            let stored = match drawing.placement {
+                Placement::Remembered => self.inventory.kept_layout(&picture).await?,
+                Placement::Nowhere | Placement::Tidy => StoredLayout::default(),
+            };
+            let kept: Option<KeptLayout> = unkept.take().or_else(|| stored.layout.clone());
+            let may_renew = attempts <= MAX_ATTEMPTS;
+            let shared = Arc::clone(&drawing);
+            let work = move |state: &NetworkState| shared.draw(state, kept.as_ref(), may_renew, finish);
+            let renewed = match self.with_network(organization, network, work).await? {
+                Drawn::Finished(result) => return Ok(result),
+                Drawn::Renewed(renewed, handed_back) => {
+                    finish = handed_back;
+                    renewed
+                }
+            };
+            match self.inventory.keep_layout(&picture, &renewed, &stored).await {
+                Ok(true) => {}
+                // Another instance has kept its own.
+                Ok(false) => continue,
+                // A picture can be drawn also where nothing can be stored.
+                Err(error) => tracing::warn!(error = error.with_causes(), "a layout was not kept"),
+            }
+            unkept = Some(*renewed);
+        }
+    }
+
+    /// Places all nodes of a view anew, but for those that users have placed, and keeps that layout. The caller must be a
+    /// Member or above.
+    ///
+    /// # Errors
+    /// `PermissionDenied`; those of [`graph`](Self::graph); `Conflict` if others do the same all the time.
+    pub async fn tidy(
+        &self,
+        caller: &Caller,
+        network: NetworkId,
+        view: TopologyView,
+        group_by: Option<GroupBy>,
+    ) -> Result<(), Error> {
+        require_level(caller, Permission::Member)?;
+        self.inventory.require_network(caller, network).await?;
+        let organization = caller.organization_id();
+        let options = GraphOptions { group_by, ..GraphOptions::new(view) };
+        let picture = KeptPicture::of(organization, network, &options);
+        let drawing = Arc::new(self.drawing(organization, network, options, Placement::Tidy).await?);
+        for _ in 0..MAX_ATTEMPTS {
+            let stored = self.inventory.kept_layout(&picture).await?;
+            let shared = Arc::clone(&drawing);
+            let work = move |state: &NetworkState| shared.placed_anew(state);
+            let layout = self.with_network(organization, network, work).await?;
+            if self.inventory.replace_layout(&picture, layout.as_ref(), &stored).await? {
+                return Ok(());
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::TopologyLayout, id: network.uuid() }.into())
+    }
+
+    pub(super) async fn drawing(
+        &self,
+        organization: OrganizationId,
+        network: NetworkId,
+        options: GraphOptions,
+        placement: Placement,
+    ) -> Result<Drawing, Error> {
+        let is_overview = options.detail == Some(Detail::Overview);
+        // An overview has other nodes than the whole picture, and what is around a node has little to do with where that is in it.
+        let is_other = (options.focus.is_some() || is_overview) && placement == Placement::Remembered;
+        let placement = if is_other { Placement::Tidy } else { placement };
+        let pins = match options.group_by {
+            None if placement != Placement::Nowhere && !is_overview => {
+                self.pins(network, options.view).await?
+            }
+            // Users have placed nodes where there are no containers.
+            _ => Positions::default(),
+        };
+        let tag_names = match options.group_by {
+            Some(GroupBy::Tag) => self.inventory.tag_names(organization).await?,
+            _ => BTreeMap::new(),
+        };
+        Ok(Drawing { network, options, placement, pins, tag_names })
+    }
+
+    /// Returns the positions that users have given to the nodes of a view.
+    async fn pins(&self, network: NetworkId, view: TopologyView) -> Result<Positions, Error> {
+        let layout = self.inventory.topology_layout(network, view).await?;
+        let pinned = layout.positions.iter().map(|node| (node.id, [node.x, node.y])).collect();
+        Ok(Positions { pinned, ..Positions::default() })
+    }
+
+    /// Draws the graph of a share and returns the result of `finish` for it. The graph has positions.
+    ///
+    /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on
+    /// it.
+    pub(crate) async fn shared<T: Send + 'static>(
+        &self,
+        open: &OpenShare,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let OpenShare { share, network_id: network, secret } = open;
+        let organization = share.organization_id;
+        let options = GraphOptions::new(share.view);
+        let pins = self.pins(*network, share.view).await?.pinned;
+        let picture = KeptPicture::of(organization, *network, &options);
+        // Distances in the kept layout tell how long names are, and its order how they are sorted.
+        let kept =
+            if share.redact.is_empty() { self.inventory.kept_layout(&picture).await?.layout } else { None };
+        let (share, network, secret) = (share.clone(), *network, secret.clone());
+        let draw = move |state: &NetworkState| {
+            let mut graph = build(&state.input(network, &options));
+            let mut values = SensitiveValues::of(state.hosts(), &share.redact);
+            if share.redact.contains(&Redaction::Names) {
+                state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
+            }
+            let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
+            let redactor =
+                if share.options.show_inspect_panel { redactor } else { redactor.without_inspection() };
+            redactor.redact(&mut graph);
+            let renamed = |places: BTreeMap<NodeId, [f64; 2]>| -> BTreeMap<NodeId, [f64; 2]> {
+                places.into_iter().map(|(id, place)| (redactor.id(id), place)).collect()
+            };
+            let former = kept.as_ref().map(memory::former_positions).unwrap_or_default();
+            lay_out(&mut graph, &Positions { pinned: renamed(pins), former: renamed(former) });
+            // Of what the share shows: it must not tell viewers that something changed which the share conceals.
+            graph.revision = revision_of(&graph);
+            finish(graph)
+        };
+        self.with_network(organization, network, draw).await
+    }
+}
+
+/// Number of bytes that are encoded and hashed in about 0.1 ms.
+const BYTES_PER_TURN: usize = 32 * 1024;
+
+/// Returns a text that changes whenever the graph changes.
+fn revision_of(graph: &Graph) -> String {
+    let mut writer = BufWriter::with_capacity(BYTES_PER_TURN, Hashed(Sha256::new()));
+    // Numbers, strings and maps with string keys always have a JSON form, and hashing never fails.
+    let written = serde_json::to_writer(&mut writer, graph).ok();
+    let hashed = written.and_then(|()| writer.into_inner().ok());
+    let digest = hashed.map(|Hashed(digest)| digest.finalize()).asserted_or_default();
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A digest of what is written, in turns.
+#[derive(Debug)]
+struct Hashed(Sha256);
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        yield_turn();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
