@@ -186,7 +186,8 @@ fn renamed_network_changes_the_file() {
 #[test]
 fn theme_of_the_host_application_changes_files_pages_and_their_tags() {
     run_with(Campus::new, async |campus| {
-        let theme = Theme::builder().fonts(["Fira Sans"]).light(ThemeColor::Accent, "#8a1c5b").build().unwrap();
+        let theme =
+            Theme::builder().fonts(["Fira Sans"]).light(ThemeColor::Accent, "#8a1c5b").build().unwrap();
         let server = campus.configured(|builder| builder.theme(theme.clone()));
         let page = format!("/topology/{OFFICE}");
         for target in [of_office(EXPORT, ""), of_office(EXPORT, "format=drawio"), page] {
