@@ -27,7 +27,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     let unplaced = unplaced(&context, &draft);
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
-    if let Some(by) = input.options.group_by.filter(|_| input.options.view == TopologyView::L2) {
+    if let Some(by) = input.options.grouping() {
         group(&mut draft, &context, by);
     }
     if let Some(id) = input.options.focus {
