@@ -60,7 +60,7 @@ impl Inventory {
     /// Brings the hosts and users that an earlier version of the library has stored up to date, hosts that were stored
     /// [without terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the
     /// present [indexes](crate::Inventory::with_custom_index). Finds the neighbors of ports again that were found by other
-    /// [names of ports](crate::Inventory::with_port_names). Returns the number of these records.
+    /// names of ports (`with_port_names`). Returns the number of these records.
     ///
     /// Filters and orders that are new do not find such records before, and such users cannot log in. The records
     /// themselves do not change, nor do their `updated_at`, but for hosts that get other neighbors. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once

@@ -98,7 +98,7 @@ impl Organizations<'_> {
     /// [shared](Inventory::with_shared_emails), the place must be free that the user had in the exporting store: the first one, if
     /// no other user there had the address. API keys and passwords are valid as they were at the export, also keys that were deleted
     /// since; users must log in again. The version of this crate, the indexes of custom fields and the
-    /// [names of ports](Inventory::with_port_names) must be those of the exporting inventory.
+    /// names of ports (`with_port_names`) must be those of the exporting inventory.
     ///
     /// The organization appears at the end, complete: before, its records are in the store, but no caller reaches them. They are
     /// deleted when the restoration fails, and if the process stops, about two hours later or by [`delete`](Self::delete). Until

@@ -29,8 +29,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
     let is_overview = input.options.detail == Some(Detail::Overview);
-    let by = input.options.group_by.filter(|_| input.options.view == TopologyView::L2 && !is_overview);
-    if let Some(by) = by {
+    if let Some(by) = input.options.grouping().filter(|_| !is_overview) {
         group(&mut draft, &context, by);
     }
     if let Some(id) = input.options.focus {

@@ -59,6 +59,11 @@ impl GraphOptions {
             show_stale: Self::SHOW_STALE,
         }
     }
+
+    /// Returns what the containers of the picture stand for, if the view has containers.
+    pub(in crate::topology) fn grouping(&self) -> Option<GroupBy> {
+        self.group_by.filter(|_| self.view == TopologyView::L2)
+    }
 }
 
 text_enum! {

@@ -145,6 +145,8 @@ impl Topologies {
         placement: Placement,
         finish: impl FnOnce(Graph) -> T + Send + 'static,
     ) -> Result<T, Error> {
+        // Otherwise, equal pictures would be kept several times.
+        let options = GraphOptions { group_by: options.grouping(), ..options };
         let picture = KeptPicture::of(organization, network, &options);
         let drawing = Arc::new(self.drawing(organization, network, options, placement).await?);
         let (mut finish, mut unkept, mut attempts) = (finish, None, 0);
@@ -191,7 +193,8 @@ impl Topologies {
         require_level(caller, Permission::Member)?;
         self.inventory.require_network(caller, network).await?;
         let organization = caller.organization_id();
-        let options = GraphOptions { group_by, ..GraphOptions::new(view) };
+        let mut options = GraphOptions { group_by, ..GraphOptions::new(view) };
+        options.group_by = options.grouping();
         let picture = KeptPicture::of(organization, network, &options);
         let drawing = Arc::new(self.drawing(organization, network, options, Placement::Tidy).await?);
         for _ in 0..MAX_ATTEMPTS {

@@ -98,14 +98,14 @@ fn each_least_confidence_leaves_out_what_is_less_certain() {
 }
 
 /// Returns two sites with a switch and computers each, a router between them, and an unknown device at one.
-fn sites() -> Fixture {
+fn sites(computers: usize) -> Fixture {
     let mut network = Fixture::default();
     let router = network.host("router", "router", &[]);
     for site in ["North", "South"] {
         let switch = network.host(&format!("sw-{site}"), "switch", &[]);
         network.hosts.last_mut().unwrap().sys_location = Some(format!(" {site} "));
         network.link((router, site), (switch, "1"), "Confirmed");
-        for number in 0..900 {
+        for number in 0..computers {
             let pc = network.host(&format!("pc-{site}-{number}"), "Windows", &[]);
             network.link((switch, &format!("p{number}")), (pc, "1"), "Confirmed");
         }
@@ -122,7 +122,7 @@ fn sites() -> Fixture {
 
 #[test]
 fn locations_are_containers_of_devices_and_of_what_hangs_there_alone() {
-    let network = sites();
+    let network = sites(900);
     let mut options = GraphOptions::new(TopologyView::L2);
     options.group_by = Some(GroupBy::Location);
     for collapse in [true, false] {
@@ -154,7 +154,7 @@ fn locations_are_containers_of_devices_and_of_what_hangs_there_alone() {
 
 #[test]
 fn containers_change_nothing_about_what_is_near_a_focus() {
-    let network = sites();
+    let network = sites(12);
     let mut options = GraphOptions::new(TopologyView::L2);
     options.focus = Some(network.hosts[2].id.into());
     for (depth, count) in [(1, 2), (2, 15)] {
@@ -176,7 +176,7 @@ fn containers_change_nothing_about_what_is_near_a_focus() {
 
 #[test]
 fn of_several_tags_the_first_by_name_is_the_container() {
-    let mut network = sites();
+    let mut network = sites(12);
     network.hosts[0].tags = vec![TagId::from_u128(2), TagId::from_u128(10)];
     let mut options = GraphOptions::new(TopologyView::L2);
     options.group_by = Some(GroupBy::Tag);

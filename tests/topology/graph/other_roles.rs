@@ -75,7 +75,7 @@ fn many_roles_make_neither_a_long_group_nor_a_long_legend() {
     let group = graph.nodes.iter().find(|node| node.kind == NodeKind::Group).unwrap();
     assert_eq!(group.folded.len(), 32);
     assert_eq!(group.folded.iter().map(|of| of.count).sum::<u32>(), group.collapsed);
-    assert_eq!((group.folded[0].role, group.folded[0].count), (HostRole::Unknown, 261));
+    assert_eq!((group.folded[0].role, group.folded[0].count), (HostRole::Unknown, 269));
 
     let mut options = GraphOptions::new(TopologyView::L2);
     options.collapse = false;

@@ -221,7 +221,7 @@ fn json_that_is_no_theme_is_refused() {
         ("[]", "not a JSON object"),
         (r#"{"colour": 1}"#, "unknown field `colour`"),
         (r##"{"light": {"paper": "#fff"}}"##, "unknown variant `paper`"),
-        (r##"{"roles": {"toaster": "#fff"}}"##, "unknown variant `toaster`"),
+        (r##"{"roles": {"toaster": "#fff"}}"##, "neither a known role"),
         (r#"{"icons": {"iot": {"pictogram": "M0 0"}}}"#, "missing field `badge`"),
         (r#"{"icons": {"iot": {"badge": "M0 0", "script": "x"}}}"#, "unknown field `script`"),
     ] {
