@@ -16,6 +16,9 @@ const NETWORK: NetworkId = NetworkId::from_u128(1);
 /// The number of changes of each network, one after the other.
 const CHANGES: usize = 10;
 
+/// A number of hosts that do not fit on a sheet.
+const CROWD: u128 = 700;
+
 /// A network whose picture is looked at.
 struct Watched {
     inventory: Inventory,
@@ -105,4 +108,25 @@ async fn one_host_or_link_more_or_less_moves_hardly_any_other() {
         // Read again, it is the same picture.
         assert_eq!(watched.graph().await, before, "{}", scene.name);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn folds_stay_until_everything_is_placed_anew() {
+    let watched = Watched::new(Vec::new()).await;
+    let switch = HostId::from_u128(0x51);
+    watched.put(Host::with_id(switch, watched.network, "switch")).await;
+    let leaves: Vec<HostId> = (0..CROWD).map(|number| HostId::from_u128(0x1000 + number)).collect();
+    for leaf in &leaves {
+        watched.put(Host::with_id(*leaf, watched.network, format!("leaf-{leaf}"))).await;
+        watched.link(switch, *leaf).await;
+    }
+    let folded = async || watched.graph().await.nodes.iter().map(|node| node.collapsed).max().unwrap();
+    assert_eq!(folded().await as usize, leaves.len());
+    for leaf in &leaves[3..] {
+        watched.inventory.hosts().delete(&watched.system, *leaf).await.unwrap();
+    }
+    assert_eq!(folded().await, 3);
+    watched.topologies.tidy(&watched.system, watched.network, TopologyView::L2, None).await.unwrap();
+    assert_eq!(folded().await, 0);
+    assert_eq!(watched.graph().await.nodes.len(), 4);
 }

@@ -6,6 +6,7 @@ use super::arrange::size::cut_text;
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::fold::fold;
+use super::input::Folding;
 use super::overview::overview;
 use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
 use super::unplaced::unplaced;
@@ -38,7 +39,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     if is_overview {
         overview(&mut draft, &context);
     }
-    fold(&mut draft, input.options);
+    fold(&mut draft, input.options, &input.folding);
     limit(&mut draft, input.options);
     let (mut nodes, edges, hidden, warnings) = draft.into_parts();
     size::measure(&mut nodes);
@@ -121,7 +122,7 @@ pub(super) fn limit(draft: &mut GraphDraft, options: &GraphOptions) {
     if draft.nodes.len() > MAX_NODES {
         let all = draft.nodes.len();
         let folded = GraphOptions { collapse: true, expand: BTreeSet::new(), ..options.clone() };
-        fold(draft, &folded);
+        fold(draft, &folded, &Folding::AsNeeded);
         draft.warn_count("folded_to_fit", all.saturating_sub(draft.nodes.len()));
     }
     if draft.nodes.len() > MAX_NODES {

@@ -103,6 +103,19 @@ text_enum! {
     pub struct GroupByError;
 }
 
+/// Which groups of end devices one node stands for.
+#[derive(Clone, Debug)]
+pub(in crate::topology) enum Folding {
+    /// The largest ones, until the names of the others can be read on A3.
+    AsNeeded,
+    /// Those of an earlier picture with these nodes. Of the new ones, those that are as large.
+    #[cfg(feature = "service")]
+    AsBefore(BTreeSet<NodeId>),
+    /// All of them.
+    #[cfg(feature = "service")]
+    All,
+}
+
 /// A network, and what to show of it. The order of the lists does not matter.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -131,6 +144,8 @@ pub struct GraphInput<'a> {
     pub tag_names: BTreeMap<TagId, String>,
     /// The options that select what to show.
     pub options: &'a GraphOptions,
+    /// Which groups of end devices are folded, if the options fold some.
+    pub(in crate::topology) folding: Folding,
     /// A value that changes whenever the network changes.
     pub revision: &'a str,
     /// When a report of the network was made last; `None`: there was none.
@@ -156,6 +171,7 @@ impl<'a> GraphInput<'a> {
             descriptions: BTreeMap::new(),
             tag_names: BTreeMap::new(),
             options,
+            folding: Folding::AsNeeded,
             revision: "",
             observed_at: None,
             stale_before: None,

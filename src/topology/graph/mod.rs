@@ -34,6 +34,8 @@ pub use self::arrange::{Positions, lay_out};
 pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
 pub(in crate::topology) use self::port_name::{port_labels, port_names};
 pub use self::redact::{Redactor, SensitiveValues};

@@ -1,6 +1,6 @@
 //! Graphs with positions, of networks and of shares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
@@ -19,7 +19,6 @@ use crate::topology::graph::{
     Detail, Graph, GraphOptions, GroupBy, Positions, Redactor, SensitiveValues, apply, build,
     diagram_with_ports, lay_out,
 };
-use crate::topology::layout::Diagram;
 
 /// The number of attempts to keep a layout while other instances keep theirs. The picture is drawn in any case.
 const MAX_ATTEMPTS: usize = 4;
@@ -60,18 +59,26 @@ enum Drawn<T, F> {
 }
 
 impl Drawing {
-    pub(super) fn build(&self, state: &NetworkState, options: &GraphOptions) -> Graph {
+    pub(super) fn build(
+        &self,
+        state: &NetworkState,
+        options: &GraphOptions,
+        kept: Option<&KeptLayout>,
+    ) -> Graph {
         let mut input = state.input(self.network, options);
         input.tag_names.clone_from(&self.tag_names);
+        let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
+        // Fewer devices, such as those of one role, may need no folds.
+        input.folding = memory::folding(kept.filter(|_| folded == self.whole()));
         build(&input)
     }
 
-    /// Returns the options of the picture whose layout is kept: the whole view, folded as it usually is.
+    /// Returns the options of the picture whose layout is kept: the devices of the whole view, folded as they usually are.
     fn whole(&self) -> GraphOptions {
         let mut whole = GraphOptions::new(self.options.view);
         whole.group_by = self.options.group_by;
-        // Devices, whether or not the options say so: no layout of an overview is kept.
-        whole.detail = self.options.detail;
+        // To ask for devices is the same as to ask for nothing.
+        whole.detail = self.options.detail.filter(|detail| *detail == Detail::Devices);
         whole
     }
 
@@ -83,52 +90,62 @@ impl Drawing {
         may_renew: bool,
         finish: F,
     ) -> Drawn<T, F> {
-        let mut graph = self.build(state, &self.options);
+        if self.placement == Placement::Remembered {
+            return self.draw_as_before(state, kept, may_renew, finish);
+        }
+        let mut graph = self.build(state, &self.options, kept);
         graph.revision = revision_of(&graph);
-        match self.placement {
-            Placement::Nowhere => {}
-            Placement::Tidy => lay_out(&mut graph, &self.pins),
-            Placement::Remembered => {
-                let (diagram, positions) = self.diagram_of_whole(state, &graph, kept);
-                let content = memory::content_of(&diagram);
-                let is_renewed = kept.is_none_or(|kept| kept.content != content);
-                if is_renewed && may_renew && memory::may_be_kept(&diagram) {
-                    return Drawn::Renewed(Box::new(memory::renewed(diagram, kept, content)), finish);
-                }
-                let is_whole = self.options == self.whole();
-                match kept.filter(|_| is_whole).and_then(|kept| memory::arrangement(&diagram, kept, &content))
-                {
-                    Some(arrangement) => apply(&mut graph, &positions, arrangement),
-                    None => lay_out(&mut graph, &positions),
-                }
-            }
+        if self.placement == Placement::Tidy {
+            lay_out(&mut graph, &self.pins);
         }
         Drawn::Finished(finish(graph))
     }
 
-    /// Returns the layout of the picture without regard to the kept one; `None` if there is nothing to keep.
-    fn placed_anew(&self, state: &NetworkState) -> Option<KeptLayout> {
-        let diagram = diagram_with_ports(&self.build(state, &self.options), &self.pins);
-        let content = memory::content_of(&diagram);
-        memory::may_be_kept(&diagram).then(|| memory::renewed(diagram, None, content))
-    }
-
-    /// Returns what is laid out of the whole picture, and the positions that nodes have or had.
-    fn diagram_of_whole(
+    fn draw_as_before<T, F: FnOnce(Graph) -> T>(
         &self,
         state: &NetworkState,
-        graph: &Graph,
         kept: Option<&KeptLayout>,
-    ) -> (Diagram, Positions) {
+        may_renew: bool,
+        finish: F,
+    ) -> Drawn<T, F> {
+        let (whole, kept) = self.whole_picture(state, kept);
         let mut positions = self.pins.clone();
         positions.former = kept.map(memory::former_positions).unwrap_or_default();
-        let whole = self.whole();
-        let diagram = if self.options == whole {
-            diagram_with_ports(graph, &positions)
-        } else {
-            diagram_with_ports(&self.build(state, &whole), &positions)
-        };
-        (diagram, positions)
+        let diagram = diagram_with_ports(&whole, &positions);
+        let content = memory::content_of(&diagram);
+        let is_renewed = kept.is_none_or(|kept| kept.content != content);
+        if is_renewed && may_renew && memory::may_be_kept(&diagram) {
+            return Drawn::Renewed(Box::new(memory::renewed(&diagram, kept, content)), finish);
+        }
+        let is_whole = self.options == self.whole();
+        let mut graph = if is_whole { whole } else { self.build(state, &self.options, kept) };
+        graph.revision = revision_of(&graph);
+        match kept.filter(|_| is_whole).and_then(|kept| memory::arrangement(&diagram, kept, &content)) {
+            Some(arrangement) => apply(&mut graph, &positions, arrangement),
+            None => lay_out(&mut graph, &positions),
+        }
+        Drawn::Finished(finish(graph))
+    }
+
+    /// Builds the whole picture, and returns the kept layout if it is of use for it.
+    fn whole_picture<'k>(
+        &self,
+        state: &NetworkState,
+        kept: Option<&'k KeptLayout>,
+    ) -> (Graph, Option<&'k KeptLayout>) {
+        let options = self.whole();
+        let graph = self.build(state, &options, kept);
+        match kept {
+            Some(kept) if memory::is_outdated(&graph, kept) => (self.build(state, &options, None), None),
+            _ => (graph, kept),
+        }
+    }
+
+    /// Returns the layout of the picture without regard to the kept one; `None` if there is nothing to keep.
+    fn placed_anew(&self, state: &NetworkState) -> Option<KeptLayout> {
+        let diagram = diagram_with_ports(&self.build(state, &self.options, None), &self.pins);
+        let content = memory::content_of(&diagram);
+        memory::may_be_kept(&diagram).then(|| memory::renewed(&diagram, None, content))
     }
 }
 
@@ -153,8 +170,8 @@ impl Topologies {
         loop {
             attempts += 1;
             let stored = match drawing.placement {
-                Placement::Remembered => self.inventory.kept_layout(&picture).await?,
-                Placement::Nowhere | Placement::Tidy => StoredLayout::default(),
+                Placement::Remembered | Placement::Nowhere => self.inventory.kept_layout(&picture).await?,
+                Placement::Tidy => StoredLayout::default(),
             };
             let kept: Option<KeptLayout> = unkept.take().or_else(|| stored.layout.clone());
             let may_renew = attempts <= MAX_ATTEMPTS;
@@ -260,7 +277,9 @@ impl Topologies {
             if share.redact.is_empty() { self.inventory.kept_layout(&picture).await?.layout } else { None };
         let (share, network, secret) = (share.clone(), *network, secret.clone());
         let draw = move |state: &NetworkState| {
-            let mut graph = build(&state.input(network, &options));
+            let mut input = state.input(network, &options);
+            input.folding = memory::folding(kept.as_ref());
+            let mut graph = build(&input);
             let mut values = SensitiveValues::of(state.hosts(), &share.redact);
             if share.redact.contains(&Redaction::Names) {
                 state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));

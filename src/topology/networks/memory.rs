@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::fair_threads::yield_turn;
 use crate::inventory::KeptLayout;
 use crate::model::NodeId;
+use crate::topology::graph::{Folding, Graph};
 use crate::topology::layout::{self, Arrangement, Diagram, Rect};
 
 /// The largest number of nodes whose places are kept: they take about a megabyte.
@@ -30,6 +31,19 @@ pub(super) fn former_positions(kept: &KeptLayout) -> BTreeMap<NodeId, [f64; 2]> 
     kept.nodes.iter().map(|&(id, [x, y, ..])| (id, [x, y])).collect()
 }
 
+/// Returns how a picture is folded as the kept one: the number of devices decides only when everything is placed anew, so that
+/// one host more or less does not change what the others look like.
+pub(super) fn folding(kept: Option<&KeptLayout>) -> Folding {
+    let nodes = |kept: &KeptLayout| kept.nodes.iter().map(|(id, _)| *id).collect();
+    kept.map_or(Folding::AsNeeded, |kept| Folding::AsBefore(nodes(kept)))
+}
+
+/// Returns whether so many nodes have come and gone that everything is folded and placed anew.
+pub(super) fn is_outdated(graph: &Graph, kept: &KeptLayout) -> bool {
+    let present = graph.nodes.iter().map(|node| node.id).collect();
+    changes(&present, kept) > MIN_CHANGES.max(kept.placed / 2)
+}
+
 /// Returns the arrangement of a diagram whose layout is kept; `None` if another one is kept.
 pub(super) fn arrangement(diagram: &Diagram, kept: &KeptLayout, content: &str) -> Option<Arrangement> {
     if kept.content != content {
@@ -42,20 +56,14 @@ pub(super) fn arrangement(diagram: &Diagram, kept: &KeptLayout, content: &str) -
 }
 
 /// Places the shapes of a diagram anew, or beside those that have a place in the kept layout.
-pub(super) fn renewed(mut diagram: Diagram, kept: Option<&KeptLayout>, content: String) -> KeptLayout {
+pub(super) fn renewed(diagram: &Diagram, kept: Option<&KeptLayout>, content: String) -> KeptLayout {
     let present: BTreeSet<NodeId> = diagram.shapes.iter().map(|shape| shape.id).collect();
-    let known = kept
-        .map(|kept| (kept, changes(&present, kept)))
-        .filter(|(kept, changed)| *changed <= MIN_CHANGES.max(kept.placed / 2));
-    if known.is_none() {
-        diagram.shapes.iter_mut().for_each(|shape| shape.former = None);
-    }
-    let places = layout::place(&diagram);
+    let places = layout::place(diagram);
     let shapes = diagram.shapes.iter().zip(places);
     KeptLayout {
         content,
-        placed: known.map_or(diagram.shapes.len(), |(kept, _)| kept.placed),
-        changed: known.map_or(0, |(_, changed)| changed),
+        placed: kept.map_or(diagram.shapes.len(), |kept| kept.placed),
+        changed: kept.map_or(0, |kept| changes(&present, kept)),
         nodes: shapes.map(|(shape, at)| (shape.id, [at.x, at.y, at.width, at.height])).collect(),
     }
 }

@@ -12,7 +12,7 @@ use self::cache::{Cache, StateSize, StateSlot};
 pub(crate) use self::drawing::Placement;
 use self::state::NetworkState;
 use super::EdgeDetails;
-use super::graph::{BlindSpot, Graph, GraphOptions, blind_spots, build};
+use super::graph::{BlindSpot, Folding, Graph, GraphOptions, blind_spots, build};
 use crate::access::Caller;
 use crate::discovery::Claim;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -113,10 +113,9 @@ impl Topologies {
         let find = move |state: &NetworkState| {
             let find_in = |collapse| {
                 let options = GraphOptions { collapse, ..options.clone() };
-                build(&state.input(network, &options))
-                    .edges
-                    .into_iter()
-                    .find(|edge| edge.id == id || edge.parallel.contains(&id))
+                let mut input = state.input(network, &options);
+                input.folding = Folding::All;
+                build(&input).edges.into_iter().find(|edge| edge.id == id || edge.parallel.contains(&id))
             };
             // Only a folded graph has the edges to groups.
             let edge = find_in(false).or_else(|| find_in(true))?;

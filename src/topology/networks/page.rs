@@ -46,7 +46,7 @@ impl Topologies {
 impl Drawing {
     /// Returns whether the names of the picture are large enough on a page. The layout by which this is found out is not kept.
     fn fits_on_screen(&self, state: &NetworkState) -> bool {
-        let mut graph = self.build(state, &self.options);
+        let mut graph = self.build(state, &self.options, None);
         if !SCREEN.may_hold(&graph) {
             return false;
         }

@@ -10,6 +10,7 @@ pub(super) use self::parts::{count_in_words, role_counts, words};
 use self::sheet::folds_needed;
 use super::GraphOptions;
 use super::draft::GraphDraft;
+use super::input::Folding;
 use super::port_name::port_name;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
@@ -31,22 +32,37 @@ struct Fold {
     edge: Option<Edge>,
 }
 
-/// Replaces end devices by one node for each device and container, the largest groups first, until the names are large
-/// enough on a sheet or no group is left.
+/// Replaces end devices by one node for each device and container.
 ///
 /// What a reader unfolds does not fold anything else.
-pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions) {
+pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions, folding: &Folding) {
     if !options.collapse {
         return;
     }
-    let folds = folds(draft, options.focus);
-    let needed = folds_needed(draft, &folds, options.view);
+    let mut folds = folds(draft, options.focus);
+    match folding {
+        Folding::AsNeeded => folds.truncate(folds_needed(draft, &folds, options.view)),
+        #[cfg(feature = "service")]
+        Folding::AsBefore(former) => keep_former(&mut folds, former),
+        #[cfg(feature = "service")]
+        Folding::All => {}
+    }
     let is_expanded =
         |fold: &Fold| options.expand.contains(&fold.group.id) || options.expand.contains(&fold.anchor);
-    for fold in folds.into_iter().take(needed).filter(|fold| !is_expanded(fold)) {
+    for fold in folds.into_iter().filter(|fold| !is_expanded(fold)) {
         yield_turn();
         fold.apply(draft);
     }
+}
+
+/// Keeps the groups that an earlier picture with these nodes has folded, and new ones that are as large as the smallest of them.
+#[cfg(feature = "service")]
+fn keep_former(folds: &mut Vec<Fold>, former: &BTreeSet<NodeId>) {
+    let was_folded = |fold: &Fold| former.contains(&fold.group.id);
+    let least = folds.iter().filter(|fold| was_folded(fold)).map(|fold| fold.leaves.len()).min();
+    let is_new = |fold: &Fold| !fold.leaves.iter().any(|leaf| former.contains(leaf));
+    let is_as_large = |fold: &Fold| least.is_some_and(|least| fold.leaves.len() >= least);
+    folds.retain(|fold| was_folded(fold) || (is_new(fold) && is_as_large(fold)));
 }
 
 impl Fold {
