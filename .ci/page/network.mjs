@@ -211,7 +211,7 @@ export class NetworkChecks {
     const formats = await page.locator('#export a').count();
     expect(formats === 6, `${formats} formats`);
     for (const link of await page.locator('#export a').all()) {
-      const path = (await link.getAttribute('href')).replace('../api/v1/', '');
+      const path = (await link.evaluate(({ href }) => href)).replace(this.api, '');
       const answer = await this.ask('GET', path);
       expect(answer.ok && answer.headers.get('content-disposition'), `${path} answers ${answer.status}`);
     }
