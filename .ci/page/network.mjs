@@ -198,7 +198,7 @@ export class NetworkChecks {
     await loaded(page);
     expect((await this.layout()).positions.length === before + 1, 'Alt and the arrow keys pin nothing');
     await page.keyboard.press('Control+z');
-    await page.waitForFunction(() => document.getElementById('undo').disabled);
+    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('Undone'));
     await loaded(page);
     expect((await this.layout()).positions.length === before, 'the undo leaves the pin');
   }
