@@ -229,6 +229,7 @@ impl Look {
 
     /// Returns the color of a role.
     pub(super) fn role(&self, role: HostRole) -> Rgb {
+        let role = if matches!(role, HostRole::Other(_)) { HostRole::Unknown } else { role };
         self.roles.get(&role).copied().unwrap_or_else(|| built_in_role(role))
     }
 
