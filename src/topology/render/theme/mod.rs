@@ -150,7 +150,8 @@ impl Theme {
     /// ```
     /// use toposcope::topology::render::{ColorScheme, Theme};
     ///
-    /// let source = Theme::default().style_source(ColorScheme::Auto);
+    /// let theme = Theme::default();
+    /// let source = theme.style_source(ColorScheme::Auto);
     /// let policy = format!("default-src 'none'; style-src {source}; sandbox");
     /// assert!(policy.contains("style-src 'sha256-"));
     /// ```
