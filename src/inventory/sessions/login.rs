@@ -1,14 +1,11 @@
 use std::fmt;
-use std::time::Duration;
 
 use super::decoys::MAX_DECOYS;
-use super::places::take_turn;
 use super::session_facets;
-use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, SessionId};
+use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::email::EmailAddress;
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
-use crate::inventory::security_log::FailedLogin;
 use crate::inventory::shared_emails::EmailPlace;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{OrganizationId, Session, User, UserId};
@@ -176,61 +173,6 @@ impl Inventory {
             self.purge_periodically();
         }
         outcome
-    }
-
-    /// Makes an attempt with a password, unless too many have failed. A client makes only one at a time under this name.
-    ///
-    /// # Errors
-    /// `TooManyAttempts`; `Busy`; those of the attempt, of which a wrong password counts as a failure.
-    pub(in crate::inventory) async fn limit_attempts<T>(
-        &self,
-        attempts: &LoginAttempts,
-        client: Option<ClientPrefix>,
-        name: &str,
-        attempt: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let _turn = take_turn(attempts, client, name).await?;
-        let begun_at = self.monotonic();
-        if let Err(retry_after) = attempts.begin(client, name, begun_at) {
-            self.note_locked_out(attempts, client, name, begun_at);
-            return Err(ErrorKind::TooManyAttempts { retry_after }.into());
-        }
-        let outcome = attempt.await;
-        let is_failure = |error: &Error| {
-            matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
-        };
-        if outcome.as_ref().is_err_and(is_failure) {
-            self.note_failed(attempts, client, name, begun_at);
-        } else {
-            attempts.take_back(client, name, begun_at);
-        }
-        outcome
-    }
-
-    /// Counts and logs an attempt with a wrong password.
-    pub(super) fn note_failed(
-        &self,
-        attempts: &LoginAttempts,
-        client: Option<ClientPrefix>,
-        name: &str,
-        begun_at: Duration,
-    ) {
-        attempts.counters.failed.increment();
-        let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out: false };
-        self.state.security_log.note(client, &failure, begun_at);
-    }
-
-    /// Counts and logs an attempt after too many failures.
-    pub(super) fn note_locked_out(
-        &self,
-        attempts: &LoginAttempts,
-        client: Option<ClientPrefix>,
-        name: &str,
-        begun_at: Duration,
-    ) {
-        attempts.counters.locked_out.increment();
-        let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out: true };
-        self.state.security_log.note(client, &failure, begun_at);
     }
 
     /// Begins a session of the user whose password this is. Passwords of users at `locked` places are never right.

@@ -1,8 +1,8 @@
 //! Login sessions.
 
+mod attempts;
 mod decoys;
 mod login;
-mod places;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -17,8 +17,7 @@ use crate::topology::layout::{self, Arrangement, Diagram, Rect};
 /// The largest number of nodes whose places are kept: they take about a megabyte.
 const MAX_NODES: usize = 20_000;
 
-/// So many nodes may come and go before all are placed anew, however small the network is. In a network with more than twice as many nodes, half
-/// of them may.
+/// The number of nodes that may come and go before all are placed anew. In a large network, half of the nodes may.
 const MIN_CHANGES: usize = 20;
 
 /// Returns whether a layout of the diagram may be kept.

@@ -20,6 +20,8 @@ use crate::support::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Rack {
     name: String,
+    /// What the application calls so. It is no organization of the inventory.
+    organization_id: String,
 }
 
 impl ApplicationRecord for Rack {
@@ -56,7 +58,13 @@ async fn filled() -> (Fixture, Vec<u8>) {
     let fixture = source().await;
     fill(&fixture).await;
     let racks = fixture.inventory.application_records::<Rack>();
-    racks.create(&fixture.system(), Rack { name: "r1".to_owned() }).await.unwrap();
+    racks
+        .create(
+            &fixture.system(),
+            Rack { name: "r1".to_owned(), organization_id: "leasing company".to_owned() },
+        )
+        .await
+        .unwrap();
     let file = export(&fixture.inventory, fixture.organization).await;
     (fixture, file)
 }

@@ -222,6 +222,7 @@ fn json_that_is_no_theme_is_refused() {
         (r#"{"colour": 1}"#, "unknown field `colour`"),
         (r##"{"light": {"paper": "#fff"}}"##, "unknown variant `paper`"),
         (r##"{"roles": {"toaster": "#fff"}}"##, "neither a known role"),
+        (r##"{"roles": {"x.toaster": "#fff"}}"##, "have that of `roles.unknown`"),
         (r#"{"icons": {"iot": {"pictogram": "M0 0"}}}"#, "missing field `badge`"),
         (r#"{"icons": {"iot": {"badge": "M0 0", "script": "x"}}}"#, "unknown field `script`"),
     ] {

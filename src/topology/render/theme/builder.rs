@@ -117,7 +117,7 @@ impl ThemeBuilder {
         self
     }
 
-    /// Sets the color of the badge of a role.
+    /// Sets the color of the badge of a role. Roles of host applications have the color of [`HostRole::Unknown`].
     #[must_use]
     pub fn role_color(mut self, role: HostRole, color: impl Into<String>) -> Self {
         self.roles.insert(role, color.into());
@@ -134,12 +134,11 @@ impl ThemeBuilder {
     /// Builds the theme.
     ///
     /// # Errors
-    /// [`InvalidTheme`] for a font, a color or a path that is none, for an icon that leaves its square, and for text whose contrast
-    /// to what it stands on is less than 4.5.
+    /// [`InvalidTheme`] for a font, a color or a path that is none, for a color of a role of the host application, for an icon that
+    /// leaves its square, and for text whose contrast to what it stands on is less than 4.5.
     pub fn build(self) -> Result<Theme, InvalidTheme> {
         check_fonts(&self.fonts)?;
-        let color =
-            |(role, text): (&HostRole, &String)| Ok((*role, read_color(&format!("roles.{role}"), text)?));
+        let color = |(role, text): (&HostRole, &String)| Ok((*role, read_role_color(*role, text)?));
         let roles = self.roles.iter().map(color).collect::<Result<_, _>>()?;
         let icon = |(role, icon): (&HostRole, &Icon)| Ok((*role, read_icon(*role, icon)?));
         let icons = self.icons.iter().map(icon).collect::<Result<_, _>>()?;
@@ -168,6 +167,16 @@ fn check_fonts(fonts: &[String]) -> Result<(), InvalidTheme> {
 fn read_color(field: &str, text: &str) -> Result<Rgb, InvalidTheme> {
     Rgb::parse(text)
         .ok_or_else(|| InvalidTheme(format!("`{field}` is {text:?}. A color is written as #rrggbb or #rgb.")))
+}
+
+/// Reads the color of a role. SVG has one class for all roles of host applications, so that they cannot have colors of their own.
+fn read_role_color(role: HostRole, text: &str) -> Result<Rgb, InvalidTheme> {
+    match role {
+        HostRole::Other(_) => Err(InvalidTheme(format!(
+            "`roles.{role}` has no color of its own: roles of the application have that of `roles.unknown`."
+        ))),
+        _ => read_color(&format!("roles.{role}"), text),
+    }
 }
 
 fn read_icon(role: HostRole, icon: &Icon) -> Result<IconPaths, InvalidTheme> {

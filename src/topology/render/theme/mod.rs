@@ -150,7 +150,8 @@ impl Theme {
     /// ```
     /// use toposcope::topology::render::{ColorScheme, Theme};
     ///
-    /// let source = Theme::default().style_source(ColorScheme::Auto);
+    /// let theme = Theme::default();
+    /// let source = theme.style_source(ColorScheme::Auto);
     /// let policy = format!("default-src 'none'; style-src {source}; sandbox");
     /// assert!(policy.contains("style-src 'sha256-"));
     /// ```
@@ -229,6 +230,7 @@ impl Look {
 
     /// Returns the color of a role.
     pub(super) fn role(&self, role: HostRole) -> Rgb {
+        let role = if matches!(role, HostRole::Other(_)) { HostRole::Unknown } else { role };
         self.roles.get(&role).copied().unwrap_or_else(|| built_in_role(role))
     }
 

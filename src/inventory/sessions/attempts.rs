@@ -1,12 +1,16 @@
-//! Failures of logins with an e-mail address that users of several organizations may have.
+//! Attempts with passwords, of which too many must not fail.
 //!
-//! They are counted for each organization that a login names, and for each place of the address otherwise. A client that
+//! With e-mail addresses that users of several organizations may have, failures are counted for each organization that a login
+//! names, and for each place of the address otherwise. A client that
 //! knows the password of one user with the address, perhaps one that was created for this, thus gains no attempts at the
 //! passwords of the others. The counts depend on what clients send alone: they do not tell which users exist.
+
+use std::time::Duration;
 
 use super::login::IssuedSession;
 use crate::access::{ClientPrefix, LoginAttempts, Turn};
 use crate::inventory::email::EmailAddress;
+use crate::inventory::security_log::FailedLogin;
 use crate::inventory::shared_emails::EmailPlace;
 use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::model::OrganizationId;
@@ -15,7 +19,7 @@ use crate::model::OrganizationId;
 ///
 /// # Errors
 /// `Busy`.
-pub(super) async fn take_turn<'a>(
+async fn take_turn<'a>(
     attempts: &'a LoginAttempts,
     client: Option<ClientPrefix>,
     name: &str,
@@ -27,6 +31,51 @@ pub(super) async fn take_turn<'a>(
 }
 
 impl Inventory {
+    /// Makes an attempt with a password, unless too many have failed. A client makes only one at a time under this name.
+    ///
+    /// # Errors
+    /// `TooManyAttempts`; `Busy`; those of the attempt, of which a wrong password counts as a failure.
+    pub(in crate::inventory) async fn limit_attempts<T>(
+        &self,
+        attempts: &LoginAttempts,
+        client: Option<ClientPrefix>,
+        name: &str,
+        attempt: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let _turn = take_turn(attempts, client, name).await?;
+        let begun_at = self.monotonic();
+        if let Err(retry_after) = attempts.begin(client, name, begun_at) {
+            self.note_failure(attempts, client, name, begun_at, true);
+            return Err(ErrorKind::TooManyAttempts { retry_after }.into());
+        }
+        let outcome = attempt.await;
+        let is_failure = |error: &Error| {
+            matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
+        };
+        if outcome.as_ref().is_err_and(is_failure) {
+            self.note_failure(attempts, client, name, begun_at, false);
+        } else {
+            attempts.take_back(client, name, begun_at);
+        }
+        outcome
+    }
+
+    /// Counts and logs an attempt with a wrong password, or one after too many failures.
+    fn note_failure(
+        &self,
+        attempts: &LoginAttempts,
+        client: Option<ClientPrefix>,
+        name: &str,
+        begun_at: Duration,
+        is_locked_out: bool,
+    ) {
+        let counters = &attempts.counters;
+        let counter = if is_locked_out { &counters.locked_out } else { &counters.failed };
+        counter.increment();
+        let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out };
+        self.state.security_log.note(client, &failure, begun_at);
+    }
+
     /// Returns the name under which attempts with the password of one user are counted.
     pub(in crate::inventory) fn attempted_account(
         &self,
@@ -63,7 +112,7 @@ impl Inventory {
             }
         }
         if !locked.is_empty() {
-            self.note_locked_out(attempts, client, &name, begun_at);
+            self.note_failure(attempts, client, &name, begun_at, true);
         }
         let too_many = || Err(ErrorKind::TooManyAttempts { retry_after }.into());
         if open.is_empty() {
@@ -88,7 +137,7 @@ impl Inventory {
         if !locked.is_empty() {
             return too_many();
         }
-        self.note_failed(attempts, client, &name, begun_at);
+        self.note_failure(attempts, client, &name, begun_at, false);
         outcome
     }
 }
