@@ -302,8 +302,16 @@ const fn subnet_fields(network_id: Parameter, name: Parameter, subnet_type: Kind
 }
 
 pub(super) const SUBNET: &[Parameter] = &subnet_fields(
-    Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
-    Parameter::required("name", NAME, "The display name."),
+    Parameter::required(
+        "network_id",
+        Kind::Id,
+        "The network that the subnet belongs to. A daemon that reports it may leave this out: its key determines the network.",
+    ),
+    Parameter::required(
+        "name",
+        NAME,
+        "The display name. A daemon that reports it may leave this out: the addresses are then the name.",
+    ),
     Kind::Choice(SubnetType::TEXTS),
 );
 

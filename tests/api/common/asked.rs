@@ -36,6 +36,9 @@ pub(super) struct Asked {
     /// describes the form that clients without a version get.
     #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
     pub(super) is_versioned: bool,
+    /// Whether the credential is a daemon's key.
+    #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
+    pub(super) is_by_daemon: bool,
     /// The body, of a request that is sent as text.
     #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
     pub(super) body: Option<String>,
@@ -85,7 +88,9 @@ impl Asked {
         let body = (request.body() as &dyn Any).downcast_ref::<String>().cloned();
         let is_versioned =
             ["x-daemon-version", "x-daemon-id"].iter().any(|name| request.headers().contains_key(*name));
-        Self { method, path, query, accepts_json, is_versioned, body }
+        let credential = request.headers().get("authorization");
+        let is_by_daemon = credential.is_some_and(|value| value.as_bytes().starts_with(b"Bearer topo_d_"));
+        Self { method, path, query, accepts_json, is_versioned, is_by_daemon, body }
     }
 
     /// Returns what a response with this status contains.

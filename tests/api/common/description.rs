@@ -7,6 +7,7 @@ use std::sync::{LazyLock, OnceLock};
 use http::Method;
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::Reply;
 use super::asked::Asked;
@@ -151,6 +152,11 @@ fn accepted(asked: &Asked, reply: &Reply) -> Option<Value> {
     // Ignored fields may be nested more deeply than this parser allows.
     let mut body = without_nulls(serde_json::from_str(asked.body.as_ref()?).ok()?);
     if let Value::Object(members) = &mut body {
+        if asked.is_by_daemon && asked.path.ends_with("/subnets") {
+            // The key determines the network, and the addresses are a name.
+            members.entry("network_id").or_insert_with(|| json!(Uuid::nil()));
+            members.entry("name").or_insert_with(|| json!("Addresses"));
+        }
         // Daemons may send types of a later version, which become `Unknown`.
         members.remove("subnet_type");
         // Their lengths count without the white space around them.

@@ -14,7 +14,7 @@ use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyF
 use crate::service::openapi::parameters::set;
 use crate::service::openapi::schemas::Schemas;
 use crate::topology::EdgeDetails;
-use crate::topology::graph::{BlindSpot, Graph, RoleCount};
+use crate::topology::graph::{BlindSpot, FoldedPart, Graph, RoleCount};
 use crate::topology::render::Format;
 
 const SWITCH: HostId = HostId::new(uuid(40));
@@ -110,6 +110,7 @@ fn add_graph(schemas: &mut Schemas) {
     add_json::<EdgeDetails>(schemas, details);
     add_json::<BlindSpot>(schemas, spot);
     schemas.add(&RoleCount { role: HostRole::Printer, count: 4 });
+    add_json::<FoldedPart>(schemas, json!({"vlan": 30, "folded": [{"role": "printer", "count": 4}]}));
     let media_type = Format::Svg.media_type().to_owned();
     schemas.add(&TopologyFile {
         file_name: "office-l2.svg".to_owned(),
