@@ -228,6 +228,9 @@ run_patroni() {
     local each round fault tools=examples/support/history.py
     declare -gA etcd patroni instance
     for each in etcd python3 ps; do command -v "$each" >/dev/null || fail "$each is not installed."; done
+    # Patroni starts Python again, which that user cannot do in an environment of root's own folder.
+    postgres sh -c "${PATRONI:-patroni} --version" >/dev/null ||
+        fail "${PATRONI:-patroni} is not installed, or the user that runs PostgreSQL may not execute it."
     [ "$(id -u)" != 0 ] || chown "$(id -u postgres 2>/dev/null || id -u nobody)" "$work"
     for each in $members; do configure_patroni "$each"; start_etcd "$each"; done
     for each in $members; do start_patroni "$each"; done
