@@ -151,7 +151,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///   another. If two records would share one, nothing changes and the error is `UniqueKeyTaken`. The same unique key
     ///   twice in one put counts once.
     /// * A put replaces body and facets completely. Every put record gets a version greater than any version the store
-    ///   assigned before; the records of one batch may share a version.
+    ///   assigned before; the records of one batch may share a version. Once a version can be read, no smaller one appears.
+    /// * A sort key [with a version](SortKey::with_version) is stored as its value followed by that version.
     /// * Of concurrent commits that expect the same version of a record, exactly one succeeds. The others fail with the
     ///   error of their precondition, not with `Unavailable`.
     /// * Once `commit` has returned `Ok`, the batch survives a crash as far as the backend promises durability; each

@@ -1,5 +1,6 @@
 //! Records and their parts: names, keys, versions and facets. A revision identifies the state of a set of records.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
@@ -133,6 +134,27 @@ impl Facets {
         self
     }
 
+    /// Returns the facets of a record with this version: the sort keys [with a version](SortKey::with_version) are complete.
+    ///
+    /// A backend calls it once it knows the version that a put gets, and stores what it returns.
+    #[must_use]
+    pub fn completed(&self, version: Version) -> Cow<'_, Self> {
+        if !self.have_version() {
+            return Cow::Borrowed(self);
+        }
+        let mut completed = self.clone();
+        for sort_key in completed.sort_keys.iter_mut().filter(|sort_key| sort_key.with_version) {
+            sort_key.value.extend_from_slice(&version.0.to_be_bytes());
+            sort_key.with_version = false;
+        }
+        Cow::Owned(completed)
+    }
+
+    /// Returns whether a sort key is complete only with the version.
+    pub(super) fn have_version(&self) -> bool {
+        self.sort_keys.iter().any(|sort_key| sort_key.with_version)
+    }
+
     /// Adds unique keys.
     #[must_use]
     pub fn with_unique_keys(mut self, unique_keys: impl IntoIterator<Item = UniqueKey>) -> Self {
@@ -188,18 +210,37 @@ impl Term {
 ///
 /// Values are compared as unsigned bytes, a prefix before its extensions, so that every backend orders alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SortKey {
     /// Name that an [`Order`](super::Order) refers to.
     pub name: Name,
     /// Value in an order-preserving encoding.
     pub value: Vec<u8>,
+    /// Whether the store appends the version of the record to the value, as 8 bytes, the most significant first.
+    ///
+    /// It is false in facets that a store returns: their values are complete.
+    pub with_version: bool,
 }
 
 impl SortKey {
     /// Creates a sort key.
     #[must_use]
     pub fn new(name: Name, value: impl Into<Vec<u8>>) -> Self {
-        Self { name, value: value.into() }
+        Self { name, value: value.into(), with_version: false }
+    }
+
+    /// Creates a sort key by which records with equal prefixes are ordered as they were committed.
+    ///
+    /// ```
+    /// use toposcope::store::{Facets, Name, SortKey, Version};
+    ///
+    /// let facets = Facets::default().with_sort_keys([SortKey::with_version(Name::new("written"), [7])]);
+    /// let completed = facets.completed(Version(258));
+    /// assert_eq!(completed.sort_keys[0].value, [7, 0, 0, 0, 0, 0, 0, 1, 2]);
+    /// ```
+    #[must_use]
+    pub fn with_version(name: Name, prefix: impl Into<Vec<u8>>) -> Self {
+        Self { with_version: true, ..Self::new(name, prefix) }
     }
 }
 

@@ -5,17 +5,19 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::task::yield_now;
 
 use crate::store::Precondition::{Absent, Present};
 use crate::store::StoreErrorKind::{Conflict, Linked, NetworkInUse, UniqueKeyTaken};
 use crate::store::{
-    Batch, Facets, Guard, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version,
+    Batch, Cursor, Direction, Facets, Guard, Key, Link, Order, Precondition, Query, SortKey, Start, Store,
+    StoreError, StoreErrorKind, Version,
 };
 use crate::testing::{
-    CaseOutcome, Fixture, OWNER, Violation, delete, expect_equal, expect_error, of, put, run_concurrently,
-    with_links, with_unique_keys,
+    CaseOutcome, Fixture, OWNER, RANK, Violation, delete, expect_equal, expect_error, of, put,
+    run_concurrently, with_links, with_unique_keys,
 };
 
 crate::testing::table! {
@@ -24,6 +26,8 @@ crate::testing::table! {
         concurrent_increments_are_all_counted,
         concurrent_commits_get_different_versions;
     of "commit":
+    "Once a version can be read, no smaller one appears" =>
+        list_in_the_order_of_versions_only_grows_at_its_end;
     "Of concurrent commits that expect the same version of a record, exactly one succeeds" =>
         concurrent_updates_of_one_version_let_one_succeed,
         concurrent_creates_of_one_record_let_one_succeed;
@@ -51,6 +55,53 @@ async fn concurrent_increments_are_all_counted(mut fixture: Fixture) -> CaseOutc
     results.into_iter().collect::<CaseOutcome>()?;
     let sum = fixture.read(key).await?.map(|record| record.body);
     expect_equal("the count", &sum, &Some((WRITERS * INCREMENTS).to_string().into()))
+}
+
+/// A reader that goes on from the last record that it has seen misses none and sees none twice.
+async fn list_in_the_order_of_versions_only_grows_at_its_end(mut fixture: Fixture) -> CaseOutcome {
+    let written: [Key; WRITERS * INCREMENTS] = fixture.keys();
+    let query = Query { order: vec![Order::new(RANK, Direction::Ascending)], ..fixture.query() };
+    let (store, left) = (fixture.store.clone(), Arc::new(AtomicUsize::new(WRITERS)));
+    let follower = {
+        let (store, query, left) = (store.clone(), query.clone(), left.clone());
+        tokio::spawn(async move {
+            let (mut seen, mut query) = (Vec::new(), query);
+            loop {
+                let is_last = left.load(Ordering::Acquire) == 0;
+                let page = store.list(&query).await?;
+                if let Some(last) = page.records.last() {
+                    let key = last.version.0.to_be_bytes().to_vec();
+                    query.start = Start::After(Cursor::new(vec![key], last.key.id));
+                }
+                seen.extend(page.records.iter().map(|record| record.key));
+                if is_last {
+                    return CaseOutcome::Ok(seen);
+                }
+                yield_now().await;
+            }
+        })
+    };
+    let outcomes = run_concurrently(WRITERS, |number| {
+        let own = written.iter().skip(number).step_by(WRITERS).copied().collect::<Vec<_>>();
+        let (store, left) = (store.clone(), left.clone());
+        async move {
+            let outcome = put_with_version(&*store, &own).await;
+            left.fetch_sub(1, Ordering::Release);
+            outcome
+        }
+    });
+    outcomes.await?.into_iter().collect::<CaseOutcome>()?;
+    let seen = follower.await??;
+    let all: Vec<Key> = fixture.store.list(&query).await?.records.iter().map(|record| record.key).collect();
+    expect_equal("the records that a follower has seen", &seen, &all)
+}
+
+async fn put_with_version(store: &dyn Store, keys: &[Key]) -> CaseOutcome {
+    for key in keys {
+        let sort_keys = vec![SortKey::with_version(RANK, [])];
+        store.commit(put(*key, Absent, Facets { sort_keys, ..Facets::default() })).await?;
+    }
+    Ok(())
 }
 
 async fn count(store: Arc<dyn Store>, key: Key) -> CaseOutcome {

@@ -333,7 +333,11 @@ impl Generator {
         let mut keys = Vec::new();
         for name in [RANK, GROUP].iter().chain(again) {
             let value = self.chance(80).then(|| self.value());
-            keys.extend(value.map(|value| SortKey::new(*name, value)));
+            let with_version = self.chance(20);
+            keys.extend(value.map(|value| match with_version {
+                true => SortKey::with_version(*name, value),
+                false => SortKey::new(*name, value),
+            }));
         }
         keys
     }

@@ -88,7 +88,8 @@ fn check_guard(db: &Connection, guard: &Guard, written: &HashSet<Key>) -> Outcom
 /// Inserts a record with its facets. `OR IGNORE`, because the same link or term twice counts once.
 fn put(db: &Connection, write: &Write, version: i64) -> Outcome {
     let Write::Put { key, facets, body, .. } = write else { return Ok(()) };
-    let Facets { organization, network, expires_at, links, terms, sort_keys, unique_keys, .. } = facets;
+    let facets = facets.completed(Version(version.cast_unsigned()));
+    let Facets { organization, network, expires_at, links, terms, sort_keys, unique_keys, .. } = &*facets;
     let sql = "INSERT INTO record (kind, id, version, organization, network, expires_at, body) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let expires_at = expires_at.map(Timestamp::unix_micros);

@@ -109,7 +109,7 @@ fn change(write: &Write, version: Version, last_body_id: &mut u64, store_body: S
     let Write::Put { key, facets, body, .. } = write else { return RecordChange::Delete };
     *last_body_id += 1;
     let (body_ref, body) = store_body(*last_body_id, body);
-    let header = RecordHeader::encode(*key, version, body_ref, facets).into();
+    let header = RecordHeader::encode(*key, version, body_ref, &facets.completed(version)).into();
     RecordChange::Put { header, body_ref, body }
 }
 

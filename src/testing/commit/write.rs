@@ -4,8 +4,8 @@ use crate::invariant::Invariant;
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::{Conflict, Invalid};
 use crate::store::{
-    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Query, SortKey, Term, TermFilter, TermRange,
-    UniqueKey,
+    Batch, Direction, Facets, Key, KeyFilter, Link, LinkFilter, Order, Query, SortKey, Term, TermFilter,
+    TermRange, UniqueKey,
 };
 use crate::testing::{
     CaseOutcome, Fixture, OWNER, RANK, WORD, delete, expect, expect_equal, expect_list, of, put, with_expiry,
@@ -28,6 +28,10 @@ crate::testing::table! {
         versions_increase_with_every_commit,
         versions_increase_after_delete_and_purge,
         unwritten_record_keeps_its_version;
+    "A sort key [with a version](SortKey::with_version) is stored as its value followed by that version" =>
+        sort_keys_with_a_version_order_records_as_they_were_committed,
+        sort_key_with_a_version_is_stored_with_the_version,
+        put_replaces_a_sort_key_with_a_version;
     "`Invalid` if two writes have the same key, a put names a sort key twice" =>
         two_writes_of_one_key_are_invalid,
         put_with_duplicate_sort_key_is_invalid;
@@ -178,6 +182,52 @@ async fn versions_increase_with_every_commit(mut fixture: Fixture) -> CaseOutcom
         greatest = versions.values().max().copied();
     }
     Ok(())
+}
+
+/// Returns facets whose rank is a prefix and the version.
+fn versioned(prefix: &[u8]) -> Facets {
+    Facets { sort_keys: vec![SortKey::with_version(RANK, prefix)], ..Facets::default() }
+}
+
+async fn sort_keys_with_a_version_order_records_as_they_were_committed(mut fixture: Fixture) -> CaseOutcome {
+    let [first, second, third, fourth, later] = fixture.keys();
+    // The second commit puts two records, which share a version or not.
+    fixture.put(later, versioned(b"b"), "of a later prefix").await?;
+    fixture.put(third, versioned(b"a"), "the first commit").await?;
+    let mut both = put(second, Any, versioned(b"a"));
+    both.put(fourth, Any, versioned(b"a"), "the second commit");
+    fixture.store.commit(both).await?;
+    fixture.put(first, versioned(b"a"), "the last commit").await?;
+    let by_rank = |direction| Query { order: vec![Order::new(RANK, direction)], ..fixture.query() };
+    let listed = fixture.store.list(&by_rank(Direction::Ascending)).await?;
+    let versions: Vec<_> = listed.records.iter().map(|record| record.version).collect();
+    expect(versions.get(..4).is_some_and(<[_]>::is_sorted), &format!("the versions are {versions:?}"))?;
+    let ends = [listed.records.first(), listed.records.last()].map(|record| record.map(|record| record.key));
+    expect_equal("the first and the last record", &ends, &[Some(third), Some(later)])?;
+    let last = Query { limit: Some(2), ..by_rank(Direction::Descending) };
+    let newest = fixture.store.list(&last).await?.records.pop().map(|record| record.key);
+    expect_equal("the newest record of the prefix", &newest, &Some(first))
+}
+
+async fn sort_key_with_a_version_is_stored_with_the_version(mut fixture: Fixture) -> CaseOutcome {
+    let [key] = fixture.keys();
+    let version = fixture.put(key, versioned(b"a"), "record").await?.version;
+    let value = [b"a".as_slice(), &version.0.to_be_bytes()].concat();
+    let exact = KeyFilter::new(RANK, TermRange::exact(value.clone()));
+    let found = fixture.store.list(&Query { keys: vec![exact], ..fixture.query() }).await?;
+    expect_list("the record with the version in its key", &found, &[key])?;
+    let stored = fixture.entries().await?.remove(&key).map(|entry| entry.facets.sort_keys);
+    expect_equal("the sort keys of the snapshot", &stored, &Some(vec![SortKey::new(RANK, value)]))
+}
+
+async fn put_replaces_a_sort_key_with_a_version(mut fixture: Fixture) -> CaseOutcome {
+    let [moved, kept] = fixture.keys();
+    fixture.put(moved, versioned(b""), "first").await?;
+    fixture.put(kept, versioned(b""), "second").await?;
+    let query = Query { order: vec![Order::new(RANK, Direction::Ascending)], ..fixture.query() };
+    expect_list("as they were committed", &fixture.store.list(&query).await?, &[moved, kept])?;
+    fixture.put(moved, versioned(b""), "third").await?;
+    expect_list("after the first was put again", &fixture.store.list(&query).await?, &[kept, moved])
 }
 
 /// Versions increase even if the record with the greatest version was deleted.

@@ -118,6 +118,7 @@ impl Index {
         let Packed { network_slot, facets, .. } = match packed {
             Some(packed) => packed,
             None => {
+                let facets = &*facets.completed(version);
                 self.number_names(table, facets);
                 let sort_names = self.tables.get(&table)?.sort_names();
                 pack(&self.names, sort_names, self.rows.common_values(), facets)?

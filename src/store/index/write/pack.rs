@@ -74,8 +74,9 @@ pub(crate) struct Packs {
 
 impl Packs {
     fn new(writes: &[Write], facets: Vec<Option<Packed>>) -> Self {
-        let is_packed = |(write, packed): (&Write, &Option<Packed>)| {
-            packed.is_some() || matches!(write, Write::Delete { .. })
+        let is_packed = |(write, packed): (&Write, &Option<Packed>)| match write {
+            Write::Put { facets, .. } => packed.is_some() || facets.unique_keys.is_empty(),
+            Write::Delete { .. } => true,
         };
         let puts = facets.iter().flatten();
         // A single put may have thousands of unique keys, and they cannot conflict with each other.
@@ -127,6 +128,10 @@ impl Packer {
     fn pack_write(&self, write: &Write) -> Option<Packed> {
         yield_turn();
         let Write::Put { key, facets, .. } = write else { return None };
+        // Only the commit knows the version.
+        if facets.have_version() {
+            return None;
+        }
         let sort_names = self.sort_names.get(&self.names.find(key.kind)?)?;
         let is_known = facets.sort_keys.iter().all(|key| sort_names.contains(&key.name));
         if !is_known || check_facets(*key, facets).is_err() {
