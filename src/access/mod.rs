@@ -11,7 +11,7 @@ mod login_failures;
 mod password;
 mod password_lane;
 #[cfg(feature = "topology")]
-mod pseudonym_secret;
+mod code_secret;
 mod random;
 mod secret;
 mod share_token;
@@ -24,7 +24,7 @@ pub(crate) use login_attempts::{CountMap, LoginAttempts, Turn};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use password_lane::PasswordFigures;
 #[cfg(feature = "topology")]
-pub(crate) use pseudonym_secret::PseudonymSecret;
+pub(crate) use code_secret::CodeSecret;
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub(crate) use random::{uuid_v4, uuid_v7};
 pub(crate) use secret::{KeyKind, KeyText, SessionId, Verifier};

@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
+use super::history::Author;
 use super::collections::CollectionRecord;
 use super::email::EmailAddress;
 use super::organizations::{id_of_name, put_organization};
@@ -199,7 +200,7 @@ impl Inventory {
         self.upgrade().await?;
         let mut password = bootstrap.password;
         let mut hash = None;
-        let mut transaction = self.transaction(Entity::Organization, plan.organization.id);
+        let mut transaction = self.transaction(Author::system(plan.organization.id), Entity::Organization, plan.organization.id);
         loop {
             let organization = self.find::<Organization>(organization_key(plan.organization.id)).await?;
             let known_network = self.find::<Network>(network_key(plan.network.id)).await?;

@@ -23,6 +23,7 @@ mod error;
 mod error_code;
 mod existing_organizations;
 mod figures;
+mod history;
 mod hosts;
 mod idempotency;
 mod import;
@@ -81,6 +82,7 @@ pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
+use history::KnownHistory;
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
@@ -198,6 +200,8 @@ pub struct Inventory {
     policy: Option<Review>,
     /// The custom fields by which hosts and networks are found.
     custom_index: CustomIndex,
+    /// Whether changes are recorded.
+    has_history: bool,
     #[cfg(feature = "discovery")]
     port_names: PortNames,
     state: Arc<State>,
@@ -210,6 +214,7 @@ struct State {
     decoys: Decoys,
     tasks: BackgroundTasks,
     queues: UpdateQueues,
+    history: KnownHistory,
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     /// Queues per record for changes about which the policy must be asked again.
@@ -286,6 +291,7 @@ impl Inventory {
             pending_answer: None,
             policy: None,
             custom_index: CustomIndex::default(),
+            has_history: true,
             #[cfg(feature = "discovery")]
             port_names: PortNames::new(),
             state: Arc::default(),
@@ -386,6 +392,12 @@ impl Inventory {
     pub fn with_login_limits(self, limits: LoginLimits) -> Self {
         let [attempts, share_attempts] = [(); 2].map(|()| Arc::new(LoginAttempts::new(limits)));
         Self { attempts, share_attempts, ..self }
+    }
+
+    /// Does not record changes. The methods and endpoints of the history then have nothing to show.
+    #[must_use]
+    pub fn without_history(self) -> Self {
+        Self { has_history: false, ..self }
     }
 
     /// Runs an organization's work on bodies, on a blocking thread if the work is large.

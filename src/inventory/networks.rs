@@ -210,7 +210,7 @@ impl Networks<'_> {
         if id.is_nil() {
             return Err(Error::invalid("id", Problem::InvalidFormat));
         }
-        let mut transaction = self.inventory.transaction(Entity::Network, id);
+        let mut transaction = self.inventory.transaction(caller, Entity::Network, id);
         loop {
             match self.inventory.find::<Network>(network_key(id)).await? {
                 Some((_, known)) if known.organization_id == caller.organization_id() => return Ok(known),

@@ -95,6 +95,11 @@ kinds! {
     /// When the responses of a user were last ended, stored under the user's id. It belongs to no organization.
     REVOCATION = "revocation";
 
+    /// The entries of one commit that are on one network, or on none.
+    CHANGE = "change";
+    /// What all instances know of the history. A store has one, which belongs to no organization.
+    HISTORY = "history";
+
     /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
     ///
     /// The kinds themselves begin with `x.`.
@@ -105,7 +110,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 28] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 29] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -133,6 +138,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 28] = [
     TAG,
     TAG_DELETION,
     NETWORK,
+    CHANGE,
     IDEMPOTENCY_KEY,
 ];
 
@@ -192,6 +198,13 @@ pub(super) const OPEN_LINK: Name = Name::new("open_on");
 pub(super) const ENDED_LINK: Name = Name::new("ended_on");
 /// From an open discovery job to its daemon.
 pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
+
+/// From a record of changes to the records that were changed.
+pub(super) const CHANGED_LINK: Name = Name::new("changed");
+/// The network of a record of changes, as a term: it does not keep the network from being deleted.
+pub(super) const CHANGED_NETWORK: Name = Name::new("changed_on");
+/// The era of a record of changes and the version of its commit.
+pub(super) const WRITTEN: Name = Name::new("written");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const UPDATED_AT: Name = Name::new("updated_at");

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::history::Author;
 use super::policy::Review;
 use super::queues::Turns;
 use super::schema::{ORGANIZATION, encode};
@@ -48,6 +49,7 @@ const REPEATED: Name = Name::new("repeated");
 #[derive(Debug)]
 pub(super) struct Transaction<'a> {
     pub(super) inventory: &'a Inventory,
+    pub(super) author: Author,
     entity: Entity,
     id: Uuid,
     turns: Option<Turns>,
@@ -71,13 +73,19 @@ pub(in crate::inventory) enum Attempt<T = UniqueKey> {
 }
 
 impl Inventory {
-    /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
-    pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
-        let id = id.into();
+    /// Starts a transaction of an author. `entity` and `id` identify the record in a `Conflict` error.
+    pub(super) fn transaction(
+        &self,
+        author: impl Into<Author>,
+        entity: Entity,
+        id: impl Into<Uuid>,
+    ) -> Transaction<'_> {
+        let (author, id) = (author.into(), id.into());
         let (turns, turn_to_repeat) = (None, None);
         let inventory = self;
         Transaction {
             inventory,
+            author,
             entity,
             id,
             turns,
@@ -92,9 +100,14 @@ impl Inventory {
     ///
     /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between. Only those changes of
     /// a record that must be decided again, because another one was committed first, wait for each other.
-    pub(super) fn reviewed_transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+    pub(super) fn reviewed_transaction(
+        &self,
+        author: impl Into<Author>,
+        entity: Entity,
+        id: impl Into<Uuid>,
+    ) -> Transaction<'_> {
         let review = self.policy.clone().map(Review::of_request);
-        Transaction { review, ..self.transaction(entity, id) }
+        Transaction { review, ..self.transaction(author, entity, id) }
     }
 
     /// Updates a record in place, without adding references.
@@ -102,12 +115,13 @@ impl Inventory {
     /// `change` receives the decoded value and the current time. It is called again on every attempt.
     pub(super) async fn change<T: DeserializeOwned + Serialize>(
         &self,
+        author: impl Into<Author>,
         key: Key,
         entity: Entity,
         facets: impl Fn(&T) -> Facets,
         change: impl Fn(&mut T, Timestamp),
     ) -> Result<T, Error> {
-        let mut transaction = self.transaction(entity, key.id);
+        let mut transaction = self.transaction(author, entity, key.id);
         loop {
             let (record, mut value) = self.read(key, entity).await?;
             change(&mut value, self.now());
@@ -155,8 +169,8 @@ impl Inventory {
     }
 
     /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
-    pub(super) async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
-        Ok(self.failed_condition(batch).await?.is_none())
+    pub(super) async fn commit_if_unchanged(&self, author: &Author, batch: Batch) -> Result<bool, Error> {
+        Ok(self.failed_condition(author, batch).await?.is_none())
     }
 
     /// Returns whether a commit has failed because the organization of a record does not exist.
@@ -171,9 +185,9 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound` for an organization that does not exist.
-    async fn failed_condition(&self, batch: Batch) -> Result<Option<StoreErrorKind>, Error> {
+    async fn failed_condition(&self, author: &Author, batch: Batch) -> Result<Option<StoreErrorKind>, Error> {
         let writes_organization = batch.writes().iter().any(|write| write.key().kind == ORGANIZATION);
-        let Err(error) = self.store.commit(batch).await else { return Ok(None) };
+        let Err(error) = self.commit(author, batch).await else { return Ok(None) };
         if !writes_organization && self.is_of_missing_organization(&error).await? {
             // Trying again would be in vain.
             return Err(error.into());
@@ -208,7 +222,7 @@ impl Transaction<'_> {
         if self.turns.is_none() && !self.enter(replaced_records(&batch)).await? {
             return Ok(Attempt::Stale);
         }
-        let Some(failed) = self.inventory.failed_condition(batch).await? else {
+        let Some(failed) = self.inventory.failed_condition(&self.author, batch).await? else {
             return Ok(Attempt::Committed);
         };
         self.count_attempt()?;

@@ -22,6 +22,7 @@
 //! which organization owns them.
 
 mod api_key;
+mod change;
 mod color;
 mod construct;
 mod custom;
@@ -57,6 +58,9 @@ mod topology;
 mod value;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
+pub use change::{
+    Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity, ChangedEntityError, FieldChange,
+};
 pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
 #[cfg(feature = "topology")]

@@ -233,6 +233,20 @@ impl Batch {
         self
     }
 
+    /// Replaces the preconditions [`Any`](Precondition::Any) and [`Present`](Precondition::Present) of writes by stricter ones.
+    pub(crate) fn require(&mut self, mut stricter: impl FnMut(Key) -> Option<Precondition>) {
+        for write in &mut self.writes {
+            let (Write::Put { key, precondition, .. } | Write::Delete { key, precondition }) = write;
+            let stricter = match precondition {
+                Precondition::Any => stricter(*key),
+                // A record that is missing must stay a conflict.
+                Precondition::Present => stricter(*key).filter(|known| *known != Precondition::Absent),
+                Precondition::Absent | Precondition::Version(_) => None,
+            };
+            *precondition = stricter.unwrap_or(*precondition);
+        }
+    }
+
     /// Splits the batch into its writes and its guards, for the backend that applies it.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Write>, Vec<Guard>) {

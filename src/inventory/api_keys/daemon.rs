@@ -118,7 +118,7 @@ impl Inventory {
             accessible.ok_or_else(|| Error::from(refusal))
         };
         let limit = self.quotas.daemon_api_keys_per_network;
-        let mut transaction = self.reviewed_transaction(Entity::DaemonApiKey, record.id);
+        let mut transaction = self.reviewed_transaction(caller, Entity::DaemonApiKey, record.id);
         loop {
             let organization = organization().await?;
             self.check_references(organization, Entity::Tag, &tags, "tags").await?;

@@ -127,7 +127,7 @@ impl Inventory {
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let id = self.new_id()?;
         let limit = self.quotas.user_api_keys_per_user;
-        let mut transaction = self.reviewed_transaction(Entity::UserApiKey, id);
+        let mut transaction = self.reviewed_transaction(caller, Entity::UserApiKey, id);
         loop {
             let owner = self.user(new.user_id).await?;
             if caller.organization_id() != owner.organization_id {

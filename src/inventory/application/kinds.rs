@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use crate::inventory::history::Author;
 use crate::inventory::schema::{APPLICATION_KIND, decode, encode, exists, facets, network_key, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Network, OrganizationId};
@@ -100,7 +101,7 @@ impl Inventory {
         }
         // They are deleted for the network alone.
         batch.guard(exists(network_key(network.id)));
-        match self.store.commit(batch).await {
+        match self.commit(&Author::system(network.organization_id), batch).await {
             // Another call has deleted the network, and these records with it.
             Err(error) if *error.kind() == StoreErrorKind::Conflict(network_key(network.id)) => Ok(true),
             outcome => Ok(outcome.map(|()| true)?),

@@ -42,7 +42,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
         record.begin(id, organization, now);
         record.validate(None, now)?;
         self.inventory.require_organization(caller).await?;
-        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, record.id());
+        let mut transaction = self.inventory.reviewed_transaction(caller, T::ENTITY, record.id());
         let (limit, owner) = T::quota(self.inventory, caller);
         loop {
             let references = record.references();
@@ -131,7 +131,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
         check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, T::ENTITY, id);
         loop {
             let (stored, record) = match self.inventory.own_record::<T>(caller, id).await {
                 Ok(found) => found,
@@ -211,7 +211,7 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
             ..Query::new(T::KIND)
         };
         let visible = T::restrict(own, caller);
-        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, first);
+        let mut transaction = self.inventory.reviewed_transaction(caller, T::ENTITY, first);
         let mut deleted: BTreeSet<Uuid> = loop {
             let found = self.inventory.store.list(&visible).await?.records;
             let mut batch = Batch::new();
@@ -248,7 +248,7 @@ impl Inventory {
         amend: impl Fn(&mut T, &mut Batch) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.reviewed_transaction(T::ENTITY, id);
+        let mut transaction = self.reviewed_transaction(caller, T::ENTITY, id);
         loop {
             let (stored, before) = self.own_record::<T>(caller, id).await?;
             let mut record = before.clone();

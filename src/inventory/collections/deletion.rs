@@ -9,6 +9,7 @@ use std::future::Future;
 use bytes::Bytes;
 
 use super::CollectionRecord;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{decode, encode, facets};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{OrganizationId, Timestamp};
@@ -65,7 +66,7 @@ impl Inventory {
         if !may(&record) {
             return Ok(false);
         }
-        let mut transaction = self.transaction(T::ENTITY, id);
+        let mut transaction = self.transaction(Author::system(organization), T::ENTITY, id);
         loop {
             T::remove_references(self, organization, &record).await?;
             let mut batch = Batch::new();
@@ -99,7 +100,7 @@ impl Inventory {
             ..Query::new(kind)
         };
         loop {
-            let mut transaction = self.transaction(entity, link.target);
+            let mut transaction = self.transaction(Author::system(organization), entity, link.target);
             let next = loop {
                 let page = self.store.list(&query).await?;
                 let now = self.now();

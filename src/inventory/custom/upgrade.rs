@@ -1,5 +1,6 @@
 //! Indexing of stored networks by custom fields.
 
+use crate::inventory::history::Author;
 use crate::inventory::schema::{NETWORK, decode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Network, OrganizationId};
@@ -20,7 +21,7 @@ impl Inventory {
         let mut query = Query { limit: Some(NETWORKS), ..all };
         let mut total = 0;
         loop {
-            let mut transaction = self.transaction(Entity::Organization, organization);
+            let mut transaction = self.transaction(Author::system(organization), Entity::Organization, organization);
             let (next, count) = loop {
                 let page = self.store.list(&query).await?;
                 let batch = self.with_indexed_fields(organization, &page.records);

@@ -207,7 +207,7 @@ impl DiscoveryJobs<'_> {
             }
             None => None,
         };
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Discovery, discovery.id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::Discovery, discovery.id);
         loop {
             self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
             let mut batch = Batch::new();

@@ -56,7 +56,7 @@ impl Daemons<'_> {
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
         check_version("daemon_version", Some(version))?;
-        let mut transaction = self.inventory.transaction(Entity::Daemon, id);
+        let mut transaction = self.inventory.transaction(caller, Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             let mut batch = Batch::new();
@@ -132,7 +132,7 @@ impl Inventory {
         id: DaemonId,
         change: impl Fn(&mut DiscoveryDaemon) + Send + Sync,
     ) -> Result<DiscoveryDaemon, Error> {
-        let mut transaction = self.transaction(Entity::Daemon, id);
+        let mut transaction = self.transaction(caller, Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.own_daemon(caller, id).await?;
             let mut batch = Batch::new();

@@ -75,7 +75,7 @@ impl Daemons<'_> {
         let inventory = of_request.as_ref().unwrap_or(self.inventory);
         let capabilities = inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let mut transaction = inventory.reviewed_transaction(Entity::Daemon, new.id);
+        let mut transaction = inventory.reviewed_transaction(caller, Entity::Daemon, new.id);
         loop {
             let (id, stored) = inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();

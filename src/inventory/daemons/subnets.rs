@@ -31,7 +31,7 @@ impl Daemons<'_> {
             subnet.source = Source::Discovery { metadata: Vec::new() };
         }
         subnet.validate(None, now)?;
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Subnet, subnet.id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::Subnet, subnet.id);
         loop {
             let known = cidr_unique_key(caller.network_id, subnet.cidr);
             if let Some(record) = self.inventory.store.get_by_unique_key(&known).await? {

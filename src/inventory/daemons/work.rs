@@ -58,7 +58,7 @@ impl Daemons<'_> {
         check_version("version", status.version.as_deref())?;
         let subnets =
             self.inventory.own_subnets_of_status(caller, status.interfaced_subnet_ids.clone()).await?;
-        let mut transaction = self.inventory.transaction(Entity::Daemon, id);
+        let mut transaction = self.inventory.transaction(caller, Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             // All daemons of a network want the same first discovery.
@@ -105,7 +105,7 @@ impl Daemons<'_> {
         if update.error.as_ref().is_some_and(|error| error.chars().count() > MAX_ERROR) {
             return Err(Error::invalid("error", Problem::MaxLength { max: MAX_ERROR }));
         }
-        let mut transaction = self.inventory.transaction(Entity::Discovery, update.session_id);
+        let mut transaction = self.inventory.transaction(caller, Entity::Discovery, update.session_id);
         loop {
             let (record, mut daemon) = match self.inventory.own_daemon(caller, update.daemon_id).await {
                 Ok(found) => found,

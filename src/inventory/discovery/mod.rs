@@ -220,6 +220,7 @@ impl Inventory {
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
             inventory.policy = inventory.policy.map(Review::of_dry_run);
+            inventory.has_history = false;
         }
         inventory.policy = inventory.policy.map(Review::of_request);
         // The overlay has versions of its own.

@@ -8,6 +8,7 @@ use super::Reconciler;
 use super::known_host::KnownHost;
 use super::records::{put_state, stale_filter};
 use crate::access::Caller;
+use crate::inventory::history::Author;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{
     Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, becoming_stale, decode as decode_host, first_bytes,
@@ -84,7 +85,7 @@ impl Reconciliation<'_> {
 impl Inventory {
     async fn delete_stale_of(&self, caller: &Caller, id: HostId) -> Result<StaleDeletion, Error> {
         let organization = caller.organization_id();
-        let mut transaction = self.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(caller, Entity::Host, id);
         loop {
             let Some(stored) = self.read_stored(id, &BTreeSet::new()).await? else {
                 return Ok(StaleDeletion::default());
@@ -108,7 +109,7 @@ impl Inventory {
             let puts = [encoder.encode_in(&self.state.offload, host).await?];
             let before = Before::from([(id, (stored.record, summary))]);
             transaction.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
-            let change = HostChange::putting(organization, &puts);
+            let change = HostChange::putting(caller, &puts);
             if matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
                 self.follow_host_change(&change, &before).await;
                 return Ok(deleted);
@@ -231,7 +232,7 @@ impl Inventory {
         };
         let mut marked = 0;
         while marked < MAX_MARKED {
-            let mut transaction = self.transaction(Entity::Network, network);
+            let mut transaction = self.transaction(Author::system(organization), Entity::Network, network);
             let count = loop {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 if records.is_empty() {
@@ -271,7 +272,7 @@ impl Inventory {
             Ok::<_, Error>((before, puts))
         };
         let (before, puts) = self.state.offload.run(organization, bytes, mark).await??;
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(Author::system(organization), &puts);
         Ok(matches!(self.commit_hosts(&change, &before, Batch::new()).await?, Attempt::Committed))
     }
 }

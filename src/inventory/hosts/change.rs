@@ -24,6 +24,7 @@ use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
+use crate::inventory::history::Author;
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
@@ -32,6 +33,7 @@ use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 /// Hosts to put and to delete in one batch.
 #[derive(Debug)]
 pub(in crate::inventory) struct HostChange<'a> {
+    pub(in crate::inventory) author: Author,
     pub(in crate::inventory) organization: OrganizationId,
     pub(in crate::inventory) puts: &'a [EncodedHost],
     pub(in crate::inventory) deletes: &'a [HostId],
@@ -100,9 +102,9 @@ impl Inventory {
         check: impl Fn(&Before) -> Result<(), Error>,
     ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
         let organization = actor.organization_id();
-        let change = HostChange::putting(organization, puts);
+        let change = HostChange::putting(actor, puts);
         let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
-        let mut transaction = self.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(actor, Entity::Host, id);
         loop {
             let before = self.read_before(&change).await?;
             if !self.check_ownership(&change, &before).await? {
@@ -186,7 +188,7 @@ impl Inventory {
         mut batch: Batch,
     ) -> Result<Attempt<TakenPart>, Error> {
         let is_complete = self.plan(change, before, &mut batch).await?;
-        let Err(error) = self.store.commit(batch).await else {
+        let Err(error) = self.commit(&change.author, batch).await else {
             if !is_complete {
                 self.follow_renamings(Some(change.organization)).await;
             }
@@ -298,12 +300,14 @@ impl Inventory {
 }
 
 impl<'a> HostChange<'a> {
-    pub(in crate::inventory) const fn putting(organization: OrganizationId, puts: &'a [EncodedHost]) -> Self {
-        Self { organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
+    pub(in crate::inventory) fn putting(author: impl Into<Author>, puts: &'a [EncodedHost]) -> Self {
+        let author = author.into();
+        let organization = author.organization();
+        Self { author, organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
     }
 
-    pub(super) const fn deleting(organization: OrganizationId, deletes: &'a [HostId]) -> Self {
-        Self { organization, puts: &[], deletes, removed_service: None, keeps_identities: false }
+    pub(super) fn deleting(author: impl Into<Author>, deletes: &'a [HostId]) -> Self {
+        Self { deletes, ..Self::putting(author, &[]) }
     }
 
     /// Returns the number of hosts that the change creates.

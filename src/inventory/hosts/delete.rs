@@ -77,7 +77,7 @@ impl Hosts<'_> {
             ..Query::new(HOST)
         };
         let mut transaction =
-            self.inventory.reviewed_transaction(Entity::Host, ids.first().copied().unwrap_or_default());
+            self.inventory.reviewed_transaction(caller, Entity::Host, ids.first().copied().unwrap_or_default());
         loop {
             let records = self.inventory.store.list(&query).await?.records;
             if records.is_empty() {
@@ -88,7 +88,7 @@ impl Hosts<'_> {
             }
             let deletes: Vec<HostId> = records.iter().map(|record| record.key.id.into()).collect();
             let before = self.inventory.summarize(organization, records).await?;
-            let change = HostChange::deleting(organization, &deletes);
+            let change = HostChange::deleting(caller, &deletes);
             match self
                 .inventory
                 .change_hosts_as(&transaction, Actor::Caller(caller), &change, &before)
@@ -113,7 +113,7 @@ impl Inventory {
         T: DeserializeOwned + Into<Summary> + Send + 'static,
     {
         let organization = caller.organization_id();
-        let mut transaction = self.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(caller, Entity::Host, id);
         loop {
             let record = self.host_record(organization, id).await?;
             if !transaction.enter(BTreeSet::from([host_key(id)])).await? {
@@ -122,7 +122,7 @@ impl Inventory {
             let host: T = self.decode_host(organization, &record).await?;
             check(&host)?;
             let before = Before::from([(id, (record, host.into()))]);
-            let change = HostChange::deleting(organization, std::slice::from_ref(&id));
+            let change = HostChange::deleting(caller, std::slice::from_ref(&id));
             match self.change_hosts_as(&transaction, Actor::Caller(caller), &change, &before).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,

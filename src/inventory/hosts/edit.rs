@@ -97,7 +97,7 @@ impl Inventory {
         let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
         let (puts, before) =
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(caller, &puts);
         let change = HostChange { removed_service, keeps_identities, ..change };
         self.change_hosts_as(transaction, Actor::Caller(caller), &change, &before).await
     }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{decode as decode_host, set_virtualized_by};
 use super::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS, first_bytes};
 use super::virtualization::ServiceNames;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{HOST, SERVICE_RENAMING, VIRTUALIZED_BY_LINK, decode, encode, facets};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, Inventory};
@@ -160,7 +161,7 @@ impl Inventory {
                 let name = self.service_name(organization, guest.service, &mut names, &mut batch).await?;
                 guest.put(&name, &mut batch);
             }
-            if self.commit_if_unchanged(batch).await? {
+            if self.commit_if_unchanged(&Author::system(organization), batch).await? {
                 query.start = Start::After(Cursor::new(Vec::new(), last));
                 query.limit = Some((2 * count).min(MAX_HOSTS));
                 attempts = 0;

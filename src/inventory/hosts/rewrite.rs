@@ -2,6 +2,7 @@
 
 use super::document::{EncodedHost, decode};
 use super::virtualization::ServiceNames;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Host, OrganizationId, RecordId, Timestamp};
@@ -37,7 +38,7 @@ impl Inventory {
             ..Query::new(HOST)
         };
         loop {
-            let mut transaction = self.transaction(entity, link.target);
+            let mut transaction = self.transaction(Author::system(organization), entity, link.target);
             let (last, count) = loop {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };

@@ -98,7 +98,7 @@ impl Inventory {
 
     fn host_update<'a>(&'a self, caller: &'a Caller, id: HostId) -> Result<Update<'a>, Error> {
         require_level(caller, Permission::Member)?;
-        let transaction = self.reviewed_transaction(Entity::Host, id);
+        let transaction = self.reviewed_transaction(caller, Entity::Host, id);
         Ok(Update { inventory: self, caller, id, transaction, taken: TakenIds::default() })
     }
 }
@@ -154,7 +154,7 @@ impl Update<'_> {
             return Ok(Some(encoded.host));
         };
         let puts = std::slice::from_ref(&encoded);
-        let change = HostChange::putting(organization, puts);
+        let change = HostChange::putting(self.caller, puts);
         match inventory
             .change_hosts_as(&self.transaction, Actor::Caller(self.caller), &change, &before)
             .await?

@@ -136,6 +136,7 @@ impl Inventory {
         if let Some(checking) = &checking {
             inventory.store = Arc::clone(checking) as Arc<dyn Store>;
             inventory.policy = inventory.policy.map(Review::of_dry_run);
+            inventory.has_history = false;
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {

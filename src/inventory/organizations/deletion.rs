@@ -11,6 +11,7 @@
 
 use super::Organizations;
 use super::transfer::is_marker;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{
     APPLICATION_KIND, CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode,
     organization_deletion_key, organization_key, time_sort_key,
@@ -54,7 +55,7 @@ impl Organizations<'_> {
     /// `NotFound`, also once the deletion is complete.
     pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
         let inventory = self.inventory;
-        let mut transaction = inventory.transaction(Entity::Organization, id);
+        let mut transaction = inventory.transaction(Author::system(id), Entity::Organization, id);
         let tombstone = loop {
             if let Some(tombstone) = inventory.get(organization_deletion_key(id)).await? {
                 if !is_marker(&tombstone) {

@@ -4,6 +4,7 @@ mod deletion;
 mod transfer;
 
 use crate::access::Caller;
+use crate::inventory::history::Author;
 use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};
 use crate::inventory::records::named;
 use crate::inventory::schema::{
@@ -89,7 +90,7 @@ impl Organizations<'_> {
             None => self.inventory.new_id()?,
         };
         let organization = organization(new, id, self.inventory.now())?;
-        if self.inventory.commit_if_unchanged(creation(&organization)?).await? {
+        if self.inventory.commit_if_unchanged(&Author::system(organization.id), creation(&organization)?).await? {
             return Ok(organization);
         }
         Err(ErrorKind::AlreadyExists { entity: Entity::Organization, name: id.to_string() }.into())
@@ -126,7 +127,7 @@ impl Organizations<'_> {
             None => id_of_name(&validate::name("name", &new.name, 100)?),
         };
         let organization = organization(new, id, self.inventory.now())?;
-        let mut transaction = self.inventory.transaction(Entity::Organization, id);
+        let mut transaction = self.inventory.transaction(Author::system(id), Entity::Organization, id);
         loop {
             if let Some((_, known)) = self.inventory.find(organization_key(id)).await? {
                 return Ok(known);
@@ -175,7 +176,7 @@ impl Inventory {
             organization.updated_at = now;
         };
         let facets = |organization: &Organization| organization.facets(id);
-        self.change(organization_key(id), Entity::Organization, facets, set).await
+        self.change(Author::system(id), organization_key(id), Entity::Organization, facets, set).await
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use uuid::Uuid;
 
 use super::Organizations;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{
     APPLICATION_KIND, CREATED_AT, IDEMPOTENCY_KEY, KINDS_OF_ORGANIZATION, ORGANIZATION, SESSION, encode,
     organization_deletion_key, organization_key, time_sort_key,
@@ -299,7 +300,7 @@ impl Inventory {
         let mut batch = Batch::new();
         let facets = Facets::default().with_sort_keys([time_sort_key(CREATED_AT, self.now())]);
         batch.put(marker.key, unchanged(Some(marker)), facets, encode(&GivenUp {})?);
-        if self.commit_if_unchanged(batch).await? { self.get(marker.key).await } else { Ok(None) }
+        if self.commit_if_unchanged(&Author::system(OrganizationId::new(marker.key.id)), batch).await? { self.get(marker.key).await } else { Ok(None) }
     }
 
     /// Returns whether a restoration has renewed this tombstone within the last hour.

@@ -11,6 +11,7 @@ pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 pub(super) use login::{Account, bounded};
 
+use super::history::Author;
 use super::queues::Turns;
 use super::records::SessionRecord;
 use super::schema::{
@@ -120,7 +121,7 @@ impl Inventory {
         (organization, user): (OrganizationId, UserId),
     ) -> Result<(), Error> {
         let some = Query { limit: Some(MAX_ENDED), ..sessions_of(organization, user) };
-        let mut transaction = self.transaction(Entity::User, user);
+        let mut transaction = self.transaction(Author::system(organization), Entity::User, user);
         loop {
             let mut batch = Batch::new();
             for record in self.store.list(&some).await?.records {

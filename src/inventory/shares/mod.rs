@@ -20,7 +20,7 @@ use super::schema::{encode, exists, organization_key, share_key, share_password_
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::Caller;
 #[cfg(feature = "topology")]
-use crate::access::PseudonymSecret;
+use crate::access::CodeSecret;
 use crate::model::{Share, ShareId, ShareMetadata};
 use crate::store::{Batch, Precondition};
 use crate::wire::NewShare;
@@ -103,8 +103,8 @@ impl Inventory {
             None => None,
         };
         #[cfg(feature = "topology")]
-        let secret = PseudonymSecret::generate(&*self.random)?;
-        let mut transaction = self.reviewed_transaction(Entity::Share, share.id);
+        let secret = CodeSecret::generate(&*self.random)?;
+        let mut transaction = self.reviewed_transaction(caller, Entity::Share, share.id);
         loop {
             transaction.review(Actor::Caller(caller), None, Some(&share)).await?;
             #[cfg_attr(

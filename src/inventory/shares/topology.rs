@@ -1,7 +1,8 @@
 //! Shares as the view of a topology opens them.
 
 use super::{not_found, password::SharePassword};
-use crate::access::PseudonymSecret;
+use crate::access::CodeSecret;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{
     decode, encode, exists, facets, share_key, share_password_key, share_secret_key,
 };
@@ -15,7 +16,7 @@ pub(crate) struct OpenShare {
     pub(crate) share: Share,
     /// The network that the share shows.
     pub(crate) network_id: NetworkId,
-    pub(crate) secret: PseudonymSecret,
+    pub(crate) secret: CodeSecret,
 }
 
 impl Inventory {
@@ -46,9 +47,9 @@ impl Inventory {
     }
 
     /// Stores the secret of a share that was created without one.
-    async fn make_share_secret(&self, share: &Share) -> Result<PseudonymSecret, Error> {
+    async fn make_share_secret(&self, share: &Share) -> Result<CodeSecret, Error> {
         let key = share_secret_key(share.id);
-        let mut transaction = self.transaction(Entity::Share, share.id);
+        let mut transaction = self.transaction(Author::system(share.organization_id), Entity::Share, share.id);
         loop {
             if let Some(record) = self.get(key).await? {
                 return decode(&record);
@@ -56,7 +57,7 @@ impl Inventory {
             if self.get(share_key(share.id)).await?.is_none() {
                 return Err(not_found(share.id));
             }
-            let secret = PseudonymSecret::generate(&*self.random)?;
+            let secret = CodeSecret::generate(&*self.random)?;
             let mut batch = Batch::new();
             put_share_secret(share, &secret, unchanged(None), &mut batch)?;
             batch.guard(exists(share_key(share.id)));
@@ -70,7 +71,7 @@ impl Inventory {
 /// Adds the secret under which a share's pseudonyms are made to a batch.
 pub(super) fn put_share_secret(
     share: &Share,
-    secret: &PseudonymSecret,
+    secret: &CodeSecret,
     precondition: Precondition,
     batch: &mut Batch,
 ) -> Result<(), Error> {

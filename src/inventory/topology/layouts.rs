@@ -57,7 +57,7 @@ impl TopologyRecords<'_> {
         validate(&layout.positions)?;
         let (network, view) = (layout.network_id, layout.view);
         let key = layout_key(network, view);
-        let mut transaction = self.inventory.reviewed_transaction(Entity::TopologyLayout, network);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::TopologyLayout, network);
         loop {
             self.inventory.require_network(caller, network).await?;
             let stored = self.inventory.get(key).await?;

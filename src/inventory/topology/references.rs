@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::layouts::{layout_key, put_layout};
+use crate::inventory::history::Author;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::discovery::Replaced;
 use crate::inventory::hosts::{Before, HostChange};
@@ -151,7 +152,7 @@ impl Inventory {
         (organization, network): (OrganizationId, NetworkId),
         gone: &HashSet<NodeId>,
     ) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::TopologyLayout, network);
+        let mut transaction = self.transaction(Author::system(organization), Entity::TopologyLayout, network);
         loop {
             let mut batch = Batch::new();
             let kept = |id| (!gone.contains(&id)).then_some(id);

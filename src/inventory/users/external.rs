@@ -70,7 +70,7 @@ impl Users<'_> {
         require_system(caller)?;
         self.inventory.purge_periodically();
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.transaction(Entity::Organization, organization);
+        let mut transaction = self.inventory.transaction(caller, Entity::Organization, organization);
         loop {
             let outcome = match self.inventory.find_user(caller, &new).await? {
                 Some(user) if new.external.is_some() && user.permissions != new.permissions => {

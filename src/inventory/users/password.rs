@@ -2,6 +2,7 @@
 
 use super::{EmailAddress, Users, no_password};
 use crate::access::{Caller, SessionId};
+use crate::inventory::history::Author;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{decode, facets, password_key};
 use crate::inventory::sessions::{Account, bounded};
@@ -66,7 +67,7 @@ impl Users<'_> {
             Some(password) => Some(self.inventory.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.inventory.reviewed_transaction(Entity::User, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::User, id);
         loop {
             let (record, user) = self.inventory.own_record::<User>(caller, id).await?;
             if user.email.is_empty() && hash.is_some() {
@@ -148,7 +149,7 @@ impl Users<'_> {
         if user.email.is_empty() {
             return Err(ErrorKind::InvalidCredentials.into());
         }
-        let transaction = self.inventory.reviewed_transaction(Entity::User, user.id);
+        let transaction = self.inventory.reviewed_transaction(caller, Entity::User, user.id);
         transaction.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
         let address = EmailAddress::normalize("email", &user.email)?;
         let kept = kept_session.and_then(SessionId::parse);
@@ -171,7 +172,7 @@ impl Inventory {
         kept: Option<&SessionId>,
     ) -> Result<(), Error> {
         let id = reviewed.id;
-        let mut transaction = self.transaction(Entity::User, id);
+        let mut transaction = self.transaction(Author::system(reviewed.organization_id), Entity::User, id);
         let mut new_hash = None;
         loop {
             let organization = Some(reviewed.organization_id);

@@ -60,7 +60,7 @@ impl Users<'_> {
         let (organization, user) = (caller.organization_id(), caller.user_id());
         let unique_key =
             UniqueKey::new(REFERRAL_UNIQUE_KEY, [*organization.as_bytes(), *user.as_bytes()].concat());
-        let mut transaction = self.inventory.transaction(Entity::User, user);
+        let mut transaction = self.inventory.transaction(caller, Entity::User, user);
         loop {
             let now = self.inventory.now();
             let known = self.inventory.store.get_by_unique_key(&unique_key).await?;

@@ -22,6 +22,7 @@ use crate::discovery::reconcile::{
     Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, set_cached_macs,
 };
 use crate::discovery::report::WarningCode;
+use crate::inventory::history::Author;
 use crate::inventory::hosts::{ADDRESS_ONLY, Before, HostChange, Summary, address_only_value};
 use crate::inventory::schema::{CLAIM, HOST, decode, host_discovery_key, host_key, on_network};
 use crate::inventory::transaction::Attempt;
@@ -74,7 +75,7 @@ impl Reconciler {
     /// Sets the MAC addresses that no other host has. Returns those that another host has.
     async fn fill_macs(&mut self, addresses: &[IpAddr]) -> Result<Vec<(Host, Stated)>, Error> {
         let inventory = self.inventory.clone();
-        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        let mut transaction = inventory.transaction(Author::system(self.organization), Entity::Network, self.network);
         let blocks: BTreeSet<Vec<u8>> = addresses.iter().map(|address| block_value(*address)).collect();
         // Most reports have no such addresses, or there are no neighbor caches.
         if !self.has_any(CLAIM, CACHED, blocks).await? {
@@ -258,7 +259,7 @@ impl Reconciler {
         if puts.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(self.sender.actor(), &puts);
         if !matches!(self.inventory.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);
         }

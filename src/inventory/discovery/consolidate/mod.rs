@@ -10,6 +10,7 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::history::Author;
 use crate::inventory::custom::check_joined;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::known_host::DecodedHosts;
@@ -83,7 +84,7 @@ impl Reconciliation<'_> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::Host, id);
         loop {
             let mut hosts = Vec::with_capacity(2);
             for host in [id, other] {
@@ -171,7 +172,7 @@ impl Inventory {
         let gone = std::slice::from_ref(&other);
         transaction.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
-        let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
+        let attempt = self.commit_merged(&transaction.author, (&puts, gone), &before, batch).await?;
         if !matches!(attempt, Attempt::Committed) {
             return Ok(None);
         }
@@ -195,13 +196,13 @@ impl Inventory {
     /// The batch has the states, claims and links that the remaining hosts take over.
     pub(super) async fn commit_merged(
         &self,
-        organization: OrganizationId,
+        author: &Author,
         (puts, gone): (&[EncodedHost], &[HostId]),
         before: &Before,
         mut batch: Batch,
     ) -> Result<Attempt<TakenPart>, Error> {
         self.forget_hosts(gone, &mut batch).await?;
-        let mut change = HostChange::putting(organization, puts);
+        let mut change = HostChange::putting(author, puts);
         change.deletes = gone;
         self.commit_hosts(&change, before, batch).await
     }

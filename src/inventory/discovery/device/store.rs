@@ -153,7 +153,7 @@ impl Reconciler {
             let version = planned.before.get(&place.host).map(|(record, _)| record.version);
             let precondition = version.map_or(Precondition::Absent, Precondition::Version);
             batch.guard(Guard::record(host_key(place.host), precondition));
-            let is_stored = self.inventory.commit_if_unchanged(batch).await?;
+            let is_stored = self.inventory.commit_if_unchanged(&transaction.author, batch).await?;
             return Ok(if is_stored { Attempt::Committed } else { Attempt::Stale });
         };
         let deletes: &[HostId] = match target {
@@ -167,7 +167,7 @@ impl Reconciler {
             let references = (&mut puts, &mut before, &mut batch);
             self.inventory.replace_references(place, &planned.replaced, references).await?;
         }
-        self.inventory.commit_merged(self.organization, (&puts, deletes), &before, batch).await
+        self.inventory.commit_merged(&transaction.author, (&puts, deletes), &before, batch).await
     }
 
     /// Records that the neighbors of the host, and of hosts that name it, must be resolved again.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
+use crate::inventory::history::Author;
 use crate::inventory::discovery::known_host::DecodedHosts;
 use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::inventory::hosts::{Before, HostChange, Summary};
@@ -101,13 +102,13 @@ impl Inventory {
         }
         if changes.is_empty() {
             batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
-            return self.commit_if_unchanged(batch).await;
+            return self.commit_if_unchanged(&Author::system(organization), batch).await;
         }
         host.updated_at = now;
         let encoder = self.host_encoder(organization).of_stored(size);
         let summary = Summary::from(&host);
         let puts = [encoder.encode_in(&self.state.offload, host).await?];
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(Author::system(organization), &puts);
         let before = Before::from([(id, (record, summary))]);
         Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
     }

@@ -96,7 +96,7 @@ impl Reconciliation<'_> {
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
         let new = self.inventory.new_id()?;
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::Host, id);
         loop {
             // Checks the access.
             self.inventory.host_record_as(caller, id).await?;
@@ -177,7 +177,7 @@ impl Inventory {
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
         let _turn = transaction.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(&transaction.author, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);
         }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use super::{MAX_PREFIXES, Subnets, SubnetsOfAddresses};
 use crate::discovery::reconcile::set_subnets;
+use crate::inventory::history::Author;
 use crate::inventory::discovery::records::{HostDiscovery, put_state};
 use crate::inventory::hosts::{
     Before, FIRST_HOSTS, HostChange, HostTerms, MAX_HOSTS, Summary, WORD, decode as decode_host, first_bytes,
@@ -82,7 +83,7 @@ impl Inventory {
     ) -> Result<(), Error> {
         query.limit = Some(FIRST_HOSTS);
         loop {
-            let mut transaction = self.transaction(Entity::Network, place.1);
+            let mut transaction = self.transaction(Author::system(place.0), Entity::Network, place.1);
             let (last, count) = loop {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };
@@ -143,7 +144,7 @@ impl Inventory {
             before.insert(host.id, (record, summary));
             puts.push(encoder.encode_in(&self.state.offload, host).await?);
         }
-        let change = HostChange::putting(organization, &puts);
+        let change = HostChange::putting(Author::system(organization), &puts);
         Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
     }
 }

@@ -91,7 +91,7 @@ impl Reconciler {
 
     async fn create_subnets(&mut self, cidrs: &[Cidr]) -> Result<(), Error> {
         let inventory = self.inventory.clone();
-        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        let mut transaction = inventory.transaction(self.sender.actor(), Entity::Network, self.network);
         loop {
             let missing: Vec<Cidr> =
                 cidrs.iter().filter(|cidr| !self.subnets.contains(**cidr)).copied().collect();

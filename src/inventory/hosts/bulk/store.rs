@@ -89,13 +89,13 @@ impl Inventory {
         results: &mut Results,
     ) -> Result<(), Error> {
         let id = decision.puts.first().map_or(HostId::nil(), |put| put.host.id);
-        let mut transaction = self.reviewed_transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(caller, Entity::Host, id);
         while !decision.puts.is_empty() {
             self.refuse_by_policy(&transaction, caller, decision, results).await?;
             if decision.puts.is_empty() {
                 break;
             }
-            let change = HostChange::putting(caller.organization_id(), &decision.puts);
+            let change = HostChange::putting(caller, &decision.puts);
             let created = change.created(&decision.before);
             if transaction.enter(self.records_to_enter(&change, created)).await? {
                 self.check_host_quota(change.organization, created).await?;

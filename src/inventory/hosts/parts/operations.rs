@@ -81,7 +81,7 @@ impl<P: Part> HostParts<'_, P> {
         let organization = caller.organization_id();
         let Common { host_id, network_id, .. } = part.common();
         let id = self.inventory.new_id()?;
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, host_id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, Entity::Host, host_id);
         loop {
             self.inventory.check_network(caller, network_id).await?;
             let record = self.inventory.own_hosts(organization, vec![host_id]).await?.pop();
@@ -138,7 +138,7 @@ impl<P: Part> HostParts<'_, P> {
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, P::ENTITY, id);
         loop {
             let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {

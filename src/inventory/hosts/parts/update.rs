@@ -69,7 +69,7 @@ impl<P: Part> HostParts<'_, P> {
     ) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(caller, P::ENTITY, id);
         loop {
             let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {

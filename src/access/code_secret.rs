@@ -12,9 +12,9 @@ use super::random::{RandomError, RandomSource};
 /// A pseudonym stays the same within a share, and reveals nothing about the pseudonyms of other shares.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct PseudonymSecret([u8; 32]);
+pub(crate) struct CodeSecret([u8; 32]);
 
-impl PseudonymSecret {
+impl CodeSecret {
     /// Generates a random secret.
     pub(crate) fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
         let mut bytes = [0; 32];
@@ -34,8 +34,8 @@ impl PseudonymSecret {
     }
 }
 
-impl fmt::Debug for PseudonymSecret {
+impl fmt::Debug for CodeSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("PseudonymSecret(..)")
+        formatter.write_str("CodeSecret(..)")
     }
 }

@@ -1,0 +1,111 @@
+//! JSON documents by their members, without reading what is in these.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The members of a JSON object in their order, each with its text.
+#[derive(Debug)]
+pub(super) struct Members<'d>(pub(super) Vec<(Cow<'d, str>, &'d RawValue)>);
+
+impl<'d> Members<'d> {
+    /// Reads an object.
+    pub(super) fn read(text: &'d str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Returns the text of a member. A member that is null counts as missing: a document may leave it out.
+    pub(super) fn get(&self, name: &str) -> Option<&'d RawValue> {
+        let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+        Some(*value).filter(|value| value.get() != "null")
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::with_capacity(32);
+                while let Some(Name(name)) = map.next_key()? {
+                    members.push((name, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+/// The name of a member, borrowed unless it has escapes.
+struct Name<'d>(Cow<'d, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Name<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// A part of a document: an element of a list that has an id.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'d> {
+    pub(super) text: &'d RawValue,
+    pub(super) id: &'d str,
+}
+
+impl<'d> Part<'d> {
+    /// Reads an element. `None`: it is no object with an id.
+    pub(super) fn read(text: &'d RawValue) -> Option<Self> {
+        #[derive(serde::Deserialize)]
+        struct WithId<'d> {
+            id: &'d str,
+        }
+        let WithId { id } = serde_json::from_str(text.get()).ok()?;
+        Some(Self { text, id })
+    }
+}
+
+/// Returns the texts of the elements of a list. `None`: the value is no list.
+pub(super) fn elements(text: &RawValue) -> Option<Vec<&RawValue>> {
+    if text.get().starts_with('[') { serde_json::from_str(text.get()).ok() } else { None }
+}
+
+/// Returns whether two texts have the same value, however they are written.
+pub(super) fn are_equal(left: &RawValue, right: &RawValue) -> bool {
+    let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).ok();
+    left.get() == right.get() || value(left) == value(right)
+}
+
+/// Returns whether a text is JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}

@@ -1,0 +1,79 @@
+//! The history of an organization: what has changed, who did it, and what it looked like before.
+//!
+//! ```text
+//! a commit ── recorder ── difference ── document
+//!                │
+//!             record: the entries of the commit, in its batch
+//!                │
+//! a reader ── feed ── position: what clients see of a place
+//! ```
+//!
+//! Decision 16 says why entries are records, and how they are ordered.
+
+mod difference;
+mod document;
+mod mark;
+mod position;
+mod record;
+mod recorder;
+
+pub(in crate::inventory) use self::mark::KnownHistory;
+use crate::access::{Caller, Credential, DaemonCaller};
+use crate::inventory::policy::Actor;
+use crate::model::{ChangeActor, OrganizationId};
+
+/// Who makes a change, and in which organization.
+#[derive(Clone, Debug)]
+pub(in crate::inventory) struct Author {
+    organization: OrganizationId,
+    actor: ChangeActor,
+}
+
+impl Author {
+    /// Returns the inventory itself, which does what follows from changes of others.
+    pub(in crate::inventory) const fn system(organization: OrganizationId) -> Self {
+        Self { organization, actor: ChangeActor::System }
+    }
+}
+
+impl Author {
+    pub(in crate::inventory) const fn organization(&self) -> OrganizationId {
+        self.organization
+    }
+}
+
+impl From<&Caller> for Author {
+    fn from(caller: &Caller) -> Self {
+        let actor = match caller.credential() {
+            Credential::System => ChangeActor::System,
+            Credential::UserApiKey { id } => {
+                ChangeActor::User { id: caller.user_id(), email: None, key_id: Some(id) }
+            }
+            Credential::HostApplication | Credential::Session => {
+                ChangeActor::User { id: caller.user_id(), email: None, key_id: None }
+            }
+        };
+        Self { organization: caller.organization_id(), actor }
+    }
+}
+
+impl From<&Self> for Author {
+    fn from(author: &Self) -> Self {
+        author.clone()
+    }
+}
+
+impl From<&DaemonCaller> for Author {
+    fn from(daemon: &DaemonCaller) -> Self {
+        Self { organization: daemon.organization_id, actor: ChangeActor::Daemon { id: daemon.key_id } }
+    }
+}
+
+impl From<Actor<'_>> for Author {
+    fn from(actor: Actor<'_>) -> Self {
+        match actor {
+            Actor::Caller(caller) => caller.into(),
+            Actor::Daemon(daemon) => daemon.into(),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{DaemonApiKeyId, NetworkId, Timestamp, UserApiKeyId, UserId};
+use crate::text_enum::text_enum;
+
+/// A change of a record, or a security event: an entry of the history of an organization.
+///
+/// Entries are in the order of the commits, and within one commit in that of the request. An entry has whole values, so that applying it
+/// twice does no harm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Change {
+    /// Where the entry is in the history. Opaque: it tells nothing of the writes of other organizations.
+    pub position: ChangePosition,
+    /// When the change was made, by the clock of the instance that made it. The order of entries is that of their positions.
+    pub at: Timestamp,
+    /// Who made the change.
+    pub actor: ChangeActor,
+    /// What was done.
+    pub action: ChangeAction,
+    /// The kind of record.
+    pub entity: ChangedEntity,
+    /// The id of the record.
+    pub id: Uuid,
+    /// The network that the record was on; `null` for records of the organization.
+    pub network_id: Option<NetworkId>,
+    /// The name of the record at that time.
+    pub name: String,
+    /// The fields that differ, by their paths, such as `name` and `interfaces.<id>.ip_address`.
+    pub fields: BTreeMap<String, FieldChange>,
+    /// The position of the change that led to this one; absent for changes that were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<ChangePosition>,
+    /// The id of the request, if the host application has set one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// A position in the history of an organization: opaque text.
+///
+/// A position belongs to one entry of one history. It is made by the server alone: any other text is refused.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct ChangePosition(String);
+
+impl ChangePosition {
+    /// Takes a position as text, as a client sends it.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ChangePosition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A field that a change has changed.
+///
+/// A value that is absent is one that the record did not have; `null` is a value like others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FieldChange {
+    /// The value before the change. Absent if the record is new, or did not have the field.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub before: Option<Value>,
+    /// The value after the change. Absent if the record is gone, or no longer has the field.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub after: Option<Value>,
+}
+
+/// Reads a member that is there, also if it is null.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// The maker of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type")]
+#[non_exhaustive]
+pub enum ChangeActor {
+    /// A user.
+    #[non_exhaustive]
+    User {
+        /// The user's id.
+        id: UserId,
+        /// The user's e-mail address, for Admins and the user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        email: Option<String>,
+        /// The API key that authenticated the user, for Admins and the user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key_id: Option<UserApiKeyId>,
+    },
+    /// A discovery daemon, or what has its API key.
+    #[non_exhaustive]
+    Daemon {
+        /// The id of the API key.
+        id: DaemonApiKeyId,
+    },
+    /// A part of the host application that has a name.
+    #[non_exhaustive]
+    Application {
+        /// The name.
+        name: String,
+    },
+    /// The inventory itself, or the host application without a name.
+    System,
+}
+
+text_enum! {
+    /// What a change does.
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum ChangeAction {
+        /// The record is new.
+        Created = "created",
+        /// Fields of the record have other values.
+        Updated = "updated",
+        /// The record is gone.
+        Deleted = "deleted",
+    }
+
+    /// The error for text other than the actions of changes.
+    #[error("not an action of changes")]
+    pub struct ChangeActionError;
+}
+
+text_enum! {
+    /// The kind of record that a change concerns.
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum ChangedEntity {
+        /// A host, with its parts.
+        Host = "Host",
+        /// A network.
+        Network = "Network",
+        /// A subnet.
+        Subnet = "Subnet",
+        /// A tag.
+        Tag = "Tag",
+        /// A user.
+        User = "User",
+        /// A user's API key.
+        UserApiKey = "UserApiKey",
+        /// A discovery daemon's API key.
+        DaemonApiKey = "DaemonApiKey",
+        /// A share.
+        Share = "Share",
+        /// A discovery daemon.
+        Daemon = "Daemon",
+        /// A link that a user has entered.
+        TopologyLink = "TopologyLink",
+        /// The positions of nodes in a view of a network.
+        TopologyLayout = "TopologyLayout",
+        /// The organization itself.
+        Organization = "Organization",
+        /// A record of the host application. The name of the change is its kind.
+        ApplicationRecord = "ApplicationRecord",
+    }
+
+    /// The error for text other than the kinds of records.
+    #[error("not a kind of records")]
+    pub struct ChangedEntityError;
+}
