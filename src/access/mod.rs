@@ -6,12 +6,12 @@
 mod caller;
 mod client_prefix;
 mod clock;
+#[cfg(feature = "topology")]
+mod code_secret;
 mod login_attempts;
 mod login_failures;
 mod password;
 mod password_lane;
-#[cfg(feature = "topology")]
-mod code_secret;
 mod random;
 mod secret;
 mod share_token;
@@ -19,12 +19,12 @@ mod share_token;
 pub use caller::{Caller, Credential, DaemonCaller, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
+#[cfg(feature = "topology")]
+pub(crate) use code_secret::CodeSecret;
 pub use login_attempts::LoginLimits;
 pub(crate) use login_attempts::{CountMap, LoginAttempts, Turn};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use password_lane::PasswordFigures;
-#[cfg(feature = "topology")]
-pub(crate) use code_secret::CodeSecret;
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub(crate) use random::{uuid_v4, uuid_v7};
 pub(crate) use secret::{KeyKind, KeyText, SessionId, Verifier};

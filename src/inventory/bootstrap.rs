@@ -2,9 +2,9 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use super::history::Author;
 use super::collections::CollectionRecord;
 use super::email::EmailAddress;
+use super::history::Author;
 use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
@@ -200,7 +200,11 @@ impl Inventory {
         self.upgrade().await?;
         let mut password = bootstrap.password;
         let mut hash = None;
-        let mut transaction = self.transaction(Author::system(plan.organization.id), Entity::Organization, plan.organization.id);
+        let mut transaction = self.transaction(
+            Author::system(plan.organization.id),
+            Entity::Organization,
+            plan.organization.id,
+        );
         loop {
             let organization = self.find::<Organization>(organization_key(plan.organization.id)).await?;
             let known_network = self.find::<Network>(network_key(plan.network.id)).await?;

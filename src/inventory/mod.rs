@@ -82,8 +82,9 @@ pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
-use history::KnownHistory;
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
+use history::KnownHistory;
+pub use history::{ChangePage, ChangeQuery};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};

@@ -201,8 +201,8 @@ pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 /// From a record of changes to the records that were changed.
 pub(super) const CHANGED_LINK: Name = Name::new("changed");
-/// The network of a record of changes, as a term: it does not keep the network from being deleted.
-pub(super) const CHANGED_NETWORK: Name = Name::new("changed_on");
+/// Those who may see a record of changes, such as a network, as a term: it does not keep the network from being deleted.
+pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
 /// The era of a record of changes and the version of its commit.
 pub(super) const WRITTEN: Name = Name::new("written");
 

@@ -124,6 +124,27 @@ pub enum ChangeActor {
     System,
 }
 
+impl ChangeActor {
+    /// Returns the user, if it is one.
+    #[must_use]
+    pub const fn user_id(&self) -> Option<UserId> {
+        match self {
+            Self::User { id, .. } => Some(*id),
+            Self::Daemon { .. } | Self::Application { .. } | Self::System => None,
+        }
+    }
+
+    /// Returns what a user sees of the actor: Admins see all, and users see all of themselves.
+    pub(crate) fn as_seen_by(&self, user: UserId, is_admin: bool) -> Self {
+        match self {
+            Self::User { id, .. } if !is_admin && *id != user => {
+                Self::User { id: *id, email: None, key_id: None }
+            }
+            seen => seen.clone(),
+        }
+    }
+}
+
 text_enum! {
     /// What a change does.
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]

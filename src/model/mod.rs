@@ -59,7 +59,8 @@ mod value;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use change::{
-    Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity, ChangedEntityError, FieldChange,
+    Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity, ChangedEntityError,
+    FieldChange,
 };
 pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;

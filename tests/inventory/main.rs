@@ -23,6 +23,7 @@ mod collections;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod faults;
+mod history;
 mod hosts;
 mod import;
 #[cfg(all(feature = "postgres", unix))]

@@ -21,7 +21,8 @@ impl Inventory {
         let mut query = Query { limit: Some(NETWORKS), ..all };
         let mut total = 0;
         loop {
-            let mut transaction = self.transaction(Author::system(organization), Entity::Organization, organization);
+            let mut transaction =
+                self.transaction(Author::system(organization), Entity::Organization, organization);
             let (next, count) = loop {
                 let page = self.store.list(&query).await?;
                 let batch = self.with_indexed_fields(organization, &page.records);

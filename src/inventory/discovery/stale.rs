@@ -8,8 +8,8 @@ use super::Reconciler;
 use super::known_host::KnownHost;
 use super::records::{put_state, stale_filter};
 use crate::access::Caller;
-use crate::inventory::history::Author;
 use crate::inventory::discovery::Reconciliation;
+use crate::inventory::history::Author;
 use crate::inventory::hosts::{
     Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, becoming_stale, decode as decode_host, first_bytes,
 };

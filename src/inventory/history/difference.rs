@@ -148,13 +148,8 @@ fn between_parts<'d>(
 }
 
 /// Compares the elements that both lists have.
-fn between_equal_ids<'d>(
-    path: &str,
-    before: &[Part<'d>],
-    after: &[Part<'d>],
-) -> Option<Vec<Difference<'d>>> {
-    let known: BTreeMap<&str, &RawValue> =
-        before.iter().map(|part| (part.id, part.text)).collect();
+fn between_equal_ids<'d>(path: &str, before: &[Part<'d>], after: &[Part<'d>]) -> Option<Vec<Difference<'d>>> {
+    let known: BTreeMap<&str, &RawValue> = before.iter().map(|part| (part.id, part.text)).collect();
     let mut found = Vec::new();
     for part in after {
         let Some(former) = known.get(part.id) else { continue };

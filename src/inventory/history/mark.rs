@@ -15,6 +15,9 @@ use crate::store::{
     StoreErrorKind, TermRange, Version,
 };
 
+/// The number of times that the history is opened before giving up, while others open it.
+const MAX_ATTEMPTS: usize = 16;
+
 /// The number of records of changes that are written again in one commit.
 const RENEWED_TOGETHER: usize = 500;
 
@@ -81,7 +84,7 @@ impl Inventory {
             return Ok(mark);
         }
         let mut opening = self.state.history.reading.lock().await;
-        loop {
+        for _ in 0..MAX_ATTEMPTS {
             let known = self.state.history.known().clone();
             if let Some(mark) = known {
                 return Ok(mark);
@@ -98,6 +101,7 @@ impl Inventory {
                 return Ok(mark);
             }
         }
+        Err(StoreError::unavailable("other instances open the history at the same time").into())
     }
 
     /// Writes the mark anew. `None`: another instance has written it in the meantime.

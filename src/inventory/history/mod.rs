@@ -10,13 +10,16 @@
 //!
 //! Decision 16 says why entries are records, and how they are ordered.
 
+mod audience;
 mod difference;
 mod document;
+mod feed;
 mod mark;
 mod position;
 mod record;
 mod recorder;
 
+pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;

@@ -29,6 +29,25 @@ pub(super) struct Place {
 pub(super) struct PositionKey(CodeSecret);
 
 impl Place {
+    /// The place before the first entry.
+    pub(super) const BEGINNING: Self = Self { era: 0, version: Version(0), number: 0, commit: 0 };
+
+    /// Returns a place that is before this one and not before any entry that is. `None`: nothing is before it.
+    pub(super) fn predecessor(self) -> Option<Self> {
+        let Self { era, version: Version(version), number, .. } = self;
+        let commit = u64::MAX;
+        match (number.checked_sub(1), version.checked_sub(1), era.checked_sub(1)) {
+            (Some(number), ..) => Some(Self { number, commit, ..self }),
+            (None, Some(version), _) => {
+                Some(Self { version: Version(version), number: u32::MAX, commit, era })
+            }
+            (None, None, Some(era)) => {
+                Some(Self { era, version: Version(u64::MAX), number: u32::MAX, commit })
+            }
+            (None, None, None) => None,
+        }
+    }
+
     /// Returns the sort key of the records of a commit, as a store completes it.
     pub(super) fn key(self) -> Vec<u8> {
         [self.era.to_be_bytes().as_slice(), &self.version.0.to_be_bytes()].concat()

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::audience::Audience;
 use crate::inventory::Error;
-use crate::inventory::schema::{CHANGED_LINK, CHANGED_NETWORK, WRITTEN, encode};
-use crate::model::{ChangeAction, ChangeActor, ChangedEntity, NetworkId, OrganizationId, Timestamp};
-use crate::store::{Batch, Facets, Key, Link, Precondition, SortKey, Term};
+use crate::inventory::schema::{CHANGED_LINK, CREATED_AT, WRITTEN, encode, time_sort_key};
+use crate::model::{ChangeAction, ChangeActor, ChangedEntity, OrganizationId, Timestamp};
+use crate::store::{Batch, Facets, Key, Link, Precondition, SortKey};
 
 /// The body of a record of changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,8 +22,7 @@ pub(super) struct CommitChanges {
     pub(super) commit: u64,
     pub(super) at: Timestamp,
     pub(super) actor: ChangeActor,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) network_id: Option<NetworkId>,
+    pub(super) audience: Audience,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) request_id: Option<String>,
     pub(super) entries: Vec<Entry>,
@@ -31,12 +31,12 @@ pub(super) struct CommitChanges {
 impl CommitChanges {
     /// Adds the record to a batch. The store completes its place.
     pub(super) fn put(&self, key: Key, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
-        let network = self.network_id.map(|network| Term::new(CHANGED_NETWORK, network.as_bytes().as_slice()));
+        let written = SortKey::with_version(WRITTEN, self.era.to_be_bytes());
         let mut facets = Facets::default()
             .with_organization(self.organization_id.uuid())
             .with_links(self.entries.iter().map(|entry| Link::new(CHANGED_LINK, entry.id)))
-            .with_terms(network)
-            .with_sort_keys([SortKey::with_version(WRITTEN, self.era.to_be_bytes())]);
+            .with_terms([self.audience.term()])
+            .with_sort_keys([written, time_sort_key(CREATED_AT, self.at)]);
         facets.links.sort_unstable();
         facets.links.dedup();
         batch.put(key, precondition, facets, encode(self)?);

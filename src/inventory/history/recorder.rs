@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::Author;
+use super::audience::Audience;
 use super::difference::{Difference, FieldText, differences};
 use super::record::{CommitChanges, Entry, StoredField};
 use crate::inventory::schema::{
@@ -14,7 +15,7 @@ use crate::inventory::schema::{
     USER_API_KEY,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{ChangeAction, ChangedEntity, NetworkId};
+use crate::model::{ChangeAction, ChangedEntity, NetworkId, UserId};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
@@ -51,11 +52,17 @@ struct Described {
     email: Option<String>,
     #[serde(default)]
     network_id: Option<NetworkId>,
+    #[serde(default)]
+    user_id: Option<UserId>,
 }
 
 impl Inventory {
     /// Commits a batch together with the entries of its changes.
-    pub(in crate::inventory) async fn commit(&self, author: &Author, mut batch: Batch) -> Result<(), StoreError> {
+    pub(in crate::inventory) async fn commit(
+        &self,
+        author: &Author,
+        mut batch: Batch,
+    ) -> Result<(), StoreError> {
         if !self.has_history || batch.writes().iter().all(|write| entity_of(write.key().kind).is_none()) {
             return self.store.commit(batch).await;
         }
@@ -69,7 +76,8 @@ impl Inventory {
 
     async fn record(&self, author: &Author, batch: &mut Batch) -> Result<(), Error> {
         let mark = self.history_mark().await?;
-        let keys: Vec<Key> = batch.writes().iter().map(Write::key).filter(|key| entity_of(key.kind).is_some()).collect();
+        let keys: Vec<Key> =
+            batch.writes().iter().map(Write::key).filter(|key| entity_of(key.kind).is_some()).collect();
         let before = self.store.get(&keys).await?;
         let before: BTreeMap<Key, Record> =
             before.into_iter().flatten().map(|record| (record.key, record)).collect();
@@ -85,14 +93,14 @@ impl Inventory {
         batch.guard(mark.guard());
         let mut commit = [0; 8];
         self.random.fill(&mut commit)?;
-        for (network_id, Entries { list, .. }) in changes.finished() {
+        for (audience, Entries { list, .. }) in changes.finished() {
             let changes = CommitChanges {
                 organization_id: author.organization,
                 era: mark.mark.era,
                 commit: u64::from_be_bytes(commit),
                 at: self.now(),
                 actor: author.actor.clone(),
-                network_id,
+                audience,
                 request_id: None,
                 entries: list,
             };
@@ -105,19 +113,21 @@ impl Inventory {
 /// Returns an error of the recorder as one of the commit.
 fn as_store_error(error: Error) -> StoreError {
     match error.kind() {
-        ErrorKind::StoreUnavailable => StoreError::unavailable("the history cannot be read").with_source(error),
+        ErrorKind::StoreUnavailable => {
+            StoreError::unavailable("the history cannot be read").with_source(error)
+        }
         _ => StoreError::corrupt("the changes of a record cannot be recorded").with_source(error),
     }
 }
 
-/// The entries of a commit, by the network that they are on.
+/// The entries of a commit, by those who may see them.
 #[derive(Default)]
 struct Changes {
     /// The number of entries so far.
     count: u32,
     /// Those of which the record is not full.
-    open: BTreeMap<Option<NetworkId>, Entries>,
-    full: Vec<(Option<NetworkId>, Entries)>,
+    open: BTreeMap<Audience, Entries>,
+    full: Vec<(Audience, Entries)>,
 }
 
 #[derive(Default)]
@@ -146,17 +156,17 @@ impl Changes {
         let Content { document, fields, bytes } = content;
         let (number, id, name) = (self.count, write.key().id, name.unwrap_or_default());
         self.count += 1;
-        let network = described.network_id;
-        let entries = self.open.entry(network).or_default();
+        let audience = Audience::of(entity, id, described.network_id, described.user_id);
+        let entries = self.open.entry(audience).or_default();
         entries.bytes += bytes;
         entries.list.push(Entry { number, action, entity, id, name, document, fields });
         if entries.bytes >= MAX_RECORD {
-            self.full.push((network, std::mem::take(entries)));
+            self.full.push((audience, std::mem::take(entries)));
         }
         Ok(())
     }
 
-    fn finished(self) -> impl Iterator<Item = (Option<NetworkId>, Entries)> {
+    fn finished(self) -> impl Iterator<Item = (Audience, Entries)> {
         self.full.into_iter().chain(self.open).filter(|(_, entries)| !entries.list.is_empty())
     }
 }

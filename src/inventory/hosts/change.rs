@@ -19,12 +19,12 @@ use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, ServiceNames, Summary};
 use crate::access::Caller;
+use crate::inventory::history::Author;
 use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
-use crate::inventory::history::Author;
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};

@@ -76,8 +76,11 @@ impl Hosts<'_> {
             ids: Some(uuids(ids)),
             ..Query::new(HOST)
         };
-        let mut transaction =
-            self.inventory.reviewed_transaction(caller, Entity::Host, ids.first().copied().unwrap_or_default());
+        let mut transaction = self.inventory.reviewed_transaction(
+            caller,
+            Entity::Host,
+            ids.first().copied().unwrap_or_default(),
+        );
         loop {
             let records = self.inventory.store.list(&query).await?.records;
             if records.is_empty() {

@@ -10,8 +10,8 @@ use super::document::{decode, set_virtualized_by};
 use super::rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes};
 use super::terms::HostTerms;
 use super::virtualization::ServiceNames;
-use crate::inventory::history::Author;
 use crate::inventory::custom::IndexedKind;
+use crate::inventory::history::Author;
 use crate::inventory::schema::{HOST, HOST_FACETS, ORGANIZATION, decode as decode_record, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Host, OrganizationId};
@@ -191,7 +191,8 @@ impl Inventory {
             Query { organization: Some(organization.uuid()), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
         let mut total = 0;
         loop {
-            let mut transaction = self.transaction(Author::system(organization), Entity::Organization, organization);
+            let mut transaction =
+                self.transaction(Author::system(organization), Entity::Organization, organization);
             let (last, count) = loop {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 let Some(last) = records.last().map(|record| record.key.id) else { return Ok(total) };

@@ -4,8 +4,8 @@ mod deletion;
 mod transfer;
 
 use crate::access::Caller;
-use crate::inventory::history::Author;
 use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};
+use crate::inventory::history::Author;
 use crate::inventory::records::named;
 use crate::inventory::schema::{
     CREATED_AT, ORGANIZATION, encode, organization_deletion_key, organization_key,
@@ -90,7 +90,11 @@ impl Organizations<'_> {
             None => self.inventory.new_id()?,
         };
         let organization = organization(new, id, self.inventory.now())?;
-        if self.inventory.commit_if_unchanged(&Author::system(organization.id), creation(&organization)?).await? {
+        if self
+            .inventory
+            .commit_if_unchanged(&Author::system(organization.id), creation(&organization)?)
+            .await?
+        {
             return Ok(organization);
         }
         Err(ErrorKind::AlreadyExists { entity: Entity::Organization, name: id.to_string() }.into())

@@ -300,7 +300,11 @@ impl Inventory {
         let mut batch = Batch::new();
         let facets = Facets::default().with_sort_keys([time_sort_key(CREATED_AT, self.now())]);
         batch.put(marker.key, unchanged(Some(marker)), facets, encode(&GivenUp {})?);
-        if self.commit_if_unchanged(&Author::system(OrganizationId::new(marker.key.id)), batch).await? { self.get(marker.key).await } else { Ok(None) }
+        if self.commit_if_unchanged(&Author::system(OrganizationId::new(marker.key.id)), batch).await? {
+            self.get(marker.key).await
+        } else {
+            Ok(None)
+        }
     }
 
     /// Returns whether a restoration has renewed this tombstone within the last hour.

@@ -3,8 +3,8 @@ use std::fmt;
 use super::decoys::MAX_DECOYS;
 use super::session_facets;
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
-use crate::inventory::history::Author;
 use crate::inventory::email::EmailAddress;
+use crate::inventory::history::Author;
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
 use crate::inventory::shared_emails::EmailPlace;
@@ -193,7 +193,9 @@ impl Inventory {
             accounts.retain(|account| account.user.is_enabled);
             *matching = accounts.iter().map(|account| EmailPlace::of(&account.user)).collect();
             let Account { record: user, user: owner, hash } = self.only_account(accounts).await?;
-            let transaction = transaction.get_or_insert_with(|| self.transaction(Author::system(owner.organization_id), Entity::User, owner.id));
+            let transaction = transaction.get_or_insert_with(|| {
+                self.transaction(Author::system(owner.organization_id), Entity::User, owner.id)
+            });
             let (session, id, mut batch) = self.new_session(&owner)?;
             // The login fails if the user was disabled, or the password changed, in the meantime.
             batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });

@@ -49,7 +49,8 @@ impl Inventory {
     /// Stores the secret of a share that was created without one.
     async fn make_share_secret(&self, share: &Share) -> Result<CodeSecret, Error> {
         let key = share_secret_key(share.id);
-        let mut transaction = self.transaction(Author::system(share.organization_id), Entity::Share, share.id);
+        let mut transaction =
+            self.transaction(Author::system(share.organization_id), Entity::Share, share.id);
         loop {
             if let Some(record) = self.get(key).await? {
                 return decode(&record);

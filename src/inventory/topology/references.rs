@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::layouts::{layout_key, put_layout};
-use crate::inventory::history::Author;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::discovery::Replaced;
+use crate::inventory::history::Author;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::{LINKED_HOST, TOPOLOGY_LINK, all_of, decode, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};

@@ -153,7 +153,9 @@ impl Inventory {
         let mut transaction = self.reviewed_transaction(caller, Entity::User, user.id);
         loop {
             transaction.review(Actor::Caller(caller), None, Some(&user)).await?;
-            let Err(error) = self.commit(&transaction.author, creation(&user, hash.clone())?).await else { return Ok(user) };
+            let Err(error) = self.commit(&transaction.author, creation(&user, hash.clone())?).await else {
+                return Ok(user);
+            };
             match error.kind() {
                 // With shared addresses, another place may be free.
                 StoreErrorKind::UniqueKeyTaken(_) if !self.shares_emails => {

@@ -321,10 +321,12 @@ impl Fixture {
         contents
     }
 
-    /// Returns the records in which an id appears, as their own or as another record's.
+    /// Returns the records in which an id appears, as their own or as another record's. The history is left out: it
+    /// keeps what is gone.
     pub(crate) async fn mentioning(&self, id: impl Into<Uuid>) -> Vec<Key> {
         let id = id.into();
-        let contents = self.contents().await;
+        let mut contents = self.contents().await;
+        contents.retain(|stored| stored.kind() != "change");
         contents.iter().filter(|stored| stored.mentions(id)).map(|stored| stored.record.key).collect()
     }
 

@@ -75,7 +75,8 @@ impl Reconciler {
     /// Sets the MAC addresses that no other host has. Returns those that another host has.
     async fn fill_macs(&mut self, addresses: &[IpAddr]) -> Result<Vec<(Host, Stated)>, Error> {
         let inventory = self.inventory.clone();
-        let mut transaction = inventory.transaction(Author::system(self.organization), Entity::Network, self.network);
+        let mut transaction =
+            inventory.transaction(Author::system(self.organization), Entity::Network, self.network);
         let blocks: BTreeSet<Vec<u8>> = addresses.iter().map(|address| block_value(*address)).collect();
         // Most reports have no such addresses, or there are no neighbor caches.
         if !self.has_any(CLAIM, CACHED, blocks).await? {

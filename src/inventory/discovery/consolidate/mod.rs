@@ -10,7 +10,6 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
-use crate::inventory::history::Author;
 use crate::inventory::custom::check_joined;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::known_host::DecodedHosts;
@@ -19,6 +18,7 @@ use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::records::{
     HostDiscovery, NetworkHost, put_claim, put_discovered_hosts, put_state,
 };
+use crate::inventory::history::Author;
 use crate::inventory::hosts::{Before, EncodedHost, HostChange, Summary, TakenPart, decode as decode_host};
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
@@ -27,7 +27,7 @@ use crate::inventory::schema::{
 };
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
-use crate::model::{Host, HostId, OrganizationId, Permission};
+use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
 
 /// Relations of links from hosts to parts of hosts.

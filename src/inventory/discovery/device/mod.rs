@@ -91,7 +91,8 @@ impl Reconciler {
         let inventory = self.inventory.clone();
         let device = &*subject.device;
         let identities = Identity::of_device(device);
-        let mut transaction = inventory.reviewed_transaction(self.sender.actor(), Entity::Network, self.network);
+        let mut transaction =
+            inventory.reviewed_transaction(self.sender.actor(), Entity::Network, self.network);
         let mut has_fresh_ids = false;
         loop {
             // Read before the candidates: a host that appears in the meantime makes the commit fail.

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use super::{MAX_PREFIXES, Subnets, SubnetsOfAddresses};
 use crate::discovery::reconcile::set_subnets;
-use crate::inventory::history::Author;
 use crate::inventory::discovery::records::{HostDiscovery, put_state};
+use crate::inventory::history::Author;
 use crate::inventory::hosts::{
     Before, FIRST_HOSTS, HostChange, HostTerms, MAX_HOSTS, Summary, WORD, decode as decode_host, first_bytes,
     ip_prefix_range,

@@ -1,0 +1,79 @@
+//! Who may see an entry.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::inventory::schema::CHANGED_FOR;
+use crate::model::{ChangedEntity, NetworkId, Permission, UserId};
+use crate::store::{Term, TermFilter, TermRange};
+
+/// Those who may see an entry. It is a term of the record, by which pages of the history are filtered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Audience {
+    /// All users of the organization.
+    Everyone,
+    /// Those who may see this network. What was on a network that is gone is for Admins.
+    Network(NetworkId),
+    /// This user, and Admins.
+    User(UserId),
+    /// Admins.
+    Admins,
+}
+
+impl Audience {
+    /// Returns who may see a record of this kind.
+    pub(super) fn of(
+        entity: ChangedEntity,
+        id: Uuid,
+        network: Option<NetworkId>,
+        user: Option<UserId>,
+    ) -> Self {
+        match (entity, network) {
+            (ChangedEntity::Network, _) => Self::Network(NetworkId::new(id)),
+            (ChangedEntity::User, _) => Self::User(UserId::new(id)),
+            (ChangedEntity::UserApiKey, _) => user.map_or(Self::Admins, Self::User),
+            (ChangedEntity::DaemonApiKey | ChangedEntity::Share, _) => Self::Admins,
+            (ChangedEntity::Tag | ChangedEntity::Organization, _) => Self::Everyone,
+            (_, Some(network)) => Self::Network(network),
+            // A record that does not say where it is must not be seen by those who see only some networks.
+            (_, None) => Self::Admins,
+        }
+    }
+
+    /// Returns the network, if it is one.
+    pub(super) const fn network(self) -> Option<NetworkId> {
+        match self {
+            Self::Network(network) => Some(network),
+            Self::Everyone | Self::User(_) | Self::Admins => None,
+        }
+    }
+
+    pub(super) fn term(self) -> Term {
+        Term::new(CHANGED_FOR, self.value())
+    }
+
+    fn value(self) -> Vec<u8> {
+        match self {
+            Self::Everyone => b"everyone".to_vec(),
+            Self::Network(network) => [b"network.", network.as_bytes().as_slice()].concat(),
+            Self::User(user) => [b"user.", user.as_bytes().as_slice()].concat(),
+            Self::Admins => b"admins".to_vec(),
+        }
+    }
+
+    /// Returns the filter of the entries that a caller may see, on these networks. `None`: all.
+    pub(super) fn filter(caller: &Caller, networks: &[NetworkId]) -> Option<TermFilter> {
+        if caller.permission() >= Permission::Admin && caller.scope().networks().is_none() {
+            return None;
+        }
+        let mut seen = vec![Self::Everyone, Self::User(caller.user_id())];
+        seen.extend(networks.iter().copied().map(Self::Network));
+        if caller.permission() >= Permission::Admin {
+            seen.push(Self::Admins);
+        }
+        let ranges: Vec<TermRange> =
+            seen.into_iter().map(|audience| TermRange::exact(audience.value())).collect();
+        Some(TermFilter::new(CHANGED_FOR, ranges))
+    }
+}

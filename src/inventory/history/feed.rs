@@ -1,0 +1,387 @@
+//! Pages of the history, in its order.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::audience::Audience;
+use super::mark::CurrentMark;
+use super::position::Place;
+use super::record::{CommitChanges, Entry};
+use crate::access::Caller;
+use crate::inventory::schema::{CHANGE, CHANGED_LINK, CREATED_AT, WRITTEN, decode, time_sort_key};
+use crate::inventory::{Error, Inventory, Problem};
+use crate::model::{
+    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, NetworkId, OrderDirection, Permission,
+    Timestamp, UserId,
+};
+use crate::store::{Direction, KeyFilter, LinkFilter, Order, Query, Record, Start, TermRange, Version};
+
+/// The largest number of entries on a page.
+pub(crate) const MAX_PAGE: usize = 1_000;
+
+/// The number of records of changes that one page reads at most. It then ends early, and its position goes on from there.
+const MAX_RECORDS: usize = 2_000;
+
+/// The number of records by which the order of commits and that of their times may differ.
+const MAX_DISORDER: usize = 1_000;
+
+/// The number of records that are read at a time.
+const RECORDS_AT_ONCE: usize = 200;
+
+/// Which entries of the history to read, and from where.
+///
+/// Filters are combined with AND. The default is the oldest entries that the caller may see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangeQuery {
+    /// Only entries after this position.
+    pub after: Option<ChangePosition>,
+    /// Only entries before this position.
+    pub before: Option<ChangePosition>,
+    /// Only entries after the last one that was made before this time.
+    pub since: Option<Timestamp>,
+    /// Only entries up to the last one that was made no later than this time.
+    pub until: Option<Timestamp>,
+    /// Only changes of this kind of records.
+    pub entity: Option<ChangedEntity>,
+    /// Only changes of this record.
+    pub id: Option<Uuid>,
+    /// Only changes on this network.
+    pub network_id: Option<NetworkId>,
+    /// Only changes by this user.
+    pub user_id: Option<UserId>,
+    /// Only changes that do this.
+    pub action: Option<ChangeAction>,
+    /// Whether the oldest or the newest entries come first.
+    pub order_direction: OrderDirection,
+    /// The maximum number of entries, at most 1,000. With 0, the page has the newest position alone.
+    pub limit: Option<usize>,
+}
+
+/// A page of the history.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChangePage {
+    /// The entries, in the order that was asked for.
+    pub changes: Vec<Change>,
+    /// The position to go on from. Entries that the filters left out are before it, too.
+    pub next: ChangePosition,
+}
+
+/// A part of the history: the entries after one place, up to another one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    after: Option<Place>,
+    until: Option<Place>,
+}
+
+impl Span {
+    fn contains(&self, place: Place) -> bool {
+        self.after.is_none_or(|after| place > after) && self.until.is_none_or(|until| place <= until)
+    }
+
+    /// Returns the filter of the records that have its entries.
+    fn filter(&self) -> KeyFilter {
+        let from = self.after.map(Place::key).unwrap_or_default();
+        let to = self.until.map(|until| TermRange::exact(until.key())).and_then(|range| range.to);
+        KeyFilter::new(WRITTEN, TermRange::new(from, to))
+    }
+}
+
+/// An entry where it is.
+#[derive(Debug)]
+struct PlacedEntry<'c> {
+    place: Place,
+    commit: &'c CommitChanges,
+    entry: &'c Entry,
+}
+
+impl ChangeQuery {
+    fn matches(&self, PlacedEntry { commit, entry, .. }: &PlacedEntry<'_>) -> bool {
+        let is_by = |user: UserId| commit.actor.user_id() == Some(user);
+        self.entity.is_none_or(|entity| entry.entity == entity)
+            && self.id.is_none_or(|id| entry.id == id)
+            && self.action.is_none_or(|action| entry.action == action)
+            && self.network_id.is_none_or(|network| commit.audience.network() == Some(network))
+            && self.user_id.is_none_or(is_by)
+    }
+}
+
+/// The entries of a page while it is read.
+#[derive(Debug)]
+struct Reading<'q> {
+    query: &'q ChangeQuery,
+    span: Span,
+    limit: usize,
+    changes: Vec<Change>,
+    /// The place of the last entry that was looked at.
+    last: Option<Place>,
+}
+
+impl Inventory {
+    /// Returns a page of the history of the caller's organization.
+    ///
+    /// # Errors
+    /// `Invalid` for a position that is not one of this organization.
+    pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
+        let mark = self.history_mark().await?;
+        let records = self.records_for(caller, query).await?;
+        // Read first: an entry that is committed meanwhile comes after the position of the page.
+        let newest = self.newest_place(&self.records_for(caller, &ChangeQuery::default()).await?).await?;
+        let span = self.span_of(&mark, caller, query).await?;
+        let limit = query.limit.unwrap_or(MAX_PAGE).min(MAX_PAGE);
+        let mut reading = Reading { query, span, limit, changes: Vec::new(), last: None };
+        let is_complete = limit == 0 || self.read_page(&mark, caller, records, &mut reading).await?;
+        let Reading { changes, last, .. } = reading;
+        let end = match query.order_direction {
+            OrderDirection::Ascending => newest.max(span.after).filter(|_| is_complete),
+            OrderDirection::Descending => None,
+        };
+        let next = end.or(last).or(span.after).unwrap_or(Place::BEGINNING);
+        Ok(ChangePage { changes, next: mark.mark.key.seal(caller.organization_id(), next) })
+    }
+
+    /// Returns the query of the records that have what a caller may see.
+    async fn records_for(&self, caller: &Caller, query: &ChangeQuery) -> Result<Query, Error> {
+        let networks = self.networks_in_history(caller).await?;
+        let links = query.id.map(|id| LinkFilter::new(CHANGED_LINK, [id]));
+        Ok(Query {
+            organization: Some(caller.organization_id().uuid()),
+            links: links.into_iter().collect(),
+            terms: Audience::filter(caller, &networks).into_iter().collect(),
+            ..Query::new(CHANGE)
+        })
+    }
+
+    /// Returns the networks whose history a caller may see, as far as they need to be named.
+    async fn networks_in_history(&self, caller: &Caller) -> Result<Vec<NetworkId>, Error> {
+        if caller.permission() >= Permission::Admin {
+            return Ok(caller.scope().networks().unwrap_or_default().to_vec());
+        }
+        let networks = self.networks().all(caller).await?;
+        Ok(networks.into_iter().map(|network| network.id).collect())
+    }
+
+    /// Reads entries until the page is full or the records end. Returns whether they have ended.
+    async fn read_page(
+        &self,
+        mark: &CurrentMark,
+        caller: &Caller,
+        records: Query,
+        reading: &mut Reading<'_>,
+    ) -> Result<bool, Error> {
+        let direction = match reading.query.order_direction {
+            OrderDirection::Ascending => Direction::Ascending,
+            OrderDirection::Descending => Direction::Descending,
+        };
+        let mut records = Query {
+            keys: vec![reading.span.filter()],
+            order: vec![Order::new(WRITTEN, direction)],
+            limit: Some(RECORDS_AT_ONCE),
+            ..records
+        };
+        let mut commit: Vec<CommitChanges> = Vec::new();
+        let mut version = None;
+        let mut left = MAX_RECORDS;
+        loop {
+            let page = self.store.list(&records).await?;
+            left = left.saturating_sub(page.records.len());
+            for record in &page.records {
+                if version.is_some_and(|version| version != record.version)
+                    && reading.take_commit(mark, caller, version, &std::mem::take(&mut commit))?
+                {
+                    return Ok(false);
+                }
+                version = Some(record.version);
+                commit.push(decode(record)?);
+            }
+            match page.next {
+                // At least one commit is taken, so that every page goes on.
+                Some(next) if left > 0 || reading.last.is_none() => records.start = Start::After(next),
+                Some(_) => return Ok(false),
+                None => return Ok(!reading.take_commit(mark, caller, version, &commit)?),
+            }
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Takes the entries of a commit. Returns whether the page is full.
+    fn take_commit(
+        &mut self,
+        mark: &CurrentMark,
+        caller: &Caller,
+        version: Option<Version>,
+        records: &[CommitChanges],
+    ) -> Result<bool, Error> {
+        let Some(version) = version else { return Ok(false) };
+        let mut entries: Vec<PlacedEntry<'_>> =
+            records.iter().flat_map(|commit| placed(commit, version)).collect();
+        entries.sort_unstable_by_key(|entry| entry.place);
+        if self.query.order_direction == OrderDirection::Descending {
+            entries.reverse();
+        }
+        for entry in entries.into_iter().filter(|entry| self.span.contains(entry.place)) {
+            self.last = Some(entry.place);
+            if self.query.matches(&entry) {
+                self.changes.push(entry.to_change(mark, caller)?);
+            }
+            if self.changes.len() >= self.limit {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Returns the entries of a record, each where it is.
+fn placed(commit: &CommitChanges, version: Version) -> impl Iterator<Item = PlacedEntry<'_>> {
+    commit.entries.iter().map(move |entry| {
+        let place = Place { era: commit.era, version, number: entry.number, commit: commit.commit };
+        PlacedEntry { place, commit, entry }
+    })
+}
+
+impl PlacedEntry<'_> {
+    /// Returns the entry as this caller sees it.
+    fn to_change(&self, mark: &CurrentMark, caller: &Caller) -> Result<Change, Error> {
+        let Self { place, commit, entry } = self;
+        let organization = caller.organization_id();
+        Ok(Change {
+            position: mark.mark.key.seal(organization, *place),
+            at: commit.at,
+            actor: commit.actor.as_seen_by(caller.user_id(), caller.permission() >= Permission::Admin),
+            action: entry.action,
+            entity: entry.entity,
+            id: entry.id,
+            network_id: commit.audience.network(),
+            name: entry.name.clone(),
+            fields: entry.changed_fields()?,
+            cause: None,
+            request_id: commit.request_id.clone(),
+        })
+    }
+}
+
+impl Entry {
+    /// Returns the fields that have changed: all of a record that is new or gone.
+    fn changed_fields(&self) -> Result<BTreeMap<String, FieldChange>, Error> {
+        let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).map_err(Error::internal);
+        let Some(document) = &self.document else {
+            let fields = self.fields.iter().map(|(path, field)| {
+                let before = field.before.as_deref().map(value).transpose()?;
+                let after = field.after.as_deref().map(value).transpose()?;
+                Ok((path.clone(), FieldChange { before, after }))
+            });
+            return fields.collect();
+        };
+        let members: BTreeMap<String, Value> =
+            serde_json::from_str(document.get()).map_err(Error::internal)?;
+        let is_new = self.action == ChangeAction::Created;
+        let field = |value| match is_new {
+            true => FieldChange { before: None, after: Some(value) },
+            false => FieldChange { before: Some(value), after: None },
+        };
+        let present = members.into_iter().filter(|(_, value)| !value.is_null());
+        Ok(present.map(|(name, value)| (name, field(value))).collect())
+    }
+}
+
+impl Inventory {
+    /// Returns the place of the newest of these records' entries.
+    async fn newest_place(&self, records: &Query) -> Result<Option<Place>, Error> {
+        let order = vec![Order::new(WRITTEN, Direction::Descending)];
+        let last = Query { order, limit: Some(1), ..records.clone() };
+        let Some(record) = self.store.list(&last).await?.records.pop() else { return Ok(None) };
+        let newest: CommitChanges = decode(&record)?;
+        let first = Place { era: newest.era, version: record.version, number: 0, commit: newest.commit };
+        let commit = self.records_of_commit(records, first).await?;
+        let places = commit.iter().flat_map(|(record, changes)| placed(changes, record.version));
+        Ok(places.map(|entry| entry.place).max())
+    }
+
+    /// Returns the records of the commit of a place, of those that a query finds.
+    async fn records_of_commit(
+        &self,
+        records: &Query,
+        place: Place,
+    ) -> Result<Vec<(Record, CommitChanges)>, Error> {
+        let keys = vec![KeyFilter::new(WRITTEN, TermRange::exact(place.key()))];
+        let found = self.store.list(&Query { keys, ..records.clone() }).await?.records;
+        found.into_iter().map(|record| decode(&record).map(|changes| (record, changes))).collect()
+    }
+
+    /// Returns the part of the history that a query names.
+    async fn span_of(&self, mark: &CurrentMark, caller: &Caller, query: &ChangeQuery) -> Result<Span, Error> {
+        let ChangeQuery { after, before, since, until, .. } = query;
+        let mut span = Span::default();
+        if let Some(position) = after {
+            span.after = Some(self.place_of(mark, caller, "after", position).await?);
+        }
+        if let Some(position) = before {
+            span.until = self.place_of(mark, caller, "before", position).await?.predecessor();
+        }
+        if let Some(time) = since {
+            span.after = span.after.max(self.place_at(caller, *time).await?);
+        }
+        if let Some(time) = until {
+            let last = self.place_at(caller, *time).await?.unwrap_or(Place::BEGINNING);
+            span.until = Some(span.until.map_or(last, |until| until.min(last)));
+        }
+        Ok(span)
+    }
+
+    /// Returns the place of a position that a caller has sent.
+    async fn place_of(
+        &self,
+        mark: &CurrentMark,
+        caller: &Caller,
+        field: &str,
+        position: &ChangePosition,
+    ) -> Result<Place, Error> {
+        let organization = caller.organization_id();
+        let invalid = || Error::invalid(field, Problem::InvalidFormat);
+        let place = mark.mark.key.open(organization, position).ok_or_else(invalid)?;
+        if place == Place::BEGINNING {
+            return Ok(place);
+        }
+        let all = Query { organization: Some(organization.uuid()), ..Query::new(CHANGE) };
+        let commit = self.records_of_commit(&all, place).await?;
+        let is_there = commit.iter().any(|(_, changes)| changes.commit == place.commit);
+        if is_there { Ok(place) } else { Err(invalid()) }
+    }
+
+    /// Returns the place of the last entry that was made no later than a time.
+    ///
+    /// The clocks of instances differ, so that the entries are only almost in the order of their times.
+    async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
+        let end = time_sort_key(CREATED_AT, time.plus_micros(1)).value;
+        let all = Query { organization: Some(caller.organization_id().uuid()), ..Query::new(CHANGE) };
+        let latest = Query {
+            keys: vec![KeyFilter::new(CREATED_AT, TermRange::new([], Some(end)))],
+            order: vec![Order::new(CREATED_AT, Direction::Descending)],
+            limit: Some(1),
+            ..all.clone()
+        };
+        let Some(record) = self.store.list(&latest).await?.records.pop() else { return Ok(None) };
+        let changes: CommitChanges = decode(&record)?;
+        let from = Place { era: changes.era, version: record.version, number: 0, commit: changes.commit };
+        let following = Query {
+            keys: vec![Span { after: Some(from), until: None }.filter()],
+            order: vec![Order::new(WRITTEN, Direction::Ascending)],
+            limit: Some(MAX_DISORDER),
+            ..all
+        };
+        let mut last = None;
+        for record in self.store.list(&following).await?.records {
+            let changes: CommitChanges = decode(&record)?;
+            if changes.at <= time {
+                last = last.max(placed(&changes, record.version).map(|entry| entry.place).max());
+            }
+        }
+        Ok(last)
+    }
+}

@@ -1,0 +1,121 @@
+//! What has changed, who did it, and in which order.
+
+mod replay;
+
+use serde_json::json;
+use toposcope::access::{Caller, Scope};
+use toposcope::inventory::{ChangeQuery, Problem};
+use toposcope::model::{
+    Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, HostId, NetworkId, OrderDirection,
+    Permission, Tag, UserId,
+};
+
+use crate::backend::run;
+use crate::support::{Fixture, bare_host, invalid, owner_of, refusal};
+
+/// Returns all entries after a position that the caller sees, and the position after them.
+pub(crate) async fn changes_after(
+    fixture: &Fixture,
+    caller: &Caller,
+    after: Option<ChangePosition>,
+) -> (Vec<Change>, ChangePosition) {
+    let mut query = ChangeQuery::default();
+    query.after = after;
+    let page = fixture.inventory.changes(caller, &query).await.unwrap();
+    (page.changes, page.next)
+}
+
+#[test]
+fn each_write_is_one_entry_with_the_fields_that_differ() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let (_, start) = changes_after(&fixture, &owner, None).await;
+        let id = HostId::from_u128(1);
+        let host = bare_host(id, fixture.network);
+        fixture.put(&host).await;
+        let mut renamed = fixture.host(id).await;
+        renamed.name = "renamed".to_owned();
+        fixture.put(&renamed).await;
+        fixture.put(&fixture.host(id).await).await;
+        fixture.delete(id).await.unwrap();
+        let (changes, end) = changes_after(&fixture, &owner, Some(start)).await;
+        let actions: Vec<ChangeAction> = changes.iter().map(|change| change.action).collect();
+        assert_eq!(actions, [ChangeAction::Created, ChangeAction::Updated, ChangeAction::Deleted]);
+        for change in &changes {
+            assert_eq!((change.entity, change.id), (ChangedEntity::Host, id.uuid()));
+            assert_eq!(change.network_id, Some(fixture.network));
+            assert_eq!(change.actor, ChangeActor::System);
+        }
+        let [created, updated, deleted] = changes.try_into().unwrap();
+        assert_eq!(created.fields["name"].after, Some(json!(host.name)));
+        assert_eq!(updated.fields.keys().collect::<Vec<_>>(), ["name"]);
+        assert_eq!(updated.fields["name"].before, Some(json!(host.name)));
+        assert_eq!(deleted.fields["name"].before, Some(json!("renamed")));
+        assert_eq!(changes_after(&fixture, &owner, Some(end.clone())).await, (Vec::new(), end));
+    });
+}
+
+#[test]
+fn viewer_of_one_network_sees_no_trace_of_another() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let viewer = Caller::new(
+            fixture.organization,
+            UserId::from_u128(7),
+            Permission::Viewer,
+            Scope::only([fixture.network]),
+        );
+        fixture.put(&bare_host(HostId::from_u128(1), fixture.network)).await;
+        let (seen, position) = changes_after(&fixture, &viewer, None).await;
+        assert!(seen.iter().all(|change| change.network_id.is_none_or(|network| network == fixture.network)));
+        fixture.put(&bare_host(HostId::from_u128(2), fixture.other_network)).await;
+        assert_eq!(changes_after(&fixture, &viewer, Some(position.clone())).await, (Vec::new(), position));
+    });
+}
+
+#[test]
+fn position_of_another_organization_is_refused() {
+    run(async || {
+        let (fixture, foreign) = Fixture::with_foreign().await;
+        let (_, position) = changes_after(&fixture, &owner_of(foreign.organization), None).await;
+        let mut query = ChangeQuery::default();
+        query.after = Some(position);
+        let refused = fixture.inventory.changes(&owner_of(fixture.organization), &query).await;
+        assert_eq!(refusal(refused), invalid("after", Problem::InvalidFormat));
+    });
+}
+
+#[test]
+fn pages_in_both_directions_have_every_entry_once() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        for number in 0..20 {
+            fixture.inventory.tags().create(&owner, Tag::new(format!("tag {number}"))).await.unwrap();
+        }
+        let (all, _) = changes_after(&fixture, &owner, None).await;
+        for direction in [OrderDirection::Ascending, OrderDirection::Descending] {
+            let mut query = ChangeQuery::default();
+            (query.limit, query.order_direction) = (Some(3), direction);
+            let mut found: Vec<Change> = Vec::new();
+            loop {
+                let page = fixture.inventory.changes(&owner, &query).await.unwrap();
+                if page.changes.is_empty() {
+                    break;
+                }
+                match direction {
+                    OrderDirection::Ascending => query.after = Some(page.next),
+                    OrderDirection::Descending => query.before = Some(page.next),
+                }
+                found.extend(page.changes);
+            }
+            if direction == OrderDirection::Descending {
+                found.reverse();
+            }
+            assert_eq!(found, all);
+        }
+        let networks: Vec<Option<NetworkId>> = all.iter().map(|change| change.network_id).collect();
+        assert!(networks.contains(&None) && networks.contains(&Some(fixture.network)));
+    });
+}

@@ -1,0 +1,126 @@
+//! The feed, applied to nothing, gives the records.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use serde_json::{Map, Value};
+use toposcope::model::{Change, ChangeAction, ChangedEntity, HostId};
+use uuid::Uuid;
+
+use super::changes_after;
+use crate::backend::run;
+use crate::support::{Fixture, id, owner_of, rich_host};
+
+/// Applies an entry to the documents, as the documentation says.
+fn apply(change: &Change, documents: &mut BTreeMap<Uuid, Map<String, Value>>) {
+    if change.action == ChangeAction::Deleted {
+        documents.remove(&change.id);
+        return;
+    }
+    let document = documents.entry(change.id).or_default();
+    let mut orders = Vec::new();
+    for (path, field) in &change.fields {
+        match path.split_once('.') {
+            None => set(document, path, field.after.clone()),
+            Some((list, "order")) => orders.push((list, field.after.clone().unwrap())),
+            Some((outer, rest)) => match document.get_mut(outer) {
+                Some(Value::Object(members)) => set(members, rest, field.after.clone()),
+                Some(Value::Array(parts)) => set_part(parts, rest, field.after.clone()),
+                other => panic!("{path} is in {other:?}"),
+            },
+        }
+    }
+    for (list, order) in orders {
+        let order: Vec<Value> = serde_json::from_value(order).unwrap();
+        let parts = document[list].as_array_mut().unwrap();
+        parts.sort_by_key(|part| order.iter().position(|id| *id == part["id"]));
+    }
+}
+
+fn set(members: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+    match value {
+        Some(value) => drop(members.insert(name.to_owned(), value)),
+        None => drop(members.remove(name)),
+    }
+}
+
+fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
+    let (id, field) = path.split_once('.').map_or((path, None), |(id, field)| (id, Some(field)));
+    let known = parts.iter_mut().position(|part| part["id"] == id);
+    match (known, field, value) {
+        (Some(place), Some(field), value) => set(parts[place].as_object_mut().unwrap(), field, value),
+        (Some(place), None, None) => drop(parts.remove(place)),
+        (None, None, Some(part)) => parts.push(part),
+        other => panic!("{path}: {other:?}"),
+    }
+}
+
+/// Removes what only the server moves, and what is null.
+fn comparable(mut document: Value) -> Value {
+    fn remove(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.retain(|name, value| {
+                    !["updated_at", "last_seen_at"].contains(&name.as_str()) && !value.is_null()
+                });
+                members.values_mut().for_each(remove);
+            }
+            Value::Array(values) => values.iter_mut().for_each(remove),
+            _ => {}
+        }
+    }
+    remove(&mut document);
+    document
+}
+
+#[test]
+fn feed_applied_to_nothing_gives_the_hosts() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let mut random = Rng::with_seed(20_261_127);
+        for step in 0..120_u128 {
+            let number = 1 + random.u128(..6);
+            let host: HostId = id(number);
+            match (random.u8(..6), fixture.try_host(host).await) {
+                (0, Ok(_)) => fixture.delete(host).await.unwrap(),
+                (1, Ok(mut host)) => {
+                    host.interfaces.reverse();
+                    host.name = format!("host {step}");
+                    fixture.put(&host).await;
+                }
+                (2, Ok(mut host)) => {
+                    host.if_entries.pop();
+                    host.services.truncate(1);
+                    fixture.put(&host).await;
+                }
+                (3, Ok(mut host)) => {
+                    host.custom.insert(format!("field{}", step % 3), step.to_string().into());
+                    fixture.put(&host).await;
+                }
+                (_, Ok(mut host)) => {
+                    host.description = (step % 2 == 0).then(|| "text".to_owned());
+                    fixture.put(&host).await;
+                }
+                (_, Err(_)) => drop(fixture.put(&rich_host(number, fixture.network, &fixture.tags)).await),
+            }
+        }
+        let (mut after, mut documents) = (None, BTreeMap::new());
+        loop {
+            let (changes, next) = changes_after(&fixture, &owner, after).await;
+            if changes.is_empty() {
+                break;
+            }
+            after = Some(next);
+            let hosts = changes.iter().filter(|change| change.entity == ChangedEntity::Host);
+            hosts.for_each(|change| apply(change, &mut documents));
+        }
+        let stored = fixture.documents().await;
+        assert_eq!(documents.len(), stored.len());
+        for document in stored {
+            let stored: Value = serde_json::from_slice(&document).unwrap();
+            let id: Uuid = serde_json::from_value(stored["id"].clone()).unwrap();
+            assert_eq!(comparable(Value::Object(documents[&id].clone())), comparable(stored));
+        }
+    });
+}
