@@ -317,6 +317,8 @@ impl Fixture {
             }
             contents.extend(entries.into_iter().map(Stored::from));
         }
+        // Each instance writes it before its first change, which may then fail.
+        contents.retain(|stored| stored.kind() != "history");
         contents.sort_unstable_by_key(|stored| stored.record.key);
         contents
     }

@@ -166,11 +166,17 @@ impl Probe {
     }
 }
 
+/// Returns whether a batch is that of an instance that opens the history. It comes before the first change of each
+/// instance, and is none.
+fn opens_history(batch: &Batch) -> bool {
+    !batch.writes().is_empty() && batch.writes().iter().all(|write| write.key().kind.as_str() == "history")
+}
+
 #[async_trait]
 impl Intercept for Probe {
     async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst);
-        let is_commit = matches!(call.operation(), Operation::Commit(_));
+        let is_commit = matches!(call.operation(), Operation::Commit(batch) if !opens_history(batch));
         let commits = self.commits.fetch_add(usize::from(is_commit), Ordering::SeqCst);
         let silences = |fault: &Fault| fault.silences(number, call.operation());
         if silences(&self.fault.borrow()) {
@@ -188,7 +194,9 @@ impl Intercept for Probe {
             return Err(StoreError::unavailable("the test wants it"));
         }
         match (fault, call.operation()) {
-            (Fault::Unmet(condition), Operation::Commit(batch)) => return Err(unmet(batch, condition)),
+            (Fault::Unmet(condition), Operation::Commit(batch)) if is_commit => {
+                return Err(unmet(batch, condition));
+            }
             (Fault::SlowCommits(delay), Operation::Commit(_)) => sleep(delay).await,
             _ => {}
         }
