@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::position::PositionKey;
 use super::record::CommitChanges;
+use super::watch::Watchers;
 use crate::inventory::schema::{CHANGE, HISTORY, WRITTEN, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::Timestamp;
@@ -51,6 +52,7 @@ pub(in crate::inventory) struct KnownHistory {
     mark: Mutex<Option<CurrentMark>>,
     /// Waited for by those who need the mark while it is read.
     reading: tokio::sync::Mutex<Opening>,
+    pub(super) watchers: Watchers,
 }
 
 /// Whether this instance has opened the history.

@@ -18,9 +18,11 @@ mod mark;
 mod position;
 mod record;
 mod recorder;
+mod watch;
 
 pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
+pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
 use crate::model::{ChangeActor, OrganizationId};

@@ -68,8 +68,9 @@ impl Inventory {
         }
         self.record(author, &mut batch).await.map_err(as_store_error)?;
         let committed = self.store.commit(batch).await;
-        if let Err(error) = &committed {
-            self.state.history.note_failure(error);
+        match &committed {
+            Ok(()) => self.state.history.watchers.wake(author.organization),
+            Err(error) => self.state.history.note_failure(error),
         }
         committed
     }

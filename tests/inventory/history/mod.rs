@@ -119,3 +119,25 @@ fn pages_in_both_directions_have_every_entry_once() {
         assert!(networks.contains(&None) && networks.contains(&Some(fixture.network)));
     });
 }
+
+#[test]
+fn watch_gives_every_entry_once_in_order_while_it_is_committed() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let mut watch = fixture.inventory.watch(&owner, None);
+        let inventory = fixture.inventory.clone();
+        let writer = tokio::spawn(async move {
+            for number in 0..50 {
+                inventory.tags().create(&owner, Tag::new(format!("tag {number}"))).await.unwrap();
+            }
+        });
+        let mut followed = Vec::new();
+        while followed.last().is_none_or(|change: &Change| change.name != "tag 49") {
+            followed.push(watch.next().await.unwrap());
+        }
+        writer.await.unwrap();
+        let (all, _) = changes_after(&fixture, &owner_of(fixture.organization), None).await;
+        assert_eq!(followed, all);
+    });
+}
