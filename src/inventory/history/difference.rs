@@ -135,7 +135,10 @@ fn between_parts<'d>(
     found.extend(new.clone().map(|part| stored(format!("{path}.{}", part.id), None, Some(part.text))));
     let kept = before.iter().filter(|part| ids_after.contains(part.id));
     let has_new_within = last > 0 && new.clone().next().is_some();
-    let expected = kept.chain(new).map(|part| part.id);
+    // An entry has its fields by their paths, so that new elements follow each other by their ids.
+    let mut by_id: Vec<&str> = new.map(|part| part.id).collect();
+    by_id.sort_unstable();
+    let expected = kept.map(|part| part.id).chain(by_id);
     if has_new_within || !expected.eq(after.iter().map(|part| part.id)) {
         let order = |list: &[&'d RawValue]| -> Option<FieldText<'d>> {
             let parts = list.iter().map(|text| Some(Part::read(text)?.id));

@@ -41,6 +41,8 @@ pub struct ChangeQuery {
     pub after: Option<ChangePosition>,
     /// Only entries before this position.
     pub before: Option<ChangePosition>,
+    /// Only entries up to this position, with its own.
+    pub until_position: Option<ChangePosition>,
     /// Only entries after the last one that was made before this time.
     pub since: Option<Timestamp>,
     /// Only entries up to the last one that was made no later than this time.
@@ -316,13 +318,17 @@ impl Inventory {
 
     /// Returns the part of the history that a query names.
     async fn span_of(&self, mark: &CurrentMark, caller: &Caller, query: &ChangeQuery) -> Result<Span, Error> {
-        let ChangeQuery { after, before, since, until, .. } = query;
+        let ChangeQuery { after, before, until_position, since, until, .. } = query;
         let mut span = Span::default();
         if let Some(position) = after {
             span.after = Some(self.place_of(mark, caller, "after", position).await?);
         }
         if let Some(position) = before {
             span.until = self.place_of(mark, caller, "before", position).await?.predecessor();
+        }
+        if let Some(position) = until_position {
+            let last = self.place_of(mark, caller, "until", position).await?;
+            span.until = Some(span.until.map_or(last, |until| until.min(last)));
         }
         if let Some(time) = since {
             span.after = span.after.max(self.place_at(caller, *time).await?);

@@ -15,6 +15,7 @@ mod difference;
 mod document;
 mod feed;
 mod mark;
+mod past;
 mod position;
 mod record;
 mod recorder;
@@ -22,6 +23,7 @@ mod watch;
 
 pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
+pub use self::past::Moment;
 pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;

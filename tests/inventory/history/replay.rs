@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use serde_json::{Map, Value};
+use toposcope::inventory::Moment;
 use toposcope::model::{Change, ChangeAction, ChangedEntity, HostId};
 use uuid::Uuid;
 
@@ -73,37 +74,56 @@ fn comparable(mut document: Value) -> Value {
     document
 }
 
+/// Changes a host of six at random.
+async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
+    let number = 1 + random.u128(..6);
+    let host: HostId = id(number);
+    match (random.u8(..6), fixture.try_host(host).await) {
+        (0, Ok(_)) => fixture.delete(host).await.unwrap(),
+        (1, Ok(mut host)) => {
+            host.interfaces.reverse();
+            host.name = format!("host {step}");
+            fixture.put(&host).await;
+        }
+        (2, Ok(mut host)) => {
+            host.if_entries.pop();
+            host.services.truncate(1);
+            fixture.put(&host).await;
+        }
+        (3, Ok(mut host)) => {
+            host.custom.insert(format!("field{}", step % 3), step.to_string().into());
+            fixture.put(&host).await;
+        }
+        (4, Ok(mut host)) => {
+            let whole = rich_host(number, fixture.network, &fixture.tags);
+            (host.services, host.if_entries) = (whole.services, whole.if_entries);
+            fixture.put(&host).await;
+        }
+        (_, Ok(mut host)) => {
+            host.description = (step % 2 == 0).then(|| "text".to_owned());
+            fixture.put(&host).await;
+        }
+        (_, Err(_)) => drop(fixture.put(&rich_host(number, fixture.network, &fixture.tags)).await),
+    }
+}
+
+/// Returns the hosts as they are stored.
+async fn stored(fixture: &Fixture) -> BTreeMap<Uuid, Value> {
+    let documents = fixture.documents().await.into_iter().map(|document| {
+        let stored: Value = serde_json::from_slice(&document).unwrap();
+        (serde_json::from_value(stored["id"].clone()).unwrap(), comparable(stored))
+    });
+    documents.collect()
+}
+
 #[test]
 fn feed_applied_to_nothing_gives_the_hosts() {
     run(async || {
         let fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
         let mut random = Rng::with_seed(20_261_127);
-        for step in 0..120_u128 {
-            let number = 1 + random.u128(..6);
-            let host: HostId = id(number);
-            match (random.u8(..6), fixture.try_host(host).await) {
-                (0, Ok(_)) => fixture.delete(host).await.unwrap(),
-                (1, Ok(mut host)) => {
-                    host.interfaces.reverse();
-                    host.name = format!("host {step}");
-                    fixture.put(&host).await;
-                }
-                (2, Ok(mut host)) => {
-                    host.if_entries.pop();
-                    host.services.truncate(1);
-                    fixture.put(&host).await;
-                }
-                (3, Ok(mut host)) => {
-                    host.custom.insert(format!("field{}", step % 3), step.to_string().into());
-                    fixture.put(&host).await;
-                }
-                (_, Ok(mut host)) => {
-                    host.description = (step % 2 == 0).then(|| "text".to_owned());
-                    fixture.put(&host).await;
-                }
-                (_, Err(_)) => drop(fixture.put(&rich_host(number, fixture.network, &fixture.tags)).await),
-            }
+        for number in 0..120 {
+            step(&fixture, &mut random, number).await;
         }
         let (mut after, mut documents) = (None, BTreeMap::new());
         loop {
@@ -115,12 +135,34 @@ fn feed_applied_to_nothing_gives_the_hosts() {
             let hosts = changes.iter().filter(|change| change.entity == ChangedEntity::Host);
             hosts.for_each(|change| apply(change, &mut documents));
         }
-        let stored = fixture.documents().await;
-        assert_eq!(documents.len(), stored.len());
-        for document in stored {
-            let stored: Value = serde_json::from_slice(&document).unwrap();
-            let id: Uuid = serde_json::from_value(stored["id"].clone()).unwrap();
-            assert_eq!(comparable(Value::Object(documents[&id].clone())), comparable(stored));
+        let documents: BTreeMap<Uuid, Value> =
+            documents.into_iter().map(|(id, document)| (id, comparable(Value::Object(document)))).collect();
+        assert_eq!(documents, stored(&fixture).await);
+    });
+}
+
+#[test]
+fn host_at_every_position_is_what_was_stored_then() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let mut random = Rng::with_seed(7);
+        let mut states = Vec::new();
+        let mut after = None;
+        for number in 0..100 {
+            step(&fixture, &mut random, number).await;
+            let (_, position) = changes_after(&fixture, &owner, after).await;
+            states.push((position.clone(), stored(&fixture).await));
+            after = Some(position);
+        }
+        for (position, state) in states {
+            for number in 1..=6 {
+                let host: HostId = id(number);
+                let at = Moment::Position(position.clone());
+                let then = fixture.inventory.host_at(&owner, host, &at).await;
+                let then = then.ok().map(|host| comparable(serde_json::to_value(host).unwrap()));
+                assert_eq!(then.as_ref(), state.get(&host.uuid()));
+            }
         }
     });
 }
