@@ -110,7 +110,7 @@ fn apply(change: Change, document: &mut Document) {
     }
 }
 
-fn set(members: &mut Document, name: &str, value: Option<Value>) {
+pub(super) fn set(members: &mut Document, name: &str, value: Option<Value>) {
     match value {
         Some(value) => members.insert(name.to_owned(), value),
         None => members.remove(name),
@@ -118,7 +118,7 @@ fn set(members: &mut Document, name: &str, value: Option<Value>) {
 }
 
 /// Changes a field of an element of a list, or a whole element.
-fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
+pub(super) fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
     let (id, field) = path.split_once('.').map_or((path, None), |(id, field)| (id, Some(field)));
     let place = parts.iter().position(|part| part.get("id").and_then(Value::as_str) == Some(id));
     match (place, field, value) {
