@@ -139,7 +139,8 @@ impl Inventory {
         let is_complete = limit == 0 || self.read_page(&mark, caller, records, &mut reading).await?;
         let Reading { changes, last, .. } = reading;
         let end = match query.order_direction {
-            OrderDirection::Ascending => newest.max(span.after).filter(|_| is_complete),
+            // Entries that were committed since are on the page, too.
+            OrderDirection::Ascending => newest.max(span.after).max(last).filter(|_| is_complete),
             OrderDirection::Descending => None,
         };
         let next = end.or(last).or(span.after).unwrap_or(Place::BEGINNING);

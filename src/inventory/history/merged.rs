@@ -88,7 +88,8 @@ impl Merged {
     fn take_inner(&mut self, path: &str) -> Vec<(String, FieldChange)> {
         let start = format!("{path}.");
         let within = |known: &&String| known.starts_with(&start);
-        let paths: Vec<String> = self.fields.range(start.clone()..).map(|(known, _)| known).take_while(within).cloned().collect();
+        let paths: Vec<String> =
+            self.fields.range(start.clone()..).map(|(known, _)| known).take_while(within).cloned().collect();
         paths.into_iter().filter_map(|known| self.fields.remove_entry(&known)).collect()
     }
 }

@@ -15,6 +15,7 @@ mod difference;
 mod document;
 mod feed;
 mod mark;
+mod merged;
 mod past;
 mod position;
 mod record;
