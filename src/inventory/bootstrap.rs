@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::collections::CollectionRecord;
 use super::email::EmailAddress;
+use super::networks::not_being_deleted;
 use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
@@ -11,7 +12,7 @@ use super::schema::{
     password_key, user_api_key_record_key, user_key,
 };
 use super::{Entity, Error, Inventory, IssuedKey, unchanged, validate};
-use crate::access::{KeyKind, KeyText};
+use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{
     Network, NetworkId, Organization, OrganizationId, Permission, Timestamp, User, UserApiKey, UserApiKeyId,
     UserId, derived_id,
@@ -197,6 +198,8 @@ impl Inventory {
     pub async fn bootstrap(&self, bootstrap: Bootstrap) -> Result<Bootstrapped, Error> {
         let plan = Plan::new(&bootstrap, self.now())?;
         self.upgrade().await?;
+        // It would be found neither as a network nor as a free id.
+        self.finish_network_deletion(&Caller::system(plan.organization.id), plan.network.id).await?;
         let mut password = bootstrap.password;
         let mut hash = None;
         let mut transaction = self.transaction(Entity::Organization, plan.organization.id);
@@ -357,6 +360,7 @@ fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
     let facets = network.facets(network.organization_id);
     batch.put(network_key(network.id), Precondition::Absent, facets, encode(&network)?);
     Ok(network)
+    batch.guard(not_being_deleted(network.id));
 }
 
 fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {

@@ -39,6 +39,10 @@ kinds! {
     /// The hash of a user's password, stored under the user's id.
     PASSWORD = "password";
     NETWORK = "network";
+    /// A tombstone of a network that is being deleted, stored under the network's id.
+    ///
+    /// It exists while the records of the host application on the network are deleted.
+    NETWORK_DELETION = "network_deletion";
     TAG = "tag";
     /// A tombstone of a tag that is being deleted, stored under the tag's id.
     ///
@@ -105,7 +109,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 28] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 29] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -133,6 +137,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 28] = [
     TAG,
     TAG_DELETION,
     NETWORK,
+    NETWORK_DELETION,
     IDEMPOTENCY_KEY,
 ];
 
@@ -223,6 +228,10 @@ pub(super) const fn network_key(id: NetworkId) -> Key {
 
 pub(super) const fn tag_key(id: TagId) -> Key {
     Key::new(TAG, id.uuid())
+pub(super) const fn network_deletion_key(id: NetworkId) -> Key {
+    Key::new(NETWORK_DELETION, id.uuid())
+}
+
 }
 
 pub(super) const fn user_api_key_record_key(id: UserApiKeyId) -> Key {

@@ -177,11 +177,13 @@ impl State {
     }
 
     fn violation(&self, guard: &Guard, written: &BTreeSet<Key>) -> Option<StoreError> {
-        let is_outside = |organization: &Option<_>, has: &dyn Fn(&Facets) -> bool| {
-            let entries = self.entries.values().filter(|entry| !written.contains(&entry.record.key));
-            let mut facets = entries.map(|entry| &entry.facets);
-            facets
-                .any(|facets| (organization.is_none() || facets.organization == *organization) && has(facets))
+        let is_outside = |organization: &Option<_>, except: &[Name], has: &dyn Fn(&Facets) -> bool| {
+            self.entries.values().any(|Entry { record, facets, .. }| {
+                !written.contains(&record.key)
+                    && !except.contains(&record.key.kind)
+                    && (organization.is_none() || facets.organization == *organization)
+                    && has(facets)
+            })
         };
         match guard {
             Guard::Record { key, precondition } => {
@@ -192,11 +194,11 @@ impl State {
                     .then(|| StoreError::unique_key_taken(unique_key.clone()))
             }
             Guard::LinkedWithin { organization, link } => {
-                is_outside(organization, &|facets| facets.links.contains(link))
+                is_outside(organization, &[], &|facets| facets.links.contains(link))
                     .then(|| StoreError::linked(*link))
             }
-            Guard::NetworkEmpty { organization, network } => {
-                is_outside(organization, &|facets| facets.network == Some(*network))
+            Guard::NetworkEmpty { organization, network, except } => {
+                is_outside(organization, except, &|facets| facets.network == Some(*network))
                     .then(|| StoreError::network_in_use(*network))
             }
         }
