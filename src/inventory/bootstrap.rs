@@ -296,7 +296,7 @@ impl Inventory {
     async fn put_owner(&self, plan: &Plan, hash: Option<String>, batch: &mut Batch) -> Result<User, Error> {
         let now = self.now();
         let user = User {
-            id: self.new_user_id(plan.organization.id, &plan.email).await?,
+            id: self.new_id()?,
             email: plan.email.clone(),
             external_id: None,
             organization_id: plan.organization.id,
@@ -307,6 +307,7 @@ impl Inventory {
             updated_at: now,
         };
         batch.put(user_key(user.id), Precondition::Absent, user_facets(&user), encode(&user)?);
+        self.guard_email(&user, batch).await?;
         if let Some(hash) = hash {
             batch.put(password_key(user.id), Precondition::Absent, facets(user.organization_id, now), hash);
         }
@@ -359,8 +360,8 @@ fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
     let network = plan.network.clone();
     let facets = network.facets(network.organization_id);
     batch.put(network_key(network.id), Precondition::Absent, facets, encode(&network)?);
-    Ok(network)
     batch.guard(not_being_deleted(network.id));
+    Ok(network)
 }
 
 fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {

@@ -147,7 +147,7 @@ pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
 pub(super) const NETWORK_NAME_UNIQUE_KEY: Name = Name::new("network_name");
 /// The network of a subnet and its first address and prefix length.
 pub(super) const CIDR_UNIQUE_KEY: Name = Name::new("cidr");
-/// A user's e-mail address, in its comparable form, and the place of the user among those who have it.
+/// A user's e-mail address, in its comparable form. Only users of earlier versions have it.
 pub(super) const EMAIL_UNIQUE_KEY: Name = Name::new("email");
 /// The organization of a user and the user's e-mail address, in its comparable form.
 pub(super) const EMAIL_IN_ORGANIZATION_UNIQUE_KEY: Name = Name::new("user_email");
@@ -170,6 +170,8 @@ pub(super) const TAG_LINK: Name = Name::new("tag");
 pub(super) const SERVICE_TAG_LINK: Name = Name::new("service_tag");
 pub(super) const NETWORK_LINK: Name = Name::new("network");
 pub(super) const USER_LINK: Name = Name::new("user");
+/// From a user to its e-mail address, whatever the organization.
+pub(super) const EMAIL_LINK: Name = Name::new("email");
 /// From an enabled Owner to the organization.
 pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 /// From a session to its user. A separate relation, so that a guard can cover exactly the user's sessions.
@@ -226,12 +228,12 @@ pub(super) const fn network_key(id: NetworkId) -> Key {
     Key::new(NETWORK, id.uuid())
 }
 
-pub(super) const fn tag_key(id: TagId) -> Key {
-    Key::new(TAG, id.uuid())
 pub(super) const fn network_deletion_key(id: NetworkId) -> Key {
     Key::new(NETWORK_DELETION, id.uuid())
 }
 
+pub(super) const fn tag_key(id: TagId) -> Key {
+    Key::new(TAG, id.uuid())
 }
 
 pub(super) const fn user_api_key_record_key(id: UserApiKeyId) -> Key {
