@@ -217,7 +217,7 @@ struct State {
     offload: Offload,
     running_requests: Arc<RunningRequests>,
     #[cfg(feature = "discovery")]
-    credentials: daemons::HeldCredentials,
+    credentials: Arc<daemons::HeldCredentials>,
     #[cfg(feature = "discovery")]
     neighbor_caches: Arc<discovery::NeighborCaches>,
     /// The lists of the parts of all hosts that were read last.
@@ -244,9 +244,15 @@ impl fmt::Debug for Inventory {
 impl Inventory {
     /// Returns the inventory for a background task.
     ///
-    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them.
+    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but the
+    /// credentials, which it may drop.
     fn with_own_state(&self) -> Self {
-        Self { state: Arc::default(), ..self.clone() }
+        let state = State {
+            #[cfg(feature = "discovery")]
+            credentials: Arc::clone(&self.state.credentials),
+            ..State::default()
+        };
+        Self { state: Arc::new(state), ..self.clone() }
     }
 }
 

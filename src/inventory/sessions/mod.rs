@@ -71,6 +71,8 @@ impl Inventory {
     pub async fn purge_expired(&self) -> Result<u64, Error> {
         let purged = self.store.purge_expired(self.now()).await?;
         self.complete_organization_deletions().await;
+        #[cfg(feature = "discovery")]
+        self.drop_credentials().await?;
         Ok(purged)
     }
 
@@ -194,5 +196,9 @@ async fn maintain(inventory: Inventory, now: Timestamp) {
         tracing::warn!("expired sessions could not be purged: {}", Error::from(error).with_causes());
     }
     inventory.complete_organization_deletions().await;
+    #[cfg(feature = "discovery")]
+    if let Err(error) = inventory.drop_credentials().await {
+        tracing::warn!("credentials could not be dropped: {}", error.with_causes());
+    }
     inventory.follow_renamings(None).await;
 }
