@@ -136,7 +136,7 @@ fn failed_logins_make_the_same_store_calls_whatever_the_reason() {
             assert_eq!(server.send(log_in(&email, password)).await.status, 401);
             assert_eq!(
                 store.take_calls(),
-                ["get_by_unique_key email", "get user, password", "get password"],
+                ["list user", "get_by_unique_key email", "get user, password", "get password"],
                 "{email}"
             );
         }
