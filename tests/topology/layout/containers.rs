@@ -74,6 +74,23 @@ fn devices_of_one_tier_without_lines_between_them_are_a_row_of_their_container()
 }
 
 #[test]
+fn opened_core_is_a_row_above_the_closed_boxes() {
+    let mut network = Network::default();
+    let core = network.tier(SWITCH, 2);
+    network.fixture.connect(core[0], core[1]);
+    let boxes = network.tier(SWITCH, 8);
+    network.connect_all(&core, &boxes);
+    for of in &boxes {
+        network.fixture.diagram.shapes[*of].devices = 37;
+    }
+    let opened = network.contain(&core);
+    let arrangement = arrange(&network.fixture.diagram);
+    assert_clean(&network.fixture.diagram, &arrangement);
+    assert_eq!(top(&arrangement, core[0]), top(&arrangement, core[1]));
+    assert!(boxes.iter().all(|of| top(&arrangement, *of) > bottom(&arrangement, opened)));
+}
+
+#[test]
 fn opened_box_is_beside_the_closed_ones_below_the_core() {
     for closed in [2, 7] {
         let mut network = Network::default();
@@ -96,6 +113,8 @@ fn opened_box_is_beside_the_closed_ones_below_the_core() {
         let highest = boxes.iter().map(|of| top(&arrangement, *of)).min();
         assert_eq!(highest, Some(top(&arrangement, opened)));
         assert!(highest > Some(bottom(&arrangement, core)));
+        let lowest = boxes.iter().map(|of| bottom(&arrangement, *of)).max();
+        assert!(lowest < highest.map(|top| top + 60 * closed as i64), "boxes are near each other");
         assert!(top(&arrangement, pair[0]) < top(&arrangement, access[0]));
     }
 }

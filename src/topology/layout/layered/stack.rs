@@ -55,7 +55,9 @@ pub(super) fn stack(
         });
     }
     let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
-    let above = style.map_or(highest, |(_, row)| row.height);
+    // Beside a large container, leaves are near each other.
+    let is_low = |row: &TierRow| row.is_top_aligned && hanging.is_empty();
+    let above = style.map_or(highest, |(_, row)| if is_low(&row) { highest } else { row.height });
     let channel = GAP + LANE * tops.len() as f64;
     let place = |hanging: &[LowerPart]| {
         let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();

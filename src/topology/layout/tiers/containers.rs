@@ -3,11 +3,14 @@
 use super::{MAX_LEVEL, Tiers};
 use crate::topology::layout::containers::Level;
 
-/// Returns the tiers of a connected level with containers. `None` without containers, and if the network that is in
-/// them has no tiers.
+/// Maximum number of connected devices in a row because they all have lines to the outside of their container.
+const MAX_BESIDE: usize = 4;
+
+/// Returns the tiers of a connected level with containers, or of a few devices of one tier in one. `None` for other levels,
+/// and if the network that is in the containers has no tiers.
 pub(in super::super) fn of_containers(level: &Level) -> Option<Tiers> {
     if !level.is_container.contains(&true) {
-        return None;
+        return in_one_row(level);
     }
     let tops = level.tops.iter().map(|top| Some((*top)?.tier)).collect::<Option<Vec<usize>>>()?;
     let mut distinct = tops.clone();
@@ -25,4 +28,14 @@ pub(in super::super) fn of_containers(level: &Level) -> Option<Tiers> {
         _ => false,
     };
     Some(Tiers { is_leaf: (0..network.len()).map(is_leaf).collect(), levels })
+}
+
+/// Returns a single tier for devices such as the two switches of a core, if lines lead from each of them out of their
+/// container.
+fn in_one_row(level: &Level) -> Option<Tiers> {
+    let count = level.network.len();
+    let outward = level.outward.iter().copied().collect::<Option<Vec<_>>>()?;
+    let tier = outward.first()?.tier;
+    let are_beside = count <= MAX_BESIDE && outward.iter().all(|of| of.tier == tier);
+    are_beside.then(|| Tiers { levels: vec![0; count], is_leaf: vec![false; count] })
 }
