@@ -86,6 +86,7 @@ pub(super) fn content_of(diagram: &Diagram) -> String {
         let lengths = [shape.size.width, shape.size.height, shape.header, shape.label_width];
         lengths.into_iter().chain(pin).for_each(|length| digest.update(length.to_bits().to_be_bytes()));
         digest.update(shape.order.to_be_bytes());
+        digest.update(shape.devices.to_be_bytes());
         digest.update([shape.rank.map_or(u8::MAX, |rank| rank), shape.addresses as u8]);
     }
     for connection in &diagram.connections {
