@@ -22,9 +22,7 @@ use crate::store::{
 ///
 /// The conformance suite compares every backend with it: a case performs thousands of random operations on both, and their
 /// answers must be the same. Where the contract leaves a choice, such as which of several errors a commit reports, every
-/// choice is accepted.
-///
-/// It is meant to be read and compared with. For use, [`MemoryStore`](crate::store::MemoryStore) has an index.
+/// choice is accepted. It is meant to be read. For use, [`MemoryStore`](crate::store::MemoryStore) has an index.
 ///
 /// ```no_run
 /// # async fn conforms() {
