@@ -9,13 +9,12 @@ use std::time::Duration;
 use http_body::Body;
 use serde_json::json;
 use tokio::runtime::Handle;
-use tokio::task::{JoinSet, yield_now};
+use tokio::task::yield_now;
 use tokio::time::{advance, pause};
 use toposcope::service::{Api, ApiBuilder};
 use toposcope::store::StoreError;
-use tower::ServiceExt;
 
-use crate::common::{Fault, Fixture, Hook, OFFICE, Server, ample, get, host, with_header, with_key};
+use crate::common::{Fault, Fixture, Hook, OFFICE, Server, ample, get, host, with_key};
 use crate::lists::whole_list::Reading;
 
 const WHOLE: &str = "/api/v1/hosts?limit=0";
@@ -88,39 +87,6 @@ async fn fifth_list_of_a_user_is_refused_until_another_ends() {
     assert_refused(&server, &fixture.key).await;
     assert!(finished.body.is_end_stream());
     assert_eq!(others.finish().await.0.len(), 300);
-}
-
-/// A CSV of whole hosts reads the list twice, since its header names their custom fields.
-#[cfg(feature = "csv")]
-#[tokio::test]
-async fn list_that_is_read_twice_keeps_its_slot_between() {
-    let fixture = fixture_of(300).await;
-    let store = Hook::yielding();
-    let inventory = fixture.inventory_with(&store);
-    let server = Server::built(Api::builder(inventory).whole_lists_at_once(1, 1), ample());
-    let used = |server: &Server| {
-        let figures = server.api.figures();
-        figures.slots.iter().find(|slots| slots.name == "whole_lists").unwrap().used
-    };
-    let ask = with_header(with_key(get(WHOLE), &fixture.key), "accept", "text/csv");
-    let csv = tokio::spawn(server.api.clone().oneshot(ask));
-    while used(&server) == 0 {
-        yield_now().await;
-    }
-    let mut others = JoinSet::new();
-    for _ in 0..20 {
-        let (api, key) = (server.api.clone(), fixture.key.clone());
-        others.spawn(async move {
-            loop {
-                let response = api.clone().oneshot(with_key(get(WHOLE), &key)).await.unwrap();
-                if response.status() == 200 {
-                    return response;
-                }
-            }
-        });
-    }
-    assert_eq!(csv.await.unwrap().unwrap().status(), 200);
-    others.abort_all();
 }
 
 #[tokio::test]
