@@ -198,7 +198,7 @@ impl Inventory {
     pub async fn bootstrap(&self, bootstrap: Bootstrap) -> Result<Bootstrapped, Error> {
         let plan = Plan::new(&bootstrap, self.now())?;
         self.upgrade().await?;
-        // It would be found neither as a network nor as a free id.
+        // An interrupted deletion would keep the id taken.
         self.finish_network_deletion(&Caller::system(plan.organization.id), plan.network.id).await?;
         let mut password = bootstrap.password;
         let mut hash = None;

@@ -1,6 +1,7 @@
 //! Networks: their rules, creation and deletion.
 
 use crate::access::Caller;
+use crate::inventory::application::MAX_DELETED;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, CustomFilters, Deletable, Reference, Requirement, Requirements, handle,
 };
@@ -10,11 +11,11 @@ use crate::inventory::schema::{
     DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT, NETWORK,
     NETWORK_DELETION, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT,
     TOPOLOGY_LINK, USER, USER_API_KEY, decode, encode, facets, linked, links, name_unique_key,
-    network_deletion_key, network_key, on_network, tag_key,
+    network_deletion_key, network_key, on_network, organization_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system, unchanged, validate};
 use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
-use crate::store::{Batch, Facets, Guard, Link, Name, Precondition};
+use crate::store::{Batch, Facets, Guard, Link, Name, Precondition, Query};
 
 impl Network {
     /// A network with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
@@ -165,7 +166,7 @@ handle! {
     /// revokes all grants of the network to users and API keys, and deletes the
     /// [records of the host application](crate::inventory::ApplicationRecord) on it: where these are more than 1,000, in commits after
     /// that of the network. A deletion that is refused has deleted nothing. One that is interrupted afterwards continues when
-    /// it is repeated; until then the id of the network is taken.
+    /// it is repeated, or within an hour; until then the id of the network is taken.
     pub struct Networks(Network) = networks;
 }
 
@@ -226,7 +227,10 @@ impl Networks<'_> {
             match self.create_with(caller, id, network.clone()).await {
                 // Another call may have created it, with this name or another.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {
-                    if self.inventory.get(network_key(id)).await?.is_none() {
+                    // An interrupted deletion keeps the id taken.
+                    if self.inventory.get(network_key(id)).await?.is_none()
+                        && !self.inventory.finish_network_deletion(caller, id).await?
+                    {
                         return Err(error);
                     }
                     transaction.retry().await?;
@@ -251,8 +255,8 @@ impl Creatable for Network {}
 
 impl Deletable for Network {}
 
-/// Maximum number of records of the host application that one commit deletes.
-const MAX_DELETED: usize = 1_000;
+/// Maximum number of interrupted deletions that are completed at a time.
+const MAX_COMPLETED: usize = 1_000;
 
 /// The kinds of records that keep a network from being deleted.
 const NETWORK_CONTENTS: &[(Entity, Name)] = &[
@@ -302,7 +306,8 @@ impl Inventory {
 
     /// Deletes the application records on a network that does not exist any more, and then its tombstone.
     ///
-    /// Returns whether there was a tombstone that the caller may see.
+    /// The tombstone has the id of the network alone, so that it also keeps other organizations from taking the id. Returns
+    /// whether there was one that the caller may see.
     pub(super) async fn finish_network_deletion(
         &self,
         caller: &Caller,
@@ -338,6 +343,24 @@ impl Inventory {
             }
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Completes deletions of networks that were interrupted. Failures are logged.
+    pub(super) async fn complete_network_deletions(&self) {
+        if let Err(error) = self.try_complete_network_deletions().await {
+            tracing::warn!(error = error.with_causes(), "deletions of networks were not completed");
+        }
+    }
+
+    async fn try_complete_network_deletions(&self) -> Result<(), Error> {
+        let interrupted = Query { limit: Some(MAX_COMPLETED), ..Query::new(NETWORK_DELETION) };
+        for network in self.read_all::<Network>(&interrupted).await? {
+            // Of an organization that is being restored or deleted, the records are not all there.
+            if self.get(organization_key(network.organization_id)).await?.is_some() {
+                self.finish_network_deletion(&Caller::system(network.organization_id), network.id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the revocation of all grants of a network to a batch.

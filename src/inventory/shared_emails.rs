@@ -2,7 +2,7 @@
 //!
 //! A user has a link to its address, by which logins find the users with an address, and a unique key that keeps the address
 //! unique within its organization. Both follow from the user alone. Nothing that is stored of a user, and no error of its creation,
-//! depends on users of other organizations: an organization learns nothing of others, and its export can be restored beside any.
+//! depends on users of other organizations, and its export can be restored beside any.
 //!
 //! A login that names no organization considers the users who were created first, up to a fixed number, so that its work is the
 //! same for all addresses. Further users have to name their organization.
@@ -76,8 +76,10 @@ impl Inventory {
     /// A login that names no organization counts as a failed attempt at all passwords that differ: the right password of one
     /// user gives no further attempts at those of others. Clients that log in often should name the organization.
     ///
-    /// Users of an organization do not learn whether another one has an address, unless the passwords are the same, or eight other
-    /// organizations have it.
+    /// Users of an organization do not learn whether another one has an address, unless the passwords are the same, or eight users
+    /// of other organizations have it: a further user can then not log in without naming the organization. Where tenants
+    /// register themselves, clients should therefore always name it. Logins that name none also count as failed attempts at the
+    /// passwords of the other users, even if one of them succeeds.
     ///
     /// Set it before the inventory is cloned, and in all processes that use the store. Without the option, each address belongs to
     /// one user of the store. A store that is opened without it keeps all users, but of those with the same address only the one
@@ -113,8 +115,9 @@ impl Inventory {
         if self.shares_emails { MAX_USERS } else { 1 }
     }
 
-    /// Adds to a batch that creates a user what keeps its e-mail address unique: in the store, or if addresses are shared, in the
-    /// organization.
+    /// Adds guards for a unique e-mail address to a batch that creates a user.
+    ///
+    /// It is unique in the store, or if addresses are shared, in the organization.
     ///
     /// # Errors
     /// `AlreadyExists` if a user of the organization has the address since an earlier version.
@@ -160,7 +163,7 @@ impl Inventory {
         }
     }
 
-    /// Checks that the e-mail address of a user who is being created is still free.
+    /// Checks that no other user has the e-mail address of a new user.
     ///
     /// # Errors
     /// `AlreadyExists`.
@@ -171,14 +174,13 @@ impl Inventory {
         }
     }
 
-    /// Returns the users with a normalized e-mail address who can log in without naming their organization.
+    /// Returns the users with a normalized e-mail address: all, or at least eight.
     pub(super) async fn users_with_email(&self, address: &EmailAddress) -> Result<Vec<User>, Error> {
         let address = address.comparable();
-        let mut users: Vec<User> = self.read_all(&users_with(&address, self.users_per_email())).await?;
+        let mut users: Vec<User> = self.read_all(&users_with(&address, MAX_USERS)).await?;
         if let Some(earlier) = self.store.get_by_unique_key(&earlier_email_key(&address)).await? {
-            users.insert(0, decode(&earlier)?);
+            users.push(decode(&earlier)?);
         }
-        users.truncate(self.users_per_email());
         Ok(users)
     }
 
@@ -198,7 +200,10 @@ impl Inventory {
         Ok((first, records.map(|record| record.key).chain(page.unread).collect()))
     }
 
-    /// Returns the record of the user of an organization with a normalized e-mail address, by the same calls for all of both.
+    /// Returns the record of the user of an organization with a normalized e-mail address.
+    ///
+    /// It makes the same calls for all of both, and reads the same bodies once all users are
+    /// [of this version](Self::upgrade).
     pub(super) async fn user_to_log_in(
         &self,
         organization: OrganizationId,

@@ -13,8 +13,8 @@ use crate::inventory::{Error, Inventory};
 use crate::model::{Network, OrganizationId};
 use crate::store::{Batch, Facets, Key, Name, Precondition, Query};
 
-/// Maximum number of keys that are read at once: one more than a commit deletes.
-const MAX_KEYS: usize = 1_001;
+/// Maximum number of records that one commit deletes.
+pub(in crate::inventory) const MAX_DELETED: usize = 1_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct KnownKind {
@@ -64,7 +64,7 @@ impl Inventory {
         Ok(kinds)
     }
 
-    /// Returns the keys of application records of these kinds on a network, at most 1,001.
+    /// Returns the keys of application records of these kinds on a network, at most one more than a commit deletes.
     pub(in crate::inventory) async fn application_records_on(
         &self,
         network: &Network,
@@ -73,7 +73,7 @@ impl Inventory {
         let mut keys = Vec::new();
         for kind in kinds {
             let query = Query {
-                limit: Some(MAX_KEYS.saturating_sub(keys.len())),
+                limit: Some((MAX_DELETED + 1).saturating_sub(keys.len())),
                 // Bodies do not matter.
                 max_bytes: Some(0),
                 ..on_network(*kind, network.organization_id, network.id)

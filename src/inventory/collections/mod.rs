@@ -267,7 +267,7 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
-    /// Returns whether a deletion takes further commits than that of its batch.
+    /// Returns whether a deletion may take further commits after that of its batch.
     fn takes_more_commits(_batch: &Batch) -> bool {
         true
     }

@@ -199,7 +199,7 @@ impl<'a> Restoration<'a> {
         if !key.kind.is_of_application() && !KINDS_OF_ORGANIZATION.contains(&key.kind) {
             return Err(TransferError::malformed(Some("kind")).with_line(line));
         }
-        // What a record of the application contains means nothing here.
+        // Records of the application may use `organization_id` for something else.
         if !key.kind.is_of_application() && !self.is_own(&body) {
             return Err(TransferError::malformed(Some("body")).with_line(line));
         }

@@ -1,10 +1,12 @@
-//! Attempts with passwords, of which too many must not fail.
+//! Limits on failed attempts with passwords.
 //!
 //! With e-mail addresses that users of several organizations may have, failures are counted for each organization that a login
 //! names. A login that names none counts as one at the address, and as one for each organization in which a user has it; the
 //! latter is taken back if the password was that user's. A client that knows the password of one user with the address, perhaps
-//! one that was created for this, thus gains no attempts at the passwords of the others. Every failure for an organization is one
-//! at the address, too, which alone decides how a wrong password is refused: refusals do not tell which users exist.
+//! one that was created for this, thus gains no attempts at the passwords of the others. The count at
+//! the address alone decides how a wrong password is refused, so that refusals do not tell which users exist.
+//!
+//! Logins that name the organization are counted apart from these, so that logins without it cannot lock them out.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,10 +2,10 @@
 
 use crate::inventory::records::user_facets;
 use crate::inventory::schema::{USER, decode, user_key};
-use crate::inventory::shared_emails::{earlier_email_key, email_key_within, email_link};
+use crate::inventory::shared_emails::{earlier_email_key, email_key_within, email_link, is_email_taken};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::User;
-use crate::store::{Batch, LinkFilter, Query, Record, Start, StoreErrorKind};
+use crate::store::{Batch, Guard, LinkFilter, Query, Record, Start, StoreErrorKind};
 
 /// The number of users that are read at a time.
 const USERS: usize = 128;
@@ -40,14 +40,14 @@ impl Inventory {
         }
         let mut batch = Batch::new();
         batch.put(record.key, unchanged(Some(record)), user_facets(&user), record.body.clone());
+        if !self.shares_emails {
+            batch.guard(Guard::linked_within(None, email_link(&user.email)));
+        }
         match self.store.commit(batch).await {
             Ok(()) => Ok(true),
             // The user was changed, or another has the address since.
             Err(error)
-                if matches!(
-                    error.kind(),
-                    StoreErrorKind::Conflict(_) | StoreErrorKind::UniqueKeyTaken(_)
-                ) =>
+                if matches!(error.kind(), StoreErrorKind::Conflict(_)) || is_email_taken(error.kind()) =>
             {
                 Ok(false)
             }

@@ -32,7 +32,9 @@ use crate::service::state::ApiState;
 /// [`Body`](axum::body::Body). A rejection has the code, the status and the params that the API itself answers with, such as 400
 /// `validation_invalid_format {field}`. The body of the request ends as those of the API do: if its client stalls
 /// (408), and half a second after the [shutdown](crate::service::ApiBuilder::shutdown) has begun (503). If it is read as a whole, its
-/// bytes count for the memory of all request bodies until [`Admitted`] is dropped; if there is no room for it, the answer is 429.
+/// bytes count toward the [memory limit](crate::service::ApiBuilder::body_limit) of all request bodies until every clone of [`Admitted`]
+/// is dropped, and only while it is extracted if the handler does not take [`Admitted`]; if there is no room for it, the answer is
+/// 429. A body of more than the share of one user never has room.
 ///
 /// The state of the router is, or has, the [`Api`]. After [`Admitted`], rejections have the headers of the rate limit as well,
 /// and clients without a valid credential learn nothing of the endpoint.
@@ -116,7 +118,7 @@ where
         };
         let extracted = E::from_request(Request::from_parts(parts, body), state).await;
         let arrived = held.and_then(Arc::into_inner).map(Mutex::into_inner);
-        if let Some((admitted, arrived)) = admitted.as_ref().zip(arrived) {
+        if let (Ok(_), Some(admitted), Some(arrived)) = (&extracted, &admitted, arrived) {
             let arrived = arrived.unwrap_or_else(PoisonError::into_inner).into_arrived();
             // A request has one body.
             drop(admitted.body.set(arrived));

@@ -71,8 +71,8 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
 
 /// Reads which custom fields the hosts of a CSV have, since its header names them. Each then has a column of its own.
 ///
-/// Hosts that change until the CSV is read may have others, which go into the column of all. Returns the slot that a whole list
-/// has taken, and keeps: once it has begun, others cannot take it from it.
+/// Hosts that change until the CSV is read may have others, which go into the column of all. Returns the slot of a
+/// whole list, so that no other list takes it between the two readings.
 #[cfg(feature = "csv")]
 async fn with_custom_columns(
     state: &ApiState,

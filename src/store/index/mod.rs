@@ -154,8 +154,7 @@ impl Index {
 
     /// Bounds the memory of organizations without records, after some have lost their last ones.
     ///
-    /// A new identity keeps revisions from repeating. They all change, as when the store is opened again: a client cannot tell
-    /// which of both it was.
+    /// A new identity keeps revisions from repeating. They all change, as when the store is opened again.
     fn bound_emptied(&mut self) {
         if self.tables.values().map(KindTable::emptied).sum::<usize>() > MAX_EMPTIED {
             self.tables.values_mut().for_each(KindTable::forget_emptied);

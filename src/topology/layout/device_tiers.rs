@@ -68,7 +68,8 @@ fn infer(outline: &Outline, devices: &[usize], sizes: &mut [Size]) -> Vec<Option
         .collect();
     let all = Level::new(outline, sizes, devices, &links);
     let mut known = vec![None; outline.len()];
-    for component in all.network.components() {
+    let components = all.network.components().into_iter();
+    for component in components.filter(|component| component.len() >= tiers::MIN_NODES) {
         crate::fair_threads::yield_turn();
         let mut level = all.part(&component);
         // A ring or a chain is none of tiers.

@@ -81,7 +81,7 @@ impl Classes {
             let weight = level.weights[node];
             let is_member = usize::from(*is_inner);
             if *is_inner || !world.contains(node) {
-                // What is in a box of an overview counts as leaves of it.
+                // Devices in a box of an overview count as its leaves.
                 leaves[class] += weight.saturating_sub(is_member);
                 weights[class] += weight;
             }

@@ -6,7 +6,7 @@ use crate::topology::layout::containers::Level;
 
 /// Number of switches with leaves beside which one without is a way out.
 const MIN_OTHERS: usize = 3;
-/// Number of leaves of a switch from which on a tail at it leads out.
+/// Minimum number of leaves of a switch at which a tail leads out.
 const MIN_LEAVES: usize = 3;
 
 /// Returns the unknown devices that may lead out of the network: if a single one does, and no role or address says which.

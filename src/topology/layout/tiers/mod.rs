@@ -21,6 +21,8 @@ use self::world::World;
 use super::containers::Level;
 use crate::invariant::Invariant;
 
+/// Minimum number of nodes of a network with tiers.
+pub(super) const MIN_NODES: usize = 3;
 /// Largest number of a level. Networks with more levels are long rather than hierarchical.
 const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
@@ -41,7 +43,7 @@ pub(super) struct Tiers {
 pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let network = &level.network;
     let count = network.len();
-    if count < 3 || level.has_opaque {
+    if count < MIN_NODES || level.has_opaque {
         return None;
     }
     let world = World::of(level);
