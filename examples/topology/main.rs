@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use toposcope::access::{Caller, Scope};
 use toposcope::model::{Network, Permission, Timestamp, TopologyView, UserId};
 use toposcope::topology::Topologies;
-use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
+use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Detail, Graph, GraphOptions};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::notes;
 use toposcope::{Inventory, MemoryStore};
@@ -177,7 +177,9 @@ fn summary(graph: &Graph) -> String {
     if graph.edges.is_empty() && graph.view == TopologyView::L2 {
         text += "; no host reports a known neighbor";
     }
-    if graph.hidden.leaves > 0 {
+    if graph.hidden.leaves > 0 && graph.detail == Detail::Overview {
+        text += &format!("; {} hosts are in boxes", graph.hidden.leaves);
+    } else if graph.hidden.leaves > 0 {
         text += &format!("; {} hosts are drawn as groups, --all draws each of them", graph.hidden.leaves);
     }
     text + "."

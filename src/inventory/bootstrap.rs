@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use super::collections::CollectionRecord;
 use super::email::EmailAddress;
 use super::history::Author;
+use super::networks::not_being_deleted;
 use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
@@ -12,7 +13,7 @@ use super::schema::{
     password_key, user_api_key_record_key, user_key,
 };
 use super::{Entity, Error, Inventory, IssuedKey, unchanged, validate};
-use crate::access::{KeyKind, KeyText};
+use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{
     Network, NetworkId, Organization, OrganizationId, Permission, Timestamp, User, UserApiKey, UserApiKeyId,
     UserId, derived_id,
@@ -198,6 +199,8 @@ impl Inventory {
     pub async fn bootstrap(&self, bootstrap: Bootstrap) -> Result<Bootstrapped, Error> {
         let plan = Plan::new(&bootstrap, self.now())?;
         self.upgrade().await?;
+        // An interrupted deletion would keep the id taken.
+        self.finish_network_deletion(&Caller::system(plan.organization.id), plan.network.id).await?;
         let mut password = bootstrap.password;
         let mut hash = None;
         let mut transaction = self.transaction(
@@ -298,7 +301,7 @@ impl Inventory {
     async fn put_owner(&self, plan: &Plan, hash: Option<String>, batch: &mut Batch) -> Result<User, Error> {
         let now = self.now();
         let user = User {
-            id: self.new_user_id(plan.organization.id, &plan.email).await?,
+            id: self.new_id()?,
             email: plan.email.clone(),
             external_id: None,
             organization_id: plan.organization.id,
@@ -309,6 +312,7 @@ impl Inventory {
             updated_at: now,
         };
         batch.put(user_key(user.id), Precondition::Absent, user_facets(&user), encode(&user)?);
+        self.guard_email(&user, batch).await?;
         if let Some(hash) = hash {
             batch.put(password_key(user.id), Precondition::Absent, facets(user.organization_id, now), hash);
         }
@@ -361,6 +365,7 @@ fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
     let network = plan.network.clone();
     let facets = network.facets(network.organization_id);
     batch.put(network_key(network.id), Precondition::Absent, facets, encode(&network)?);
+    batch.guard(not_being_deleted(network.id));
     Ok(network)
 }
 

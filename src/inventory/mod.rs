@@ -32,6 +32,7 @@ mod natural;
 #[cfg(feature = "topology")]
 mod network_changes;
 mod networks;
+mod options;
 mod organizations;
 mod policy;
 mod queues;
@@ -122,21 +123,16 @@ pub(crate) use {
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::custom::CustomIndex;
-use self::effects::HOST_EFFECTS;
-use self::existing_organizations::ExistingOrganizations;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
-use self::measured_store::{MeasuredStore, StoreCounters};
+use self::measured_store::StoreCounters;
 use self::policy::Review;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
 use self::security_log::SecurityLog;
 use self::sessions::Decoys;
-use crate::access::{
-    Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
-    uuid_v4, uuid_v7,
-};
+use crate::access::{Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, uuid_v4, uuid_v7};
 #[cfg(feature = "discovery")]
 use crate::discovery::reconcile::PortNames;
 use crate::figures::Counter;
@@ -223,7 +219,7 @@ struct State {
     offload: Offload,
     running_requests: Arc<RunningRequests>,
     #[cfg(feature = "discovery")]
-    credentials: daemons::HeldCredentials,
+    credentials: Arc<daemons::HeldCredentials>,
     #[cfg(feature = "discovery")]
     neighbor_caches: Arc<discovery::NeighborCaches>,
     /// The lists of the parts of all hosts that were read last.
@@ -250,155 +246,28 @@ impl fmt::Debug for Inventory {
 impl Inventory {
     /// Returns the inventory for a background task.
     ///
-    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them.
+    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but the
+    /// credentials, which it may drop.
     fn with_own_state(&self) -> Self {
-        Self { state: Arc::default(), ..self.clone() }
+        let state = State {
+            #[cfg(feature = "discovery")]
+            credentials: Arc::clone(&self.state.credentials),
+            ..State::default()
+        };
+        Self { state: Arc::new(state), ..self.clone() }
     }
 }
 
-const DEFAULT_SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-const MIN_SESSION_LIFETIME: Duration = Duration::from_secs(1);
-const MAX_SESSION_LIFETIME: Duration = Duration::from_secs(400 * 24 * 60 * 60);
-
 impl Inventory {
-    /// Creates an inventory in `store`, with the system's clock and randomness.
-    ///
-    /// A store that the application keeps using itself, for example to export or close it, is passed as an `Arc`:
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use toposcope::{Inventory, MemoryStore, Store};
-    ///
-    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    /// let inventory = Inventory::new(Arc::clone(&store));
-    /// ```
-    #[must_use]
-    pub fn new(store: impl Store) -> Self {
-        let (store, store_counters) = MeasuredStore::new(Arc::new(store));
-        Self {
-            store: Arc::new(ExistingOrganizations::new(store)),
-            store_counters,
-            clock: Arc::new(SystemClock),
-            random: Arc::new(SystemRandom),
-            passwords: PasswordHasher::new(),
-            quotas: Quotas::default(),
-            host_terms: HostTerms::All,
-            host_effects: HOST_EFFECTS,
-            session_lifetime: DEFAULT_SESSION_LIFETIME,
-            shares_emails: false,
-            attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
-            share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
-            pending_answer: None,
-            policy: None,
-            custom_index: CustomIndex::default(),
-            has_history: true,
-            #[cfg(feature = "discovery")]
-            port_names: PortNames::new(),
-            state: Arc::default(),
-        }
-    }
-
-    /// Replaces the clock, for tests.
-    #[must_use]
-    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, ..self }
-    }
-
-    /// Replaces the source of ids and secrets, for tests.
-    #[must_use]
-    pub fn with_random(self, random: Arc<dyn RandomSource>) -> Self {
-        Self { random, ..self }
-    }
-
-    /// Sets the password hasher, including its cost and concurrency.
-    ///
-    /// Passwords hashed at another cost are hashed again at the next successful login.
-    #[must_use]
-    pub fn with_passwords(self, passwords: PasswordHasher) -> Self {
-        Self { passwords, ..self }
-    }
-
     /// Returns the inventory's clock.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
-    }
-
-    /// Sets limits on how much an organization may store. Default: [`Quotas::default`].
-    #[must_use]
-    pub fn with_quotas(self, quotas: Quotas) -> Self {
-        Self { quotas, ..self }
-    }
-
-    /// Sets the rules by which names of ports are matched, in discovery and topologies. Default: the usual ones.
-    ///
-    /// The neighbors of ports that are stored were found by the rules at that time. After a change of the rules,
-    /// [`upgrade`](Self::upgrade) finds them again. All instances with one store need the same rules.
-    ///
-    /// ```
-    /// use toposcope::discovery::reconcile::PortNames;
-    /// use toposcope::{Inventory, MemoryStore};
-    ///
-    /// let names = PortNames::new().with_kind("10GE", "xge")?.with_kind("XGigabitEthernet", "xge")?;
-    /// let inventory = Inventory::new(MemoryStore::new()).with_port_names(names);
-    /// # Ok::<(), toposcope::discovery::reconcile::PortNamesError>(())
-    /// ```
-    #[cfg(feature = "discovery")]
-    #[must_use]
-    pub fn with_port_names(self, port_names: PortNames) -> Self {
-        Self { port_names, ..self }
     }
 
     /// Returns the rules by which names of ports are matched.
     #[cfg(feature = "topology")]
     pub(crate) const fn port_names(&self) -> &PortNames {
         &self.port_names
-    }
-
-    /// Stores hosts without the terms that find them. The terms take about 330 bytes of memory for each host.
-    ///
-    /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
-    /// and so is discovery, which looks hosts up by their identities. Hosts stored before keep their terms until they
-    /// are stored again. Conversely, an inventory with terms does not find hosts stored without terms until they are
-    /// stored again, or until an [`upgrade`](Self::upgrade).
-    #[must_use]
-    pub fn without_host_terms(self) -> Self {
-        Self { host_terms: HostTerms::None, ..self }
-    }
-
-    /// Sets the time after which a session expires, however often it is used. Default: 7 days.
-    ///
-    /// Applies to further logins, and is the `Max-Age` of their cookies. Clamped to 1 second to 400 days, the longest
-    /// time for which browsers keep a cookie.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use toposcope::{Inventory, MemoryStore};
-    ///
-    /// let twelve_hours = Duration::from_secs(12 * 60 * 60);
-    /// let inventory = Inventory::new(MemoryStore::new()).with_session_lifetime(twelve_hours);
-    /// ```
-    #[must_use]
-    pub fn with_session_lifetime(self, lifetime: Duration) -> Self {
-        let session_lifetime = lifetime.clamp(MIN_SESSION_LIFETIME, MAX_SESSION_LIFETIME);
-        Self { session_lifetime, ..self }
-    }
-
-    /// Sets the limits on failed and concurrent logins. Default: [`LoginLimits::default`].
-    ///
-    /// The passwords of shares have the same limits, counted by share in place of the address. Attempts through earlier clones are
-    /// counted separately.
-    #[must_use]
-    pub fn with_login_limits(self, limits: LoginLimits) -> Self {
-        let [attempts, share_attempts] = [(); 2].map(|()| Arc::new(LoginAttempts::new(limits)));
-        Self { attempts, share_attempts, ..self }
-    }
-
-    /// Does not record changes. The methods and endpoints of the history then have nothing to show.
-    #[must_use]
-    pub fn without_history(self) -> Self {
-        Self { has_history: false, ..self }
     }
 
     /// Runs an organization's work on bodies, on a blocking thread if the work is large.

@@ -1,19 +1,21 @@
 //! Networks: their rules, creation and deletion.
 
 use crate::access::Caller;
+use crate::inventory::application::MAX_DELETED;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, CustomFilters, Deletable, Reference, Requirement, Requirements, handle,
 };
 use crate::inventory::custom::{IndexedKind, check_custom};
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT, NETWORK, NETWORK_LINK,
-    NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
-    decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
+    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT, NETWORK,
+    NETWORK_DELETION, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT,
+    TOPOLOGY_LINK, USER, USER_API_KEY, decode, encode, facets, linked, links, name_unique_key,
+    network_deletion_key, network_key, on_network, organization_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system, unchanged, validate};
 use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
-use crate::store::{Batch, Facets, Guard, Link, Name, Precondition};
+use crate::store::{Batch, Facets, Guard, Link, Name, Precondition, Query};
 
 impl Network {
     /// A network with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
@@ -125,11 +127,15 @@ impl CollectionRecord for Network {
         caller: &Caller,
         stored: Option<&Self>,
         record: &Self,
-        _batch: &mut Batch,
+        batch: &mut Batch,
     ) -> Result<(), Error> {
         let may_be_taken = stored.is_none() && caller.is_system();
-        if may_be_taken && inventory.get(network_key(record.id)).await?.is_some() {
-            return Err(taken(record.id));
+        if may_be_taken {
+            let keys = [network_key(record.id), network_deletion_key(record.id)];
+            if inventory.store.get(&keys).await?.iter().any(Option::is_some) {
+                return Err(taken(record.id));
+            }
+            batch.guard(not_being_deleted(record.id));
         }
         Ok(())
     }
@@ -143,13 +149,12 @@ impl CollectionRecord for Network {
         inventory.prepare_network_deletion(record, batch).await
     }
 
-    async fn precede_deletion(inventory: &Inventory, record: &Self) -> Result<bool, Error> {
-        let mut has_deleted = false;
-        while inventory.delete_some_application_records(record).await? {
-            has_deleted = true;
-            tokio::task::yield_now().await;
-        }
-        Ok(has_deleted)
+    fn takes_more_commits(batch: &Batch) -> bool {
+        batch.writes().iter().any(|write| write.key().kind == NETWORK_DELETION)
+    }
+
+    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: NetworkId) -> Result<bool, Error> {
+        inventory.finish_network_deletion(caller, id).await
     }
 }
 
@@ -159,8 +164,9 @@ handle! {
     /// A network can be deleted while it has no hosts, subnets, daemons, daemon API keys and shares; otherwise
     /// [`delete`](crate::inventory::Collection::delete) returns `InUse`. The deletion
     /// revokes all grants of the network to users and API keys, and deletes the
-    /// [records of the host application](crate::inventory::ApplicationRecord) on it: where these are more than 1,000, in commits before
-    /// that of the network, so that a deletion that is interrupted or refused meanwhile has deleted some of them.
+    /// [records of the host application](crate::inventory::ApplicationRecord) on it: where these are more than 1,000, in commits after
+    /// that of the network. A deletion that is refused has deleted nothing. One that is interrupted afterwards continues when
+    /// it is repeated, or within an hour; until then the id of the network is taken.
     pub struct Networks(Network) = networks;
 }
 
@@ -170,7 +176,8 @@ impl Networks<'_> {
     /// The caller must be [the system](crate::access::Caller::system).
     ///
     /// # Errors
-    /// Those of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken.
+    /// Those of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken, also by a network
+    /// whose deletion has not ended.
     pub async fn create_with_id(
         self,
         caller: &Caller,
@@ -220,7 +227,10 @@ impl Networks<'_> {
             match self.create_with(caller, id, network.clone()).await {
                 // Another call may have created it, with this name or another.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {
-                    if self.inventory.get(network_key(id)).await?.is_none() {
+                    // An interrupted deletion keeps the id taken.
+                    if self.inventory.get(network_key(id)).await?.is_none()
+                        && !self.inventory.finish_network_deletion(caller, id).await?
+                    {
                         return Err(error);
                     }
                     transaction.retry().await?;
@@ -231,6 +241,11 @@ impl Networks<'_> {
     }
 }
 
+/// Guards that no deletion of a network with this id is under way, which would delete records of another one.
+pub(super) fn not_being_deleted(id: NetworkId) -> Guard {
+    Guard::record(network_deletion_key(id), Precondition::Absent)
+}
+
 /// The error for an id that another network has.
 fn taken(id: NetworkId) -> Error {
     ErrorKind::AlreadyExists { entity: Entity::Network, name: id.to_string() }.into()
@@ -239,6 +254,9 @@ fn taken(id: NetworkId) -> Error {
 impl Creatable for Network {}
 
 impl Deletable for Network {}
+
+/// Maximum number of interrupted deletions that are completed at a time.
+const MAX_COMPLETED: usize = 1_000;
 
 /// The kinds of records that keep a network from being deleted.
 const NETWORK_CONTENTS: &[(Entity, Name)] = &[
@@ -269,11 +287,80 @@ impl Inventory {
                 batch.delete(record.key, unchanged(Some(&record)));
             }
         }
-        for key in self.application_records_on(network).await? {
-            batch.delete(key, Precondition::Any);
+        let mut except = Vec::new();
+        let kinds = self.application_kinds(organization).await?;
+        let records = self.application_records_on(network, &kinds).await?;
+        if records.len() <= MAX_DELETED {
+            for key in records {
+                batch.delete(key, Precondition::Any);
+            }
+        } else {
+            // Once the network does not exist, none are added.
+            let facets = facets(organization, self.now());
+            batch.put(network_deletion_key(id), Precondition::Absent, facets, encode(network)?);
+            except = kinds;
         }
-        batch.guard(Guard::NetworkEmpty { organization: Some(organization.uuid()), network: id.uuid() });
+        batch.guard(Guard::network_empty_except(Some(organization.uuid()), id.uuid(), except));
         self.revoke_network(network, batch).await
+    }
+
+    /// Deletes the application records on a network that does not exist any more, and then its tombstone.
+    ///
+    /// The tombstone has the id of the network alone, so that it also keeps other organizations from taking the id. Returns
+    /// whether there was one that the caller may see.
+    pub(super) async fn finish_network_deletion(
+        &self,
+        caller: &Caller,
+        id: NetworkId,
+    ) -> Result<bool, Error> {
+        let mut transaction = self.transaction(caller, Entity::Network, id);
+        let mut is_under_way = false;
+        loop {
+            // Another call may complete the same deletion.
+            let Some((tombstone, network)) = self.find::<Network>(network_deletion_key(id)).await? else {
+                return Ok(is_under_way);
+            };
+            if network.organization_id != caller.organization_id() || !caller.scope().allows(id) {
+                return Ok(false);
+            }
+            is_under_way = true;
+            let kinds = self.application_kinds(network.organization_id).await?;
+            let records = self.application_records_on(&network, &kinds).await?;
+            let is_last = records.len() <= MAX_DELETED;
+            let mut batch = Batch::new();
+            for key in records.into_iter().take(MAX_DELETED) {
+                batch.delete(key, Precondition::Any);
+            }
+            if is_last {
+                batch.delete(tombstone.key, unchanged(Some(&tombstone)));
+                let organization = Some(network.organization_id.uuid());
+                batch.guard(Guard::network_empty(organization, id.uuid()));
+            } else {
+                batch.guard(Guard::record(tombstone.key, unchanged(Some(&tombstone))));
+            }
+            if transaction.commit(batch).await? && is_last {
+                return Ok(true);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Completes deletions of networks that were interrupted. Failures are logged.
+    pub(super) async fn complete_network_deletions(&self) {
+        if let Err(error) = self.try_complete_network_deletions().await {
+            tracing::warn!(error = error.with_causes(), "deletions of networks were not completed");
+        }
+    }
+
+    async fn try_complete_network_deletions(&self) -> Result<(), Error> {
+        let interrupted = Query { limit: Some(MAX_COMPLETED), ..Query::new(NETWORK_DELETION) };
+        for network in self.read_all::<Network>(&interrupted).await? {
+            // Of an organization that is being restored or deleted, the records are not all there.
+            if self.get(organization_key(network.organization_id)).await?.is_some() {
+                self.finish_network_deletion(&Caller::system(network.organization_id), network.id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the revocation of all grants of a network to a batch.

@@ -10,7 +10,7 @@ use super::schema::{
     exists, facets, key_secret_record_key, key_use_record_key, links, network_key, organization_key,
     time_sort_key,
 };
-use super::shared_emails::email_unique_keys;
+use super::shared_emails::{email_key_within, email_link};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText, Scope, Verifier};
 use crate::model::{
@@ -88,10 +88,10 @@ pub(super) fn named(
 pub(super) fn user_facets(user: &User) -> Facets {
     let organization = user.organization_id;
     let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization.uuid()));
-    let email = (!user.email.is_empty()).then(|| email_unique_keys(user));
+    let email = Some(user.email.as_str()).filter(|email| !email.is_empty());
     named(organization, user.label(), user.created_at, user.updated_at)
-        .with_unique_keys(email.into_iter().flatten())
-        .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned))
+        .with_unique_keys(email.map(|email| email_key_within(organization, email)))
+        .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned).chain(email.map(email_link)))
 }
 
 /// Returns whether the user is an enabled Owner. An organization keeps at least one.

@@ -39,6 +39,10 @@ kinds! {
     /// The hash of a user's password, stored under the user's id.
     PASSWORD = "password";
     NETWORK = "network";
+    /// A tombstone of a network that is being deleted, stored under the network's id.
+    ///
+    /// It exists while the records of the host application on the network are deleted.
+    NETWORK_DELETION = "network_deletion";
     TAG = "tag";
     /// A tombstone of a tag that is being deleted, stored under the tag's id.
     ///
@@ -110,7 +114,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 29] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 30] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -138,6 +142,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 29] = [
     TAG,
     TAG_DELETION,
     NETWORK,
+    NETWORK_DELETION,
     CHANGE,
     IDEMPOTENCY_KEY,
 ];
@@ -148,7 +153,7 @@ pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
 pub(super) const NETWORK_NAME_UNIQUE_KEY: Name = Name::new("network_name");
 /// The network of a subnet and its first address and prefix length.
 pub(super) const CIDR_UNIQUE_KEY: Name = Name::new("cidr");
-/// A user's e-mail address, in its comparable form, and the place of the user among those who have it.
+/// A user's e-mail address, in its comparable form. Only users of earlier versions have it.
 pub(super) const EMAIL_UNIQUE_KEY: Name = Name::new("email");
 /// The organization of a user and the user's e-mail address, in its comparable form.
 pub(super) const EMAIL_IN_ORGANIZATION_UNIQUE_KEY: Name = Name::new("user_email");
@@ -171,6 +176,8 @@ pub(super) const TAG_LINK: Name = Name::new("tag");
 pub(super) const SERVICE_TAG_LINK: Name = Name::new("service_tag");
 pub(super) const NETWORK_LINK: Name = Name::new("network");
 pub(super) const USER_LINK: Name = Name::new("user");
+/// From a user to its e-mail address, whatever the organization.
+pub(super) const EMAIL_LINK: Name = Name::new("email");
 /// From an enabled Owner to the organization.
 pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 /// From a session to its user. A separate relation, so that a guard can cover exactly the user's sessions.
@@ -232,6 +239,10 @@ pub(super) const fn password_key(id: UserId) -> Key {
 
 pub(super) const fn network_key(id: NetworkId) -> Key {
     Key::new(NETWORK, id.uuid())
+}
+
+pub(super) const fn network_deletion_key(id: NetworkId) -> Key {
+    Key::new(NETWORK_DELETION, id.uuid())
 }
 
 pub(super) const fn tag_key(id: TagId) -> Key {

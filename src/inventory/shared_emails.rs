@@ -1,99 +1,89 @@
 //! E-mail addresses that users of several organizations have.
 //!
-//! An address has eight places, each of which is a unique key of the user who has it. So no commit can add a ninth user, and no store
-//! has to count. The key of the first place is the one that users have without the option, which knows no other place.
+//! A user has a link to its address, by which logins find the users with an address, and a unique key that keeps the address
+//! unique within its organization. Both follow from the user alone. Nothing that is stored of a user, and no error of its creation,
+//! depends on users of other organizations, and its export can be restored beside any.
 //!
-//! The place of a user is part of the user's id: the facets of a user follow from the user alone, and must not change when
-//! another user with the address is deleted. Ids of the first place are made like all others (UUID version 7). Those of the others have
-//! version 8, and the place in their last three bits. A second unique key keeps an address unique within its organization.
+//! A login that names no organization considers the users who were created first, up to a fixed number, so that its work is the
+//! same for all addresses. Further users have to name their organization.
 
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 use super::email::{EmailAddress, fold};
 use super::records::organization_of;
-use super::schema::{EMAIL_IN_ORGANIZATION_UNIQUE_KEY, EMAIL_UNIQUE_KEY, decode, unique_key_within};
+use super::schema::{
+    CREATED_AT, EMAIL_IN_ORGANIZATION_UNIQUE_KEY, EMAIL_LINK, EMAIL_UNIQUE_KEY, USER, decode,
+    unique_key_within,
+};
 use super::{Entity, Error, ErrorKind, Inventory, OrganizationChoice};
-use crate::model::{Organization, OrganizationId, User, UserId};
-use crate::store::{Record, UniqueKey};
+use crate::model::{Organization, OrganizationId, User, derived_id};
+use crate::store::{
+    Batch, Direction, Guard, Key, Link, LinkFilter, Order, Query, Record, StoreErrorKind, UniqueKey,
+};
 
-/// The number of users who may have an address, each in another organization.
-const MAX_USERS: u8 = 8;
+/// The number of users with an address among whom a login chooses that names no organization.
+const MAX_USERS: usize = 8;
 
-/// The bits of the last byte of an id in which the place is.
-const PLACE_BITS: u8 = MAX_USERS - 1;
+/// Returns the link of a user to its e-mail address.
+pub(super) fn email_link(address: &str) -> Link {
+    Link::new(EMAIL_LINK, derived_id::<Uuid>("e-mail address", &[folded(address).as_bytes()]))
+}
 
-/// The version of UUIDs whose content the application defines (RFC 9562).
-const CUSTOM_VERSION: usize = 8;
+/// Returns the unique key of a user with an e-mail address within its organization.
+pub(super) fn email_key_within(organization: OrganizationId, address: &str) -> UniqueKey {
+    unique_key_within(EMAIL_IN_ORGANIZATION_UNIQUE_KEY, organization, &folded(address))
+}
 
-/// One of the places of an e-mail address, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EmailPlace(u8);
+/// Returns the unique key that users of earlier versions have instead, in the whole store.
+pub(super) fn earlier_email_key(address: &str) -> UniqueKey {
+    UniqueKey::new(EMAIL_UNIQUE_KEY, folded(address))
+}
 
-impl EmailPlace {
-    const FIRST: Self = Self(0);
-
-    fn all() -> impl Iterator<Item = Self> {
-        (0..MAX_USERS).map(Self)
-    }
-
-    pub(super) fn of(user: &User) -> Self {
-        let id = user.id.uuid();
-        let [.., last] = id.into_bytes();
-        if id.get_version_num() == CUSTOM_VERSION { Self(last & PLACE_BITS) } else { Self::FIRST }
-    }
-
-    /// Puts the place into a new id.
-    fn put_into(self, id: Uuid) -> UserId {
-        if self == Self::FIRST {
-            return id.into();
-        }
-        let mut bytes = id.into_bytes();
-        let [.., last] = &mut bytes;
-        *last = *last & !PLACE_BITS | self.0;
-        Builder::from_custom_bytes(bytes).into_uuid().into()
-    }
-
-    /// Returns the name under which attempts with the passwords at this place of a normalized address are counted.
-    pub(super) fn attempted(self, address: &str) -> String {
-        format!("{} {address}", self.0)
-    }
-
-    /// Returns the unique key of the user who has this place of a normalized address.
-    pub(super) fn unique_key(self, address: &str) -> UniqueKey {
-        let mut value: String = address.chars().map(fold).collect();
-        if self != Self::FIRST {
-            // No address of a user has control characters.
-            value.extend(['\0', char::from(b'0' + self.0)]);
-        }
-        UniqueKey::new(EMAIL_UNIQUE_KEY, value)
+/// Queries the users of all organizations with an e-mail address, those first who were created first.
+fn users_with(address: &str, limit: usize) -> Query {
+    let link = email_link(address);
+    Query {
+        links: vec![LinkFilter::new(link.relation, [link.target])],
+        order: vec![Order::new(CREATED_AT, Direction::Ascending)],
+        limit: Some(limit),
+        ..Query::new(USER)
     }
 }
 
-/// Returns the unique keys of a user with an e-mail address.
-pub(super) fn email_unique_keys(user: &User) -> [UniqueKey; 2] {
-    [EmailPlace::of(user).unique_key(&user.email), key_within(user.organization_id, &user.email)]
+fn folded(address: &str) -> String {
+    address.chars().map(fold).collect()
 }
 
-fn key_within(organization: OrganizationId, address: &str) -> UniqueKey {
-    let address: String = address.chars().map(fold).collect();
-    unique_key_within(EMAIL_IN_ORGANIZATION_UNIQUE_KEY, organization, &address)
+/// Returns whether a commit has failed because another user has the e-mail address of a user that it creates.
+pub(super) fn is_email_taken(error: &StoreErrorKind) -> bool {
+    match error {
+        StoreErrorKind::UniqueKeyTaken(key) => {
+            [EMAIL_UNIQUE_KEY, EMAIL_IN_ORGANIZATION_UNIQUE_KEY].contains(&key.name)
+        }
+        StoreErrorKind::Linked(link) => link.relation == EMAIL_LINK,
+        _ => false,
+    }
 }
 
 impl Inventory {
-    /// Lets users of several organizations have the same e-mail address: at most eight, each in another organization.
+    /// Lets users of several organizations have the same e-mail address.
     ///
-    /// A login then verifies eight password hashes, whatever the address, so that its duration does not tell how many users
-    /// have it; a login that names the organization verifies one. If the password is right for users of several
+    /// A login that names no organization considers the eight users with the address who were created first; others have to
+    /// name their organization. It verifies eight password hashes, whatever the address, so that its duration does not tell how
+    /// many users have it; a login that names the organization verifies one. If the password is right for users of several
     /// organizations, the login fails with `ChooseOrganization`.
     ///
     /// A login that names no organization counts as a failed attempt at all passwords that differ: the right password of one
     /// user gives no further attempts at those of others. Clients that log in often should name the organization.
     ///
-    /// Users of an organization can learn that another one has an address: the id of a further user with it has another form.
+    /// Users of an organization do not learn whether another one has an address, unless the passwords are the same, or eight users
+    /// of other organizations have it: a further user can then not log in without naming the organization. Where tenants
+    /// register themselves, clients should therefore always name it. Logins that name none also count as failed attempts at the
+    /// passwords of the other users, even if one of them succeeds.
     ///
     /// Set it before the inventory is cloned, and in all processes that use the store. Without the option, each address belongs to
     /// one user of the store. A store that is opened without it keeps all users, but of those with the same address only the one
-    /// who had it first can log in, or have the password set by the address; sessions and API keys of the others stay valid.
+    /// who had it first can log in without naming the organization.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -120,35 +110,27 @@ impl Inventory {
         Self { shares_emails: true, ..self }
     }
 
-    /// Returns the places of each address in which users can be who log in.
-    pub(super) fn email_places(&self) -> impl Iterator<Item = EmailPlace> + use<> {
-        EmailPlace::all().take(if self.shares_emails { usize::from(MAX_USERS) } else { 1 })
+    /// Returns the number of users with an address whom a login considers that names no organization.
+    pub(super) fn users_per_email(&self) -> usize {
+        if self.shares_emails { MAX_USERS } else { 1 }
     }
 
-    /// Returns the id of a new user with an e-mail address. With shared addresses, it has the first free place of the address.
+    /// Adds guards for a unique e-mail address to a batch that creates a user.
     ///
-    /// Another user may take the place until the commit, whose unique key is then taken.
+    /// It is unique in the store, or if addresses are shared, in the organization.
     ///
     /// # Errors
-    /// `AlreadyExists` if a user of the organization has the address, or eight others have.
-    pub(super) async fn new_user_id(
-        &self,
-        organization: OrganizationId,
-        address: &str,
-    ) -> Result<UserId, Error> {
-        let id = self.new_id()?;
+    /// `AlreadyExists` if a user of the organization has the address since an earlier version.
+    pub(super) async fn guard_email(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         if !self.shares_emails {
-            return Ok(UserId::from(id));
+            batch.guard(Guard::linked_within(None, email_link(&user.email)));
+            batch.guard(Guard::unique_key(earlier_email_key(&user.email), None));
+            return Ok(());
         }
-        let mut free = None;
-        for place in EmailPlace::all() {
-            match self.store.get_by_unique_key(&place.unique_key(address)).await? {
-                Some(user) if organization_of(&user)? == organization => return Err(taken(address)),
-                Some(_) => {}
-                None => free = free.or(Some(place)),
-            }
+        match self.store.get_by_unique_key(&earlier_email_key(&user.email)).await? {
+            Some(earlier) if organization_of(&earlier)? == user.organization_id => Err(taken(&user.email)),
+            _ => Ok(()),
         }
-        free.map(|place| place.put_into(id)).ok_or_else(|| taken(address))
     }
 
     /// Returns the user of an organization with this normalized e-mail address.
@@ -160,8 +142,7 @@ impl Inventory {
         organization: OrganizationId,
         address: &str,
     ) -> Result<Option<User>, Error> {
-        // Users of earlier versions only have the key of the first place.
-        for key in [key_within(organization, address), EmailPlace::FIRST.unique_key(address)] {
+        for key in [email_key_within(organization, address), earlier_email_key(address)] {
             let Some(record) = self.store.get_by_unique_key(&key).await? else { continue };
             let user: User = decode(&record)?;
             if user.organization_id == organization {
@@ -171,16 +152,69 @@ impl Inventory {
                 return Err(taken(address));
             }
         }
-        Ok(None)
+        if self.shares_emails {
+            return Ok(None);
+        }
+        match self.read_all::<User>(&users_with(address, 1)).await?.pop() {
+            // It was created since.
+            Some(user) if user.organization_id == organization => Ok(Some(user)),
+            Some(_) => Err(taken(address)),
+            None => Ok(None),
+        }
     }
 
-    /// Returns the records of all users with a normalized e-mail address who can log in.
-    pub(super) async fn users_with_email(&self, address: &EmailAddress) -> Result<Vec<Record>, Error> {
-        let (address, mut users) = (address.comparable(), Vec::new());
-        for place in self.email_places() {
-            users.extend(self.store.get_by_unique_key(&place.unique_key(&address)).await?);
+    /// Checks that no other user has the e-mail address of a new user.
+    ///
+    /// # Errors
+    /// `AlreadyExists`.
+    pub(super) async fn check_email(&self, user: &User) -> Result<(), Error> {
+        match self.user_with_email(user.organization_id, &user.email).await? {
+            Some(_) => Err(taken(&user.email)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the users with a normalized e-mail address: all, or at least eight.
+    pub(super) async fn users_with_email(&self, address: &EmailAddress) -> Result<Vec<User>, Error> {
+        let address = address.comparable();
+        let mut users: Vec<User> = self.read_all(&users_with(&address, MAX_USERS)).await?;
+        if let Some(earlier) = self.store.get_by_unique_key(&earlier_email_key(&address)).await? {
+            users.push(decode(&earlier)?);
         }
         Ok(users)
+    }
+
+    /// Returns the record of the first of these users, and the keys of the others.
+    ///
+    /// It makes the same calls and reads at most one body, whatever the number of users, once all are
+    /// [of this version](Self::upgrade).
+    pub(super) async fn first_user_with_email(
+        &self,
+        address: &str,
+    ) -> Result<(Option<Record>, Vec<Key>), Error> {
+        let query = Query { max_bytes: Some(0), ..users_with(address, self.users_per_email()) };
+        let page = self.store.list(&query).await?;
+        let earlier = self.store.get_by_unique_key(&earlier_email_key(address)).await?;
+        let mut records = earlier.into_iter().chain(page.records);
+        let first = records.next();
+        Ok((first, records.map(|record| record.key).chain(page.unread).collect()))
+    }
+
+    /// Returns the record of the user of an organization with a normalized e-mail address.
+    ///
+    /// It makes the same calls for all of both, and reads the same bodies once all users are
+    /// [of this version](Self::upgrade).
+    pub(super) async fn user_to_log_in(
+        &self,
+        organization: OrganizationId,
+        address: &str,
+    ) -> Result<Option<Record>, Error> {
+        let user = self.store.get_by_unique_key(&email_key_within(organization, address)).await?;
+        let earlier = self.store.get_by_unique_key(&earlier_email_key(address)).await?;
+        match (user, earlier) {
+            (None, Some(earlier)) if organization_of(&earlier)? == organization => Ok(Some(earlier)),
+            (user, _) => Ok(user),
+        }
     }
 
     /// Returns the only one of these organizations that exists, or `None`. The others are being deleted.
@@ -211,47 +245,4 @@ impl Inventory {
 
 fn taken(address: &str) -> Error {
     ErrorKind::AlreadyExists { entity: Entity::User, name: address.to_owned() }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Permission, Timestamp};
-
-    fn user(id: UserId) -> User {
-        User {
-            id,
-            email: "ann@example.net".to_owned(),
-            external_id: None,
-            organization_id: OrganizationId::from_u128(1),
-            permissions: Permission::Viewer,
-            network_ids: Vec::new(),
-            is_enabled: true,
-            created_at: Timestamp::UNIX_EPOCH,
-            updated_at: Timestamp::UNIX_EPOCH,
-        }
-    }
-
-    #[test]
-    fn place_of_a_user_is_in_the_id() {
-        for bits in [0, u128::MAX] {
-            let id =
-                Builder::from_unix_timestamp_millis(1_000, &bits.to_be_bytes()[..10].try_into().unwrap());
-            let id = id.into_uuid();
-            let ids: Vec<_> = EmailPlace::all().map(|place| place.put_into(id)).collect();
-            for (place, id) in EmailPlace::all().zip(&ids) {
-                assert_eq!(EmailPlace::of(&user(*id)), place);
-                // Ids stay in the order of their times.
-                assert_eq!(id.uuid().as_bytes()[..6], ids[0].uuid().as_bytes()[..6]);
-            }
-        }
-    }
-
-    #[test]
-    fn keys_of_all_places_differ() {
-        let mut keys: Vec<_> = EmailPlace::all().map(|place| place.unique_key("Ann@example.net")).collect();
-        assert_eq!(keys.first(), Some(&UniqueKey::new(EMAIL_UNIQUE_KEY, "ann@example.net")));
-        keys.dedup();
-        assert_eq!(keys.len(), usize::from(MAX_USERS));
-    }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{Facets, Key, Link, UniqueKey, Version};
+use super::{Facets, Key, Link, Name, UniqueKey, Version};
 
 /// The state that a record must be in for a batch to be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,14 +112,16 @@ pub enum Guard {
     },
     /// The batch writes every record that is on this network before the batch.
     ///
-    /// Records of all kinds are considered. Ensures that no record has been added to the network since its records were
-    /// listed.
+    /// Records of all kinds but those in `except` are considered. Ensures that no record has been added to the network since
+    /// its records were listed.
     #[non_exhaustive]
     NetworkEmpty {
         /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).
         organization: Option<Uuid>,
         /// Id of the network, as in [`Facets::network`].
         network: Uuid,
+        /// Kinds whose records are not considered.
+        except: Vec<Name>,
     },
 }
 
@@ -145,7 +147,13 @@ impl Guard {
     /// Creates a [`NetworkEmpty`](Self::NetworkEmpty) guard.
     #[must_use]
     pub const fn network_empty(organization: Option<Uuid>, network: Uuid) -> Self {
-        Self::NetworkEmpty { organization, network }
+        Self::NetworkEmpty { organization, network, except: Vec::new() }
+    }
+
+    /// Creates a [`NetworkEmpty`](Self::NetworkEmpty) guard that does not consider records of some kinds.
+    #[must_use]
+    pub const fn network_empty_except(organization: Option<Uuid>, network: Uuid, except: Vec<Name>) -> Self {
+        Self::NetworkEmpty { organization, network, except }
     }
 }
 

@@ -306,7 +306,11 @@ impl Generator {
                 Guard::unique_key(unique_key, holder)
             }
             2 => Guard::linked_within(self.chance(50).then(|| self.id(OWNERS)), self.link()),
-            _ => Guard::network_empty(self.chance(50).then(|| self.id(OWNERS)), self.id(OWNERS)),
+            _ => {
+                let (organization, network) = (self.chance(50).then(|| self.id(OWNERS)), self.id(OWNERS));
+                let except = if self.chance(70) { Vec::new() } else { vec![self.key().kind] };
+                Guard::network_empty_except(organization, network, except)
+            }
         }
     }
 

@@ -86,6 +86,8 @@ mod limits {
 mod lists {
     mod accept;
     mod conditional;
+    #[cfg(feature = "csv")]
+    mod csv_slot;
     mod oracle;
     mod order;
     mod pages;

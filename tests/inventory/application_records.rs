@@ -20,7 +20,7 @@ use toposcope::store::{Batch, Export, Key, MemoryStore, Name, Precondition, Rest
 use uuid::Uuid;
 
 use crate::backend::{run, run_with};
-use crate::support::{Fixture, LEVELS, at_every_call, bare_host, refusal};
+use crate::support::{Fault, Fixture, LEVELS, at_every_call, bare_host, refusal};
 
 /// A rack in a room, on a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -503,6 +503,43 @@ fn network_is_deleted_with_its_records_alone_however_many() {
         assert_eq!(names(&fixture.inventory, &foreign.system(), &ListQuery::default()).await, ["theirs"]);
         assert_eq!(stored(&fixture).await, (2, 2));
     });
+}
+
+#[tokio::test]
+async fn deletion_of_a_network_that_fails_anywhere_deletes_nothing_or_is_completed_by_the_next() {
+    for failing in 0.. {
+        let fixture = Fixture::new().await;
+        let racks = fixture.inventory.application_records::<Rack>();
+        racks.create(&fixture.system(), rack(fixture.network, "a", 1)).await.unwrap();
+        copy_rack(&fixture, 2_100, |body| body.to_vec()).await;
+        let all = stored(&fixture).await;
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::UnavailableAt(failing));
+        let deleted = inventory.networks().delete(&fixture.system(), fixture.network).await;
+        probe.set(Fault::None);
+        if deleted.is_ok() {
+            assert!(failing > 20, "{failing}");
+            break;
+        }
+        let networks = fixture.inventory.networks();
+        if networks.get(&fixture.system(), fixture.network).await.is_ok() {
+            assert_eq!(stored(&fixture).await, all, "{failing}");
+            continue;
+        }
+        let again = networks.create_with_id(&fixture.system(), fixture.network, Network::new("Again")).await;
+        assert!(matches!(refusal(again), ErrorKind::AlreadyExists { .. }), "{failing}");
+        let foreign = Caller::system(OrganizationId::from_u128(0xdead));
+        let missing = refusal(networks.delete(&foreign, fixture.network).await);
+        assert!(matches!(missing, ErrorKind::NotFound { .. }), "{missing:?}");
+        let again = Network::new("Again");
+        match failing % 3 {
+            0 => networks.delete(&fixture.system(), fixture.network).await.unwrap(),
+            1 => drop(networks.ensure(&fixture.system(), fixture.network, again.clone()).await.unwrap()),
+            _ => drop(fixture.inventory.purge_expired().await.unwrap()),
+        }
+        assert_eq!(stored(&fixture).await, (0, 1), "{failing}");
+        networks.ensure(&fixture.system(), fixture.network, again).await.unwrap();
+    }
 }
 
 #[test]

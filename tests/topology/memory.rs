@@ -130,3 +130,28 @@ async fn folds_stay_until_everything_is_placed_anew() {
     assert_eq!(folded().await, 0);
     assert_eq!(watched.graph().await.nodes.len(), 4);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn network_that_grew_while_its_picture_was_not_drawn_is_folded_in_every_form() {
+    let watched = Watched::new(Vec::new()).await;
+    let switch = HostId::from_u128(0x51);
+    watched.put(Host::with_id(switch, watched.network, "switch")).await;
+    let add = async |number: u128| {
+        let leaf = HostId::from_u128(0x1000 + number);
+        watched.put(Host::with_id(leaf, watched.network, format!("leaf-{number}"))).await;
+        watched.link(switch, leaf).await;
+    };
+    add(0).await;
+    add(1).await;
+    // A small picture is kept, without folds.
+    assert_eq!(watched.graph().await.nodes.len(), 3);
+    for number in 2..CROWD {
+        add(number).await;
+    }
+    let options = GraphOptions::new(TopologyView::L2);
+    let topologies = &watched.topologies;
+    let bare = topologies.graph_without_layout(&watched.system, watched.network, options).await.unwrap();
+    let ids = |graph: &Graph| graph.nodes.iter().map(|node| node.id).collect::<Vec<_>>();
+    assert_eq!(bare.nodes.len(), 2);
+    assert_eq!(ids(&bare), ids(&watched.graph().await));
+}

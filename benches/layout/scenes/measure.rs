@@ -135,7 +135,7 @@ fn heights(scene: &Scene, drawn: &Drawn, has_devices: bool) -> (usize, bool) {
 
 /// Counts the links between tiers whose upper end is not above the lower one, and all links between tiers.
 fn not_downward(scene: &Scene, drawn: &Drawn) -> (usize, usize) {
-    let nodes: BTreeMap<NodeId, &Node> = drawn.graph.nodes.iter().map(|node| (node.id, node)).collect();
+    let nodes = drawn.nodes_by_id();
     let (mut count, mut of) = (0, 0);
     for edge in &drawn.graph.edges {
         let [Some(source), Some(target)] = [edge.source, edge.target].map(|end| nodes.get(&end)) else {
@@ -251,11 +251,12 @@ fn common_length(one: (usize, [f64; 2], [f64; 2]), other: (usize, [f64; 2], [f64
 /// Returns Kendall's tau of the heights of the nodes that two drawings have in common. Pairs of equal height in one of
 /// them count as half.
 pub(crate) fn order_of_heights(one: &Drawn, other: &Drawn) -> f64 {
-    let nodes = other.nodes();
+    let nodes = other.nodes_by_id();
     let heights: Vec<(i64, i64)> = one
-        .nodes()
+        .graph
+        .nodes
         .iter()
-        .filter_map(|(label, node)| Some((height(node), height(nodes.get(label)?))))
+        .filter_map(|node| Some((height(node), height(nodes.get(&node.id)?))))
         .collect();
     let (mut same, mut all_of_one, mut all_of_other) = (0_i64, 0_i64, 0_i64);
     for (place, (first, second)) in heights.iter().enumerate() {
@@ -274,12 +275,13 @@ pub(crate) fn order_of_heights(one: &Drawn, other: &Drawn) -> f64 {
 
 /// Returns the farthest move of a node that two drawings have in common, after the best shift, and its width.
 pub(crate) fn shift_by_a_stub(one: &Drawn, other: &Drawn) -> (f64, f64) {
-    let nodes = other.nodes();
+    let nodes = other.nodes_by_id();
     let moves: Vec<(f64, f64, f64)> = one
-        .nodes()
+        .graph
+        .nodes
         .iter()
-        .filter_map(|(label, node)| {
-            let after = nodes.get(label)?;
+        .filter_map(|node| {
+            let after = nodes.get(&node.id)?;
             Some((after.x - node.x, after.y - node.y, node.width))
         })
         .collect();

@@ -66,6 +66,11 @@ impl Drawn {
         self.graph.nodes.iter().map(|node| (node.label.as_str(), node)).collect()
     }
 
+    /// Returns the nodes by id: several groups may have the same label.
+    pub(crate) fn nodes_by_id(&self) -> BTreeMap<NodeId, &Node> {
+        self.graph.nodes.iter().map(|node| (node.id, node)).collect()
+    }
+
     /// Returns the number of neighbors of each node.
     pub(crate) fn degrees(&self) -> BTreeMap<NodeId, usize> {
         let mut pairs: Vec<(NodeId, NodeId)> = self

@@ -75,9 +75,10 @@ fn check_guard(db: &Connection, guard: &Guard, written: &HashSet<Key>) -> Outcom
             let values = (link.relation.as_str(), link.target, organization);
             (are_written(all(db, sql, values, |row| key(row, 0))?), StoreError::linked(*link))
         }
-        Guard::NetworkEmpty { organization, network, .. } => {
+        Guard::NetworkEmpty { organization, network, except, .. } => {
             let sql = "SELECT kind, id FROM record WHERE network = ?1 AND (?2 IS NULL OR organization = ?2)";
-            let found = all(db, sql, (network, organization), |row| key(row, 0))?;
+            let mut found = all(db, sql, (network, organization), |row| key(row, 0))?;
+            found.retain(|key| !except.contains(&key.kind));
             (are_written(found), StoreError::network_in_use(*network))
         }
         _ => (false, StoreError::invalid("this store does not know the guard")),

@@ -8,14 +8,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::inventory::history::Author;
-use crate::inventory::schema::{APPLICATION_KIND, decode, encode, exists, facets, network_key, on_network};
+use crate::inventory::schema::{APPLICATION_KIND, decode, encode, exists, facets, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Network, OrganizationId};
-use crate::store::{Batch, Facets, Key, Name, Precondition, Query, StoreErrorKind};
+use crate::store::{Batch, Facets, Key, Name, Precondition, Query};
 
 /// Maximum number of records that one commit deletes.
-const MAX_DELETED: usize = 1_000;
+pub(in crate::inventory) const MAX_DELETED: usize = 1_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct KnownKind {
@@ -65,47 +64,24 @@ impl Inventory {
         Ok(kinds)
     }
 
-    /// Returns the keys of application records on a network, at most one more than a commit deletes.
+    /// Returns the keys of application records of these kinds on a network, at most one more than a commit deletes.
     pub(in crate::inventory) async fn application_records_on(
         &self,
         network: &Network,
+        kinds: &[Name],
     ) -> Result<Vec<Key>, Error> {
         let mut keys = Vec::new();
-        for kind in self.application_kinds(network.organization_id).await? {
+        for kind in kinds {
             let query = Query {
                 limit: Some((MAX_DELETED + 1).saturating_sub(keys.len())),
                 // Bodies do not matter.
                 max_bytes: Some(0),
-                ..on_network(kind, network.organization_id, network.id)
+                ..on_network(*kind, network.organization_id, network.id)
             };
             let page = self.store.list(&query).await?;
             keys.extend(page.records.into_iter().map(|record| record.key).chain(page.unread));
         }
         Ok(keys)
-    }
-
-    /// Deletes application records on a network that is being deleted, unless one commit deletes all of them.
-    ///
-    /// Returns whether it has deleted some.
-    pub(in crate::inventory) async fn delete_some_application_records(
-        &self,
-        network: &Network,
-    ) -> Result<bool, Error> {
-        let keys = self.application_records_on(network).await?;
-        if keys.len() <= MAX_DELETED {
-            return Ok(false);
-        }
-        let mut batch = Batch::new();
-        for key in keys.into_iter().take(MAX_DELETED) {
-            batch.delete(key, Precondition::Any);
-        }
-        // They are deleted for the network alone.
-        batch.guard(exists(network_key(network.id)));
-        match self.commit(&Author::system(network.organization_id), batch).await {
-            // Another call has deleted the network, and these records with it.
-            Err(error) if *error.kind() == StoreErrorKind::Conflict(network_key(network.id)) => Ok(true),
-            outcome => Ok(outcome.map(|()| true)?),
-        }
     }
 }
 

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 pub use self::facets::{RecordFacets, ReferenceTarget};
 pub use self::handle::ApplicationRecords;
+pub(in crate::inventory) use self::kinds::MAX_DELETED;
 pub use self::stored::{RecordRevision, RecordRevisionError, Stored};
 use super::Error;
 use crate::model::{NetworkId, Permission};

@@ -146,14 +146,14 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
             transaction.review(Actor::Caller(caller), Some(&record), None).await?;
-            if T::precede_deletion(self.inventory, &record).await? {
-                continue;
-            }
             batch.delete(stored.key, unchanged(Some(&stored)));
+            let takes_more = T::takes_more_commits(&batch);
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.
                 drop(transaction);
-                T::finish_deletion(self.inventory, caller, id).await?;
+                if takes_more {
+                    T::finish_deletion(self.inventory, caller, id).await?;
+                }
                 return Ok(());
             }
         }

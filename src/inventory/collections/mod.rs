@@ -267,14 +267,9 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
-    /// Writes what must be stored before a deletion. The policy has allowed the deletion.
-    ///
-    /// Returns whether anything was written, so that the deletion must be decided again.
-    fn precede_deletion<'a>(
-        _inventory: &'a Inventory,
-        _record: &'a Self,
-    ) -> impl Future<Output = Result<bool, Error>> + Send + 'a {
-        ready(Ok(false))
+    /// Returns whether a deletion may take further commits after that of its batch.
+    fn takes_more_commits(_batch: &Batch) -> bool {
+        true
     }
 
     /// Completes a deletion that takes several commits, after the first one. Returns whether one was under way.

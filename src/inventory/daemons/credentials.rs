@@ -4,10 +4,11 @@
 //! cannot hand out their discovery: it fails with the error `credentials_lost`, at once if no other process can use the
 //! store, otherwise a minute after an instance has missed them, so that the instance that holds them can be asked.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::inventory::schema::{decode, discovery_key};
+use crate::inventory::schema::{decode, discovery_key, organization_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Discovery, DiscoveryId, OrganizationId, SnmpCredentials, Timestamp};
 use crate::store::Key;
@@ -29,9 +30,16 @@ pub(super) const GRACE_MICROS: i64 = 60 * 1_000_000;
 /// The error of work whose credentials are gone.
 pub(super) const CREDENTIALS_LOST: &str = "credentials_lost";
 
+/// The time between two looks for organizations that another instance has deleted, in microseconds.
+const LOOK_INTERVAL: i64 = 60 * 1_000_000;
+
 /// The credentials that an instance holds, by discovery.
 #[derive(Debug, Default)]
-pub(in crate::inventory) struct HeldCredentials(Mutex<HashMap<DiscoveryId, Held>>);
+pub(in crate::inventory) struct HeldCredentials {
+    held: Mutex<HashMap<DiscoveryId, Held>>,
+    /// When the instance last looked for deleted organizations, in microseconds.
+    looked_at: AtomicI64,
+}
 
 #[derive(Debug)]
 struct Held {
@@ -68,7 +76,7 @@ impl Drop for Holding<'_> {
 
 impl HeldCredentials {
     fn lock(&self) -> MutexGuard<'_, HashMap<DiscoveryId, Held>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops the credentials of a discovery.
@@ -99,16 +107,61 @@ impl HeldCredentials {
         Ok(Holding { held: self, discovery })
     }
 
-    /// Drops what is too old, and returns the stored discoveries of an organization whose credentials are held.
-    fn prune(&self, organization: OrganizationId, now: Timestamp) -> Vec<DiscoveryId> {
-        let mut all = self.lock();
-        all.retain(|_, held| held.since.plus_micros(MAX_AGE) > now);
+    /// Drops what is too old.
+    fn prune(&self, now: Timestamp) {
+        self.lock().retain(|_, held| held.since.plus_micros(MAX_AGE) > now);
+    }
+
+    /// Returns the organizations of which credentials are held.
+    fn organizations(&self) -> BTreeSet<OrganizationId> {
+        self.lock().values().map(|held| held.organization).collect()
+    }
+
+    /// Returns whether it is time to look for deleted organizations, and notes that the caller does.
+    fn is_look_due(&self, now: Timestamp) -> bool {
+        let (before, now) = (self.looked_at.load(Ordering::Relaxed), now.unix_micros());
+        (now.saturating_sub(before) >= LOOK_INTERVAL || now < before)
+            && self.looked_at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Returns the stored discoveries of an organization whose credentials are held.
+    fn stored_of(&self, organization: OrganizationId) -> Vec<DiscoveryId> {
+        let all = self.lock();
         let own = all.iter().filter(|(_, held)| held.is_stored && held.organization == organization);
         own.map(|(id, _)| *id).collect()
     }
 }
 
 impl Inventory {
+    /// Drops credentials that are too old, and those of organizations that do not exist any more.
+    ///
+    /// Another instance may have deleted the organization. A failure is logged: the next call tries again.
+    pub(in crate::inventory) async fn drop_credentials(&self) {
+        let all = &self.state.credentials;
+        all.prune(self.now());
+        let organizations = all.organizations();
+        if organizations.is_empty() {
+            return;
+        }
+        let keys: Vec<Key> = organizations.iter().copied().map(organization_key).collect();
+        match self.store.get(&keys).await {
+            Ok(records) => {
+                let gone = organizations.into_iter().zip(records).filter(|(_, record)| record.is_none());
+                gone.for_each(|(organization, _)| all.forget_organization(organization));
+            }
+            Err(error) => {
+                tracing::warn!("credentials could not be dropped: {}", Error::from(error).with_causes());
+            }
+        }
+    }
+
+    /// Drops credentials as [`drop_credentials`](Self::drop_credentials) does, at most once a minute.
+    pub(super) async fn drop_credentials_periodically(&self) {
+        if self.state.credentials.is_look_due(self.now()) {
+            self.drop_credentials().await;
+        }
+    }
+
     /// Holds the credentials of a discovery that is being created.
     ///
     /// # Errors
@@ -119,9 +172,11 @@ impl Inventory {
         discovery: DiscoveryId,
         credentials: SnmpCredentials,
     ) -> Result<Holding<'_>, Error> {
+        self.drop_credentials_periodically().await;
         let (all, since) = (&self.state.credentials, self.now());
+        all.prune(since);
         // Other instances may have ended discoveries whose credentials are here.
-        let keys: Vec<Key> = all.prune(organization, since).into_iter().map(discovery_key).collect();
+        let keys: Vec<Key> = all.stored_of(organization).into_iter().map(discovery_key).collect();
         for (key, record) in keys.iter().zip(self.store.get(&keys).await?) {
             let is_open = record.is_some_and(|record| {
                 // A record that cannot be decoded is reported where it is used.
@@ -133,5 +188,42 @@ impl Inventory {
         }
         let credentials = Arc::new(credentials);
         all.hold(discovery, Held { organization, since, is_stored: false, credentials })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::MemoryStore;
+
+    #[tokio::test]
+    async fn credentials_of_an_organization_that_another_instance_has_deleted_are_dropped() {
+        let store = Arc::new(MemoryStore::new());
+        let (here, elsewhere) = (Inventory::new(Arc::clone(&store)), Inventory::new(store));
+        let [gone, staying] = [1, 2].map(DiscoveryId::from_u128);
+        let mut organizations = Vec::new();
+        for (name, discovery) in [("Gone", gone), ("Staying", staying)] {
+            let organization = here.organizations().create(name).await.unwrap().id;
+            let credentials = json!({"default_credential": {"version": "V2c", "community": "secret"}});
+            let credentials = SnmpCredentials::from_json(credentials).unwrap();
+            here.hold_credentials(organization, discovery, credentials).await.unwrap().keep();
+            organizations.push(organization);
+        }
+        elsewhere.organizations().delete(organizations[0]).await.unwrap();
+        let held = |discovery| here.state.credentials.get(discovery).is_some();
+        here.drop_credentials_periodically().await;
+        assert!(held(gone), "the instance has looked less than a minute ago");
+        here.purge_expired().await.unwrap();
+        assert_eq!((held(gone), held(staying)), (false, true));
+    }
+
+    #[test]
+    fn look_for_deleted_organizations_is_due_once_a_minute() {
+        let (held, begin) = (HeldCredentials::default(), Timestamp::now());
+        let due = [0, 1, LOOK_INTERVAL - 1, LOOK_INTERVAL, LOOK_INTERVAL + 1, 2 * LOOK_INTERVAL]
+            .map(|micros| held.is_look_due(begin.plus_micros(micros)));
+        assert_eq!(due, [true, false, false, true, false, true]);
     }
 }

@@ -58,6 +58,7 @@ impl Daemons<'_> {
         check_version("version", status.version.as_deref())?;
         let subnets =
             self.inventory.own_subnets_of_status(caller, status.interfaced_subnet_ids.clone()).await?;
+        self.inventory.drop_credentials_periodically().await;
         let mut transaction = self.inventory.transaction(caller, Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;

@@ -8,7 +8,7 @@
 //! a reader ── feed ── position: what clients see of a place
 //! ```
 //!
-//! Decision 16 says why entries are records, and how they are ordered.
+//! Decision 17 says why entries are records, and how they are ordered.
 
 mod audience;
 mod difference;

@@ -26,7 +26,7 @@ struct StoredForm {
     form: u32,
     /// Whether the hosts have terms.
     terms: bool,
-    /// The form of the unique keys of users.
+    /// The form of the facets of users.
     #[serde(default)]
     users: u32,
     /// The custom fields by which the hosts are indexed.
@@ -50,9 +50,8 @@ impl StoredForm {
     }
 }
 
-/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way, or get
-/// another key.
-const USER_FORM: u32 = 2;
+/// The present form of the facets of users. It increases when e-mail addresses are compared or found in another way.
+const USER_FORM: u32 = 3;
 
 /// Number of organizations that are read at a time.
 const ORGANIZATIONS: usize = 128;
@@ -63,7 +62,8 @@ impl Inventory {
     /// present [indexes](crate::Inventory::with_custom_index). Finds the neighbors of ports again that were found by other
     /// names of ports (`with_port_names`). Returns the number of these records.
     ///
-    /// Filters and orders that are new do not find such records before, and such users cannot log in. The records
+    /// Filters and orders that are new do not find such records before, and users whose e-mail addresses were compared otherwise cannot
+    /// log in. The records
     /// themselves do not change, nor do their `updated_at`, but for hosts that get other neighbors. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
     /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
     /// answered meanwhile. Interrupted, it starts over at the next call.

@@ -17,12 +17,13 @@ use uuid::Uuid;
 
 use super::Organizations;
 use crate::inventory::history::Author;
+use crate::inventory::records::user_facets;
 use crate::inventory::schema::{
-    APPLICATION_KIND, CREATED_AT, IDEMPOTENCY_KEY, KINDS_OF_ORGANIZATION, ORGANIZATION, SESSION, encode,
-    organization_deletion_key, organization_key, time_sort_key,
+    APPLICATION_KIND, CREATED_AT, IDEMPOTENCY_KEY, KINDS_OF_ORGANIZATION, ORGANIZATION, SESSION, USER,
+    encode, organization_deletion_key, organization_key, time_sort_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{Organization, OrganizationId, Timestamp};
+use crate::model::{Organization, OrganizationId, Timestamp, User};
 use crate::store::{
     Batch, Entry, Export, ExportReader, ExportedRecord, Facets, Guard, Name, Precondition, Record, Restore,
     StoreErrorKind, TransferError, TransferErrorKind, TransferReport,
@@ -95,9 +96,8 @@ impl Organizations<'_> {
 
     /// Restores an organization from its [`export`](Self::export), into a store that has others.
     ///
-    /// Its id and those of its records must be free, and so must be the e-mail addresses of its users. Of an address that is
-    /// [shared](Inventory::with_shared_emails), the place must be free that the user had in the exporting store: the first one, if
-    /// no other user there had the address. API keys and passwords are valid as they were at the export, also keys that were deleted
+    /// Its id and those of its records must be free, and so must be the e-mail addresses of its users, unless addresses are
+    /// [shared](Inventory::with_shared_emails). API keys and passwords are valid as they were at the export, also keys that were deleted
     /// since; users must log in again. The version of this crate, the indexes of custom fields and the
     /// names of ports (`with_port_names`) must be those of the exporting inventory.
     ///
@@ -165,7 +165,7 @@ impl<'a> Restoration<'a> {
                     last = Some(record);
                 } else {
                     kinds.extend(Some(record.key.kind).filter(Name::is_of_application));
-                    self.add(record, &mut batch)?;
+                    self.add(record, &mut batch).await?;
                 }
             }
             // A deletion finds the records of the application by the notes of their kinds, in whatever order they come.
@@ -187,8 +187,8 @@ impl<'a> Restoration<'a> {
     }
 
     /// Adds a record to a batch.
-    fn add(&self, record: ExportedRecord, batch: &mut Batch) -> Result<(), TransferError> {
-        let ExportedRecord { key, facets, body, line } = record;
+    async fn add(&self, record: ExportedRecord, batch: &mut Batch) -> Result<(), TransferError> {
+        let ExportedRecord { key, mut facets, body, line } = record;
         if facets.organization != Some(self.organization.uuid()) {
             return Err(TransferError::malformed(Some("organization")).with_line(line));
         }
@@ -200,9 +200,18 @@ impl<'a> Restoration<'a> {
         if !key.kind.is_of_application() && !KINDS_OF_ORGANIZATION.contains(&key.kind) {
             return Err(TransferError::malformed(Some("kind")).with_line(line));
         }
-        // What a record of the application contains means nothing here.
+        // Records of the application may use `organization_id` for something else.
         if !key.kind.is_of_application() && !self.is_own(&body) {
             return Err(TransferError::malformed(Some("body")).with_line(line));
+        }
+        if key.kind == USER {
+            let user: User = serde_json::from_slice(&body)
+                .map_err(|_| TransferError::malformed(Some("body")).with_line(line))?;
+            // Logins find users by what follows from their addresses alone.
+            facets = user_facets(&user);
+            if !user.email.is_empty() {
+                self.inventory.guard_email(&user, batch).await.map_err(failed)?;
+            }
         }
         batch.put(key, Precondition::Absent, facets, body);
         Ok(())
@@ -272,7 +281,7 @@ impl<'a> Restoration<'a> {
 
     async fn store(&self, batch: Batch) -> Result<(), TransferError> {
         self.inventory.store.commit(batch).await.map_err(|error| match error.kind() {
-            StoreErrorKind::Conflict(_) | StoreErrorKind::UniqueKeyTaken(_) => {
+            StoreErrorKind::Conflict(_) | StoreErrorKind::UniqueKeyTaken(_) | StoreErrorKind::Linked(_) => {
                 TransferError::caused(TransferErrorKind::Taken, error)
             }
             _ => error.into(),

@@ -1,17 +1,20 @@
-//! Attempts with passwords, of which too many must not fail.
+//! Limits on failed attempts with passwords.
 //!
 //! With e-mail addresses that users of several organizations may have, failures are counted for each organization that a login
-//! names, and for each place of the address otherwise. A client that
-//! knows the password of one user with the address, perhaps one that was created for this, thus gains no attempts at the
-//! passwords of the others. The counts depend on what clients send alone: they do not tell which users exist.
+//! names. A login that names none counts as one at the address, and as one for each organization in which a user has it; the
+//! latter is taken back if the password was that user's. A client that knows the password of one user with the address, perhaps
+//! one that was created for this, thus gains no attempts at the passwords of the others. The count at
+//! the address alone decides how a wrong password is refused, so that refusals do not tell which users exist.
+//!
+//! Logins that name the organization are counted apart from these, so that logins without it cannot lock them out.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::login::IssuedSession;
 use crate::access::{ClientPrefix, LoginAttempts, Turn};
 use crate::inventory::email::EmailAddress;
 use crate::inventory::security_log::FailedLogin;
-use crate::inventory::shared_emails::EmailPlace;
 use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::model::OrganizationId;
 
@@ -91,7 +94,8 @@ impl Inventory {
 
     /// Logs in whichever user has the address and the password.
     ///
-    /// At a place at which too many attempts have failed, no password is right.
+    /// No password is right in an organization for which too many attempts have failed. Passwords are verified all the same, so that
+    /// the duration of a refusal does not tell whether there is any other.
     pub(super) async fn log_in_to_any(
         &self,
         client: Option<ClientPrefix>,
@@ -101,43 +105,86 @@ impl Inventory {
         let (attempts, name) = (&self.attempts, address.comparable());
         let _turn = take_turn(attempts, client, &name).await?;
         let begun_at = self.monotonic();
-        let (mut open, mut locked, mut retry_after) = (Vec::new(), Vec::new(), 0);
-        for place in self.email_places() {
-            match attempts.begin(client, &place.attempted(&name), begun_at) {
-                Ok(()) => open.push(place),
-                Err(seconds) => {
-                    locked.push(place);
-                    retry_after = seconds.max(retry_after);
-                }
-            }
+        let at_address = format!("any {name}");
+        let refused = attempts.begin(client, &at_address, begun_at).err();
+        let mut open =
+            OpenAttempt { attempts, client, name: &name, begun_at, organizations: BTreeMap::new() };
+        let outcome = self.begin_session(address, password, None, Some(&mut open)).await;
+        let is_wrong =
+            matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::InvalidCredentials));
+        let is_choice =
+            matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::ChooseOrganization { .. }));
+        // It is not known whose password it is.
+        let is_undecided = outcome.is_err() && !is_wrong && !is_choice;
+        open.take_back(|attempt| is_undecided || !is_wrong && *attempt == AttemptAt::Right);
+        if is_undecided && refused.is_none() {
+            attempts.take_back(client, &at_address, begun_at);
         }
-        if !locked.is_empty() {
-            self.note_failure(attempts, client, &name, begun_at, true);
-        }
-        let too_many = || Err(ErrorKind::TooManyAttempts { retry_after }.into());
-        if open.is_empty() {
-            return too_many();
-        }
-        let mut matching = Vec::new();
-        let outcome = self.begin_session(address, password, None, &locked, &mut matching).await;
-        let is_wrong = |error: &Error| matches!(error.kind(), ErrorKind::InvalidCredentials);
-        let is_choice = |error: &Error| matches!(error.kind(), ErrorKind::ChooseOrganization { .. });
-        let has_failed = |place: &EmailPlace| match &outcome {
-            Err(error) if is_wrong(error) => true,
-            // It is not known whose password it is.
-            Err(error) if !is_choice(error) => false,
-            _ => !matching.contains(place),
-        };
-        for place in open.iter().filter(|place| !has_failed(place)) {
-            attempts.take_back(client, &place.attempted(&name), begun_at);
-        }
-        if !outcome.as_ref().is_err_and(is_wrong) {
+        if !is_wrong {
             return outcome;
         }
-        if !locked.is_empty() {
-            return too_many();
+        self.note_failure(attempts, client, &name, begun_at, refused.is_some());
+        match refused {
+            Some(retry_after) => Err(ErrorKind::TooManyAttempts { retry_after }.into()),
+            None => outcome,
         }
-        self.note_failure(attempts, client, &name, begun_at, false);
-        outcome
+    }
+}
+
+/// A login that names no organization, as it counts for each organization in which a user has the address.
+pub(in crate::inventory) struct OpenAttempt<'a> {
+    attempts: &'a LoginAttempts,
+    client: Option<ClientPrefix>,
+    name: &'a str,
+    begun_at: Duration,
+    organizations: BTreeMap<OrganizationId, AttemptAt>,
+}
+
+/// What a login is for one of the organizations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AttemptAt {
+    /// Refused after too many failures.
+    Refused,
+    /// Counted as a failure.
+    Wrong,
+    /// Counted as a failure, although the password is right.
+    Right,
+}
+
+impl OpenAttempt<'_> {
+    /// Counts the attempt for an organization, once. Returns whether the password may be right there.
+    pub(super) fn begin(&mut self, organization: OrganizationId) -> bool {
+        let name = self.name_for(organization);
+        let attempt = self.organizations.entry(organization).or_insert_with(|| {
+            match self.attempts.begin(self.client, &name, self.begun_at) {
+                Ok(()) => AttemptAt::Wrong,
+                Err(_) => AttemptAt::Refused,
+            }
+        });
+        *attempt != AttemptAt::Refused
+    }
+
+    /// Sets the organizations in which the password is right, of those for which the attempt has begun.
+    pub(super) fn set_right(&mut self, organizations: &[OrganizationId]) {
+        for (organization, attempt) in &mut self.organizations {
+            if *attempt != AttemptAt::Refused {
+                let is_right = organizations.contains(organization);
+                *attempt = if is_right { AttemptAt::Right } else { AttemptAt::Wrong };
+            }
+        }
+    }
+
+    /// Takes back what was counted for the organizations that a condition selects.
+    fn take_back(&self, is_no_failure: impl Fn(&AttemptAt) -> bool) {
+        for (organization, attempt) in &self.organizations {
+            if *attempt != AttemptAt::Refused && is_no_failure(attempt) {
+                self.attempts.take_back(self.client, &self.name_for(*organization), self.begun_at);
+            }
+        }
+    }
+
+    /// The name ends with the domain, by which logins in progress are bounded.
+    fn name_for(&self, organization: OrganizationId) -> String {
+        format!("any {organization} {}", self.name)
     }
 }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use super::attempts::OpenAttempt;
 use super::decoys::MAX_DECOYS;
 use super::session_facets;
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
@@ -7,7 +8,6 @@ use crate::inventory::email::EmailAddress;
 use crate::inventory::history::Author;
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
-use crate::inventory::shared_emails::EmailPlace;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{OrganizationId, Session, User, UserId};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
@@ -63,13 +63,11 @@ pub(in crate::inventory) struct Account {
     pub(in crate::inventory) hash: Record,
 }
 
-/// What is at a place of an e-mail address.
+/// A user whom a login considers, or none.
 struct Candidate {
     account: Option<Account>,
     /// The hash to verify if there is no account.
     decoy: Option<Record>,
-    /// Whether too many logins at the place have failed.
-    is_locked: bool,
 }
 
 /// Returns the password to verify in place of one that is given.
@@ -166,8 +164,7 @@ impl Inventory {
             self.log_in_to_any(client, &address, password).await
         } else {
             let account = self.attempted_account(&address, organization);
-            let (locked, mut matching) = (&[], Vec::new());
-            let login = self.begin_session(&address, password, organization, locked, &mut matching);
+            let login = self.begin_session(&address, password, organization, None);
             self.limit_attempts(&self.attempts, client, &account, login).await
         };
         if outcome.is_ok() {
@@ -176,22 +173,25 @@ impl Inventory {
         outcome
     }
 
-    /// Begins a session of the user whose password this is. Passwords of users at `locked` places are never right.
+    /// Begins a session of the user whose password this is.
     ///
-    /// `matching` receives the places whose password it is.
+    /// `open` counts the attempt for each organization in which a user has the address.
     pub(super) async fn begin_session(
         &self,
         address: &EmailAddress,
         password: String,
         organization: Option<OrganizationId>,
-        locked: &[EmailPlace],
-        matching: &mut Vec<EmailPlace>,
+        mut open: Option<&mut OpenAttempt<'_>>,
     ) -> Result<IssuedSession, Error> {
         let mut transaction = None;
         loop {
-            let mut accounts = self.verify_login(address, password.clone(), organization, locked).await?;
+            let mut accounts =
+                self.verify_login(address, password.clone(), organization, open.as_deref_mut()).await?;
             accounts.retain(|account| account.user.is_enabled);
-            *matching = accounts.iter().map(|account| EmailPlace::of(&account.user)).collect();
+            if let Some(open) = &mut open {
+                let right: Vec<_> = accounts.iter().map(|account| account.user.organization_id).collect();
+                open.set_right(&right);
+            }
             let Account { record: user, user: owner, hash } = self.only_account(accounts).await?;
             let transaction = transaction.get_or_insert_with(|| {
                 self.transaction(Author::system(owner.organization_id), Entity::User, owner.id)
@@ -273,48 +273,45 @@ impl Inventory {
 
     /// Returns the accounts with this address for which the password is correct, of one organization or of all.
     ///
-    /// For each place of the address, every login makes the same store calls and reads two bodies, in a call each, whether or
-    /// not the place has an account and a password: see [`super::decoys`]. A login to one organization verifies one
-    /// hash, others one for each place, also for those that are `locked`.
+    /// For each user that there could be, every login makes the same store calls and reads two bodies, in a call each, whether or
+    /// not there is a user with a password: see [`super::decoys`]. A login to one organization considers one user. Others
+    /// consider those of the organizations for which `open` accepts the attempt, but verify the hashes of all.
     pub(in crate::inventory) async fn verify_login(
         &self,
         address: &EmailAddress,
         password: String,
         organization: Option<OrganizationId>,
-        locked: &[EmailPlace],
+        mut open: Option<&mut OpenAttempt<'_>>,
     ) -> Result<Vec<Account>, Error> {
         let address = address.comparable();
         let decoy = self.decoy(&address).await?;
-        let mut candidates = Vec::new();
-        for place in self.email_places() {
-            let mut candidate = self.candidate(place, &address, decoy).await?;
-            candidate.is_locked = locked.contains(&place);
-            candidates.push(candidate);
-        }
-        let is_meant = |candidate: &Candidate| {
-            let account = candidate.account.as_ref().filter(|_| !candidate.is_locked);
-            account.is_some_and(|account| organization.is_none_or(|id| account.user.organization_id == id))
+        let (first, others) = match organization {
+            Some(organization) => (self.user_to_log_in(organization, &address).await?, Vec::new()),
+            None => self.first_user_with_email(&address).await?,
         };
-        if organization.is_some() {
-            let chosen = candidates.iter().position(is_meant).unwrap_or_default();
-            candidates = candidates.into_iter().skip(chosen).take(1).collect();
+        let further = if organization.is_some() { 0 } else { self.users_per_email() - 1 };
+        let mut candidates = vec![self.candidate(first, decoy).await?];
+        let mut others = others.into_iter();
+        for _ in 0..further {
+            let user = self.get(others.next().unwrap_or(user_key(UserId::nil()))).await?;
+            candidates.push(self.candidate(user, decoy).await?);
         }
         let mut accounts = Vec::new();
         for candidate in candidates {
-            let is_meant = is_meant(&candidate);
-            if let Some(account) =
-                self.verify_candidate(password.clone(), candidate).await?.filter(|_| is_meant)
-            {
-                accounts.push(account);
-            }
+            let organization = candidate.account.as_ref().map(|account| account.user.organization_id);
+            let is_open = match (&mut open, organization) {
+                (Some(open), Some(organization)) => open.begin(organization),
+                _ => true,
+            };
+            let account = self.verify_candidate(password.clone(), candidate).await?;
+            accounts.extend(account.filter(|_| is_open));
         }
         Ok(accounts)
     }
 
-    /// Reads the account at a place of an address, or a decoy.
-    async fn candidate(&self, place: EmailPlace, address: &str, decoy: UserId) -> Result<Candidate, Error> {
+    /// Reads the password of a user, or a decoy.
+    async fn candidate(&self, user: Option<Record>, decoy: UserId) -> Result<Candidate, Error> {
         let instead_of = |record: Option<&Record>| if record.is_some() { UserId::nil() } else { decoy };
-        let user = self.store.get_by_unique_key(&place.unique_key(address)).await?;
         let id = user.as_ref().map_or(UserId::nil(), |user| user.key.id.into());
         let keys = [user_key(instead_of(user.as_ref())), password_key(id)];
         let hash = self.store.get(&keys).await?.pop().flatten();
@@ -323,7 +320,7 @@ impl Inventory {
             Some((record, hash)) => Some(Account { user: decode(&record)?, record, hash }),
             None => None,
         };
-        Ok(Candidate { account, decoy, is_locked: false })
+        Ok(Candidate { account, decoy })
     }
 
     /// Verifies one hash, and returns the account if the hash is that of the password.

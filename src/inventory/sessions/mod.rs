@@ -54,7 +54,7 @@ impl Inventory {
 
     /// Deletes expired sessions, answers to repeatable requests and revocations, and returns their number.
     ///
-    /// Deletions of organizations that were interrupted are completed, too. Logins, requests with an idempotency key,
+    /// Deletions of organizations and networks that were interrupted are completed, too. Logins, requests with an idempotency key,
     /// [`ensure`](crate::inventory::Users::ensure), [`revoke`](crate::Api::revoke) and further deletions of organizations also do
     /// all this about once an hour. Host applications without any of them should call it.
     ///
@@ -71,8 +71,16 @@ impl Inventory {
     /// ```
     pub async fn purge_expired(&self) -> Result<u64, Error> {
         let purged = self.store.purge_expired(self.now()).await?;
-        self.complete_organization_deletions().await;
+        self.complete_deletions().await;
         Ok(purged)
+    }
+
+    /// Completes deletions that were interrupted, and drops what belongs to deleted organizations. Failures are logged.
+    async fn complete_deletions(&self) {
+        self.complete_organization_deletions().await;
+        self.complete_network_deletions().await;
+        #[cfg(feature = "discovery")]
+        self.drop_credentials().await;
     }
 
     pub(super) fn purge_periodically(&self) {
@@ -194,6 +202,6 @@ async fn maintain(inventory: Inventory, now: Timestamp) {
     if let Err(error) = inventory.store.purge_expired(now).await {
         tracing::warn!("expired sessions could not be purged: {}", Error::from(error).with_causes());
     }
-    inventory.complete_organization_deletions().await;
+    inventory.complete_deletions().await;
     inventory.follow_renamings(None).await;
 }

@@ -65,7 +65,7 @@ impl Users<'_> {
     ///
     /// # Errors
     /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization,
-    /// or with [shared addresses](Inventory::with_shared_emails) of eight.
+    /// unless addresses [are shared](Inventory::with_shared_emails).
     pub async fn ensure(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         require_system(caller)?;
         self.inventory.purge_periodically();

@@ -15,6 +15,7 @@ use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
     password_key, user_key,
 };
+use super::shared_emails::is_email_taken;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::{Caller, Scope};
 use crate::model::{NetworkId, Permission, User, UserId};
@@ -57,7 +58,7 @@ impl Users<'_> {
     /// # Errors
     /// `Invalid` for an unacceptable e-mail address, external id or password; `ReferenceInvalid` for a network of another
     /// organization; `AlreadyExists` when the address or the external id is taken (with
-    /// [shared addresses](Inventory::with_shared_emails), in this organization or in eight others); `NotFound` when there is no such organization;
+    /// [shared addresses](Inventory::with_shared_emails), in this organization); `NotFound` when there is no such organization;
     /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
     /// `AccessDenied` for a network outside of the caller's scope.
     pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
@@ -148,22 +149,18 @@ impl Inventory {
         };
         let external = user.external_id.is_some();
         if !external {
-            user.id = self.new_user_id(user.organization_id, &user.email).await?;
+            user.id = self.new_id()?;
         }
         let mut transaction = self.reviewed_transaction(caller, Entity::User, user.id);
         loop {
             transaction.review(Actor::Caller(caller), None, Some(&user)).await?;
-            let Err(error) = self.commit(&transaction.author, creation(&user, hash.clone())?).await else {
-                return Ok(user);
-            };
+            let mut batch = creation(&user, hash.clone())?;
+            if !external {
+                self.guard_email(&user, &mut batch).await?;
+            }
+            let Err(error) = self.commit(&transaction.author, batch).await else { return Ok(user) };
             match error.kind() {
-                // With shared addresses, another place may be free.
-                StoreErrorKind::UniqueKeyTaken(_) if !self.shares_emails => {
-                    return Err(already_exists(&user));
-                }
-                StoreErrorKind::UniqueKeyTaken(_) => {
-                    user.id = self.new_user_id(user.organization_id, &user.email).await?;
-                }
+                kind if is_email_taken(kind) => self.check_email(&user).await?,
                 // Other ids are new.
                 StoreErrorKind::Conflict(key) if external && *key == user_key(user.id) => {
                     return Err(already_exists(&user));

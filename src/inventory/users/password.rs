@@ -4,7 +4,7 @@ use super::{EmailAddress, Users, no_password};
 use crate::access::{Caller, SessionId};
 use crate::inventory::history::Author;
 use crate::inventory::policy::Actor;
-use crate::inventory::schema::{decode, facets, password_key};
+use crate::inventory::schema::{facets, password_key};
 use crate::inventory::sessions::{Account, bounded};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, require_system, validate};
@@ -35,8 +35,7 @@ impl Users<'_> {
     /// the password.
     pub async fn set_password_of(self, email: &str, password: String) -> Result<User, Error> {
         let address = EmailAddress::normalize("email", email)?;
-        let found = self.inventory.users_with_email(&address).await?;
-        let users = found.iter().map(decode::<User>).collect::<Result<Vec<_>, _>>()?;
+        let users = self.inventory.users_with_email(&address).await?;
         let organizations: Vec<_> = users.iter().map(|user| user.organization_id).collect();
         let organization = self.inventory.only_organization(&organizations).await?;
         let user = users.into_iter().find(|user| Some(user.organization_id) == organization);
@@ -176,7 +175,7 @@ impl Inventory {
         let mut new_hash = None;
         loop {
             let organization = Some(reviewed.organization_id);
-            let account = self.verify_login(address, current.clone(), organization, &[]).await?.pop();
+            let account = self.verify_login(address, current.clone(), organization, None).await?.pop();
             let Some(Account { record, user, hash }) = account.filter(|account| account.user.id == id) else {
                 return Err(ErrorKind::InvalidCredentials.into());
             };

@@ -1,17 +1,17 @@
-//! Bringing stored users up to the present form of their unique keys.
+//! Bringing stored users up to the present form of their facets.
 
 use crate::inventory::records::user_facets;
-use crate::inventory::schema::{USER, decode};
-use crate::inventory::shared_emails::email_unique_keys;
+use crate::inventory::schema::{USER, decode, user_key};
+use crate::inventory::shared_emails::{earlier_email_key, email_key_within, email_link, is_email_taken};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::User;
-use crate::store::{Batch, Query, Record, Start, StoreErrorKind};
+use crate::store::{Batch, Guard, LinkFilter, Query, Record, Start, StoreErrorKind};
 
 /// The number of users that are read at a time.
 const USERS: usize = 128;
 
 impl Inventory {
-    /// Stores the users again whose unique keys are those of an earlier version. Returns their number.
+    /// Stores the users again whose facets are those of an earlier version. Returns their number.
     ///
     /// Users whose e-mail addresses were compared otherwise cannot log in before.
     pub(in crate::inventory) async fn upgrade_users(&self) -> Result<u64, Error> {
@@ -26,7 +26,7 @@ impl Inventory {
         }
     }
 
-    /// Stores a user again unless the user is found by both unique keys of the e-mail address.
+    /// Stores a user again unless the user is found by the e-mail address, and only in the present ways.
     async fn upgrade_user(&self, record: &Record) -> Result<bool, Error> {
         let user: User = match decode(record) {
             Ok(user) => user,
@@ -35,19 +35,19 @@ impl Inventory {
                 return Ok(false);
             }
         };
-        if user.email.is_empty() || self.has_all_unique_keys(&user).await? {
+        if user.email.is_empty() || self.is_found_by_email(&user).await? {
             return Ok(false);
         }
         let mut batch = Batch::new();
         batch.put(record.key, unchanged(Some(record)), user_facets(&user), record.body.clone());
+        if !self.shares_emails {
+            batch.guard(Guard::linked_within(None, email_link(&user.email)));
+        }
         match self.store.commit(batch).await {
             Ok(()) => Ok(true),
             // The user was changed, or another has the address since.
             Err(error)
-                if matches!(
-                    error.kind(),
-                    StoreErrorKind::Conflict(_) | StoreErrorKind::UniqueKeyTaken(_)
-                ) =>
+                if matches!(error.kind(), StoreErrorKind::Conflict(_)) || is_email_taken(error.kind()) =>
             {
                 Ok(false)
             }
@@ -55,12 +55,17 @@ impl Inventory {
         }
     }
 
-    async fn has_all_unique_keys(&self, user: &User) -> Result<bool, Error> {
-        for key in email_unique_keys(user) {
-            if self.store.get_by_unique_key(&key).await?.is_none() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    async fn is_found_by_email(&self, user: &User) -> Result<bool, Error> {
+        let link = email_link(&user.email);
+        let linked = Query {
+            ids: Some(vec![user.id.uuid()]),
+            links: vec![LinkFilter::new(link.relation, [link.target])],
+            ..Query::new(USER)
+        };
+        let within = email_key_within(user.organization_id, &user.email);
+        let earlier = self.store.get_by_unique_key(&earlier_email_key(&user.email)).await?;
+        Ok(self.store.get_by_unique_key(&within).await?.is_some()
+            && earlier.is_none_or(|earlier| earlier.key != user_key(user.id))
+            && self.count(linked).await? > 0)
     }
 }

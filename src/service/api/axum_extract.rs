@@ -2,6 +2,9 @@
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
 use axum::extract::path::ErrorKind as PathErrorKind;
@@ -11,20 +14,27 @@ use axum::extract::rejection::{
 };
 use axum::extract::{FromRef, FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::request::Parts;
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use serde::de::value::Error as QueryError;
 
 use super::{Admitted, Api};
 use crate::inventory::{Error, Problem, dotted};
-use crate::service::input::{BodyReadError, box_body};
+use crate::service::input::{BodyReadError, BoxedBody, FREE_BYTES, RequestBody, box_body};
+use crate::service::response::body::{IncomingBody, RequestRoom};
 use crate::service::response::error::ApiError;
+use crate::service::state::ApiState;
 
 /// Extracts what another extractor of axum extracts, and answers its rejections in the envelope of the API.
 ///
 /// It takes [`Path`](axum::extract::Path), [`Query`](axum::extract::Query), [`Json`](axum::Json), `Bytes`, `String` and
 /// [`Body`](axum::body::Body). A rejection has the code, the status and the params that the API itself answers with, such as 400
 /// `validation_invalid_format {field}`. The body of the request ends as those of the API do: if its client stalls
-/// (408), and half a second after the [shutdown](crate::service::ApiBuilder::shutdown) has begun (503).
+/// (408), and half a second after the [shutdown](crate::service::ApiBuilder::shutdown) has begun (503). If it is read as a whole, its
+/// bytes count toward the [memory limit](crate::service::ApiBuilder::body_limit) of all request bodies until every clone of [`Admitted`]
+/// is dropped, and only while it is extracted if the handler does not take [`Admitted`]; if there is no room for it, the answer is
+/// 429. A body of more than the share of one user never has room.
 ///
 /// The state of the router is, or has, the [`Api`]. After [`Admitted`], rejections have the headers of the rate limit as well,
 /// and clients without a valid credential learn nothing of the endpoint.
@@ -98,7 +108,21 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let api = Api::from_ref(state);
         let (version, admitted) = (request.version(), request.extensions().get::<Admitted>().cloned());
-        let extracted = E::from_request(request.map(|body| api.limited(body)), state).await;
+        let (parts, body) = request.into_parts();
+        let (body, held) = match api.limited(body) {
+            Some(body) if E::Rejection::IS_READ_AS_A_WHOLE => {
+                let (body, held) = api.counted(body, &parts, admitted.as_ref());
+                (Body::new(body), Some(held))
+            }
+            body => (body.map_or_else(Body::empty, Body::new), None),
+        };
+        let extracted = E::from_request(Request::from_parts(parts, body), state).await;
+        let arrived = held.and_then(Arc::into_inner).map(Mutex::into_inner);
+        if let (Ok(_), Some(admitted), Some(arrived)) = (&extracted, &admitted, arrived) {
+            let arrived = arrived.unwrap_or_else(PoisonError::into_inner).into_arrived();
+            // A request has one body.
+            drop(admitted.body.set(arrived));
+        }
         extracted.map(Self).map_err(|rejection| {
             api.reject(admitted.as_ref(), version, rejection.into_error(&[])).into_response()
         })
@@ -107,10 +131,58 @@ where
 
 impl Api {
     /// Lets the body of a request end as those of the API do.
-    fn limited(&self, body: Body) -> Body {
+    fn limited(&self, body: Body) -> RequestBody {
         let state = &*self.state;
-        box_body(body)
-            .map_or_else(Body::empty, |body| Body::new(body.limited(state.stall_timeout, &state.shutdown)))
+        box_body(body).map(|body| body.limited(state.stall_timeout, &state.shutdown))
+    }
+
+    /// Lets the bytes of a body count for the memory of all bodies. They are held by what is returned with it.
+    fn counted(
+        &self,
+        body: BoxedBody,
+        request: &Parts,
+        admitted: Option<&Admitted>,
+    ) -> (CountedBody, Arc<Mutex<IncomingBody>>) {
+        let state = &*self.state;
+        let holder = match admitted {
+            Some(admitted) => admitted.caller().into(),
+            None => ApiState::holder(None, state.client_prefixes.of(request)),
+        };
+        let held = Arc::new(Mutex::new(RequestRoom::new(state.body_budgets(), holder).begin_body()));
+        (CountedBody { body, held: Arc::clone(&held), received: 0 }, held)
+    }
+}
+
+/// A body whose bytes are held by the extractor that reads it.
+struct CountedBody {
+    body: BoxedBody,
+    held: Arc<Mutex<IncomingBody>>,
+    received: usize,
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = BodyReadError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
+        let this = self.get_mut();
+        let frame = ready!(this.body.poll_frame(context));
+        if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            this.received = this.received.saturating_add(data.len());
+            let held = this.received.saturating_sub(FREE_BYTES);
+            let grown = this.held.lock().unwrap_or_else(PoisonError::into_inner).grow(held);
+            if let Err(exhausted) = grown {
+                return Poll::Ready(Some(Err(BodyReadError::NoRoom(exhausted))));
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -122,6 +194,9 @@ async fn path_names<S: Send + Sync>(request: &mut Parts, state: &S) -> Vec<Strin
 
 /// A rejection of an extractor of axum that has an answer of the API.
 trait Rejection: Send {
+    /// Whether the extractor reads the body of the request as a whole.
+    const IS_READ_AS_A_WHOLE: bool = false;
+
     /// Returns the answer. `path_names` are the names of the parameters of the path.
     fn into_error(self, path_names: &[String]) -> ApiError;
 }
@@ -161,6 +236,8 @@ impl Rejection for QueryRejection {
 }
 
 impl Rejection for JsonRejection {
+    const IS_READ_AS_A_WHOLE: bool = true;
+
     fn into_error(self, path_names: &[String]) -> ApiError {
         match self {
             Self::MissingJsonContentType(_) => ApiError::unsupported_media_type("application/json"),
@@ -173,12 +250,16 @@ impl Rejection for JsonRejection {
 }
 
 impl Rejection for BytesRejection {
+    const IS_READ_AS_A_WHOLE: bool = true;
+
     fn into_error(self, _path_names: &[String]) -> ApiError {
         of_body(&self, self.status())
     }
 }
 
 impl Rejection for StringRejection {
+    const IS_READ_AS_A_WHOLE: bool = true;
+
     fn into_error(self, _path_names: &[String]) -> ApiError {
         of_body(&self, self.status())
     }

@@ -2,6 +2,8 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+#[cfg(feature = "axum")]
+use std::sync::OnceLock;
 
 #[cfg(feature = "axum")]
 use http::Version;
@@ -13,6 +15,8 @@ use serde::Serialize;
 use super::Api;
 use crate::access::Caller;
 use crate::inventory::Error;
+#[cfg(feature = "axum")]
+use crate::service::budget::Reservation;
 use crate::service::dispatch::close_if_early;
 use crate::service::response::body::{RequestRoom, ResponseBody};
 use crate::service::response::error::{ApiError, catch_panic};
@@ -34,6 +38,9 @@ pub struct Admitted {
     allowance: Option<Allowance>,
     /// Counts the request as work of the service. `None` if the host application announces no shutdown.
     _work: Option<Arc<OpenWork>>,
+    /// The memory of the body that an extractor has read.
+    #[cfg(feature = "axum")]
+    pub(super) body: Arc<OnceLock<Reservation>>,
 }
 
 impl Admitted {
@@ -149,7 +156,13 @@ impl Api {
             None => state.admit(sender, request).and_then(|sender| Ok(sender.into_caller()?)),
         };
         match admitted {
-            Ok(caller) => Ok(Admitted { caller, allowance, _work: work.map(Arc::new) }),
+            Ok(caller) => Ok(Admitted {
+                caller,
+                allowance,
+                _work: work.map(Arc::new),
+                #[cfg(feature = "axum")]
+                body: Arc::default(),
+            }),
             Err(error) => {
                 let mut response = self.answer_own(identified.as_ref(), allowance.as_ref(), Err(error));
                 if has_body(request) {

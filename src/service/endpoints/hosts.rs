@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
-use super::lists::{begin_list, shaped_page};
+use super::lists::{Sending, begin_list, shaped_page};
 use crate::inventory::{
     Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
@@ -179,8 +179,8 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
             let pages = Box::new(state.inventory.parts::<P>().pages(&caller, &query).await?);
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
-            let body =
-                begin_list(state, &caller, request, began, Box::new(pages), paging, representation).await?;
+            let sending = Sending { paging, representation, slot: None };
+            let body = begin_list(state, &caller, request, began, Box::new(pages), sending).await?;
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;

@@ -9,6 +9,7 @@ use http::request::Parts;
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
 use crate::model::OrganizationId;
+use crate::service::budget::Reservation;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstChunk, Holds, ListChunk, NextChunk, ResponseBody};
 #[cfg(feature = "csv")]
@@ -53,10 +54,13 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         #[cfg(feature = "csv")]
-        let shape = with_custom_columns(state, request, caller, &query, paging, shape).await?;
+        let (shape, slot) = with_custom_columns(state, request, caller, &query, paging, shape).await?;
+        #[cfg(not(feature = "csv"))]
+        let slot = None;
         let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
-        let body = begin_list(state, caller, request, began, Box::new(pages), paging, representation).await?;
+        let sending = Sending { paging, representation, slot };
+        let body = begin_list(state, caller, request, began, Box::new(pages), sending).await?;
         let body = match &tag {
             Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
             _ => body,
@@ -67,7 +71,8 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
 
 /// Reads which custom fields the hosts of a CSV have, since its header names them. Each then has a column of its own.
 ///
-/// Hosts that change until the CSV is read may have others, which go into the column of all.
+/// Hosts that change until the CSV is read may have others, which go into the column of all. Returns the slot of a
+/// whole list, so that no other list takes it between the two readings.
 #[cfg(feature = "csv")]
 async fn with_custom_columns(
     state: &ApiState,
@@ -76,9 +81,9 @@ async fn with_custom_columns(
     query: &HostQuery,
     paging: Paging,
     shape: ListShape,
-) -> Result<ListShape, ApiError> {
+) -> Result<(ListShape, Option<Reservation>), ApiError> {
     if !shape.has_custom_columns() {
-        return Ok(shape);
+        return Ok((shape, None));
     }
     let mut pages = state.inventory.hosts().pages(caller, query).await?;
     let (mut columns, mut slot) = (CustomColumns::default(), None);
@@ -99,7 +104,7 @@ async fn with_custom_columns(
     if slot.is_some() {
         require_caller(&state.credentials, request, caller).await?;
     }
-    Ok(shape.with_custom_columns(columns))
+    Ok((shape.with_custom_columns(columns), slot))
 }
 
 /// Checks that the server sends whole lists of this length.
@@ -126,7 +131,8 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
             return Ok(Outcome::not_modified(tag));
         }
         let pages = Box::new(state.inventory.records::<T>().pages(caller, &query).await?);
-        let body = begin_list(state, caller, request, began, pages, paging, Representation::Envelope).await?;
+        let sending = Sending { paging, representation: Representation::Envelope, slot: None };
+        let body = begin_list(state, caller, request, began, pages, sending).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
 }
@@ -189,6 +195,14 @@ struct SentList {
     pagination: Option<Pagination>,
 }
 
+/// How a list is sent.
+pub(super) struct Sending {
+    pub(super) paging: Paging,
+    pub(super) representation: Representation,
+    /// The slot of a whole list, if it has taken one already.
+    pub(super) slot: Option<Reservation>,
+}
+
 /// Reads the first items of a list. Returns a body that streams the rest.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
@@ -199,8 +213,7 @@ pub(super) async fn begin_list(
     request: &Parts,
     began: Moment,
     mut pages: Box<dyn DocumentPages>,
-    paging: Paging,
-    representation: Representation,
+    Sending { paging, representation, slot }: Sending,
 ) -> Result<ResponseBody, ApiError> {
     let first = pages.next().await?;
     let is_whole = paging.limit == 0;
@@ -215,7 +228,10 @@ pub(super) async fn begin_list(
     let revocable = state.revocations.watch(caller.user_id(), began).await?;
     let holder = caller.into();
     let reserve = |bytes| {
-        let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;
+        let list = match slot {
+            None if is_whole => Some(state.list_slots.reserve(holder, 1)?),
+            slot => slot,
+        };
         let bytes = state.response_bytes.reserve(holder, bytes)?;
         Ok::<_, ApiError>(Holds { _list: list, bytes, revocable: Some(Arc::clone(&revocable)) })
     };

@@ -29,6 +29,8 @@ use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
 use self::timeout_body::TimeoutBody;
+#[cfg(feature = "axum")]
+use super::budget::BudgetExhausted;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
 use super::revocations::Moment;
@@ -56,7 +58,7 @@ use crate::invariant::Invariant;
 /// Number of bytes of each request body that need no budget.
 ///
 /// Most bodies are smaller: they are accepted whatever others send.
-const FREE_BYTES: usize = 64 * 1024;
+pub(super) const FREE_BYTES: usize = 64 * 1024;
 
 /// Number of request bodies of the largest size that a holder may send at once, and all together.
 const MAX_LARGE_BODIES: (usize, usize) = (2, 8);
@@ -134,6 +136,9 @@ pub(super) enum BodyReadError {
     TooLarge(Option<u64>),
     #[error("the request body did not arrive before the server stopped")]
     Stopped,
+    #[cfg(feature = "axum")]
+    #[error("there is no room for the request body")]
+    NoRoom(#[source] BudgetExhausted),
 }
 
 impl BodyReadError {
@@ -156,6 +161,8 @@ impl From<&BodyReadError> for ApiError {
             BodyReadError::TooSlow => Self::request_timeout(),
             BodyReadError::TooLarge(limit) => Self::request_too_large(*limit),
             BodyReadError::Stopped => Self::stopping(),
+            #[cfg(feature = "axum")]
+            BodyReadError::NoRoom(exhausted) => (*exhausted).into(),
         }
     }
 }

@@ -3,54 +3,31 @@ pub(super) mod body;
 pub(super) mod csv;
 pub(super) mod entity_tag;
 pub(super) mod error;
+mod headers;
+mod outcome;
 pub(super) mod page_cache;
+mod refusal_log;
 pub(super) mod shape;
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
-};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
 use self::error::ApiError;
-use super::routes::route::Route;
-use super::sender::rate_limit::Allowance;
+pub(super) use self::headers::add_allowance;
+use self::headers::{MAX_HEADERS, with_body};
+pub(super) use self::outcome::Outcome;
+use self::refusal_log::{RefusalLog, is_refusal, log_outage, log_refusals};
 use crate::access::Clock;
 use crate::figures::Counter;
 use crate::invariant::Invariant;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
-
-const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-
-/// Number of headers of most responses. Space for more takes the allocator noticeably longer.
-const USUAL_HEADERS: usize = 6;
-/// Maximum number of headers in a response.
-const MAX_HEADERS: usize = 10;
-
-/// The successful result of an endpoint: the parts of its response that are not fixed.
-pub(super) struct Outcome {
-    /// `None` if the client already has the current state (304).
-    body: Option<ResponseBody>,
-    status: StatusCode,
-    content_type: &'static str,
-    cookie: Option<HeaderValue>,
-    tag: Option<HeaderValue>,
-    /// Whether the `Accept` header decides about the representation.
-    varies: bool,
-    /// Headers that few endpoints have.
-    others: Vec<(HeaderName, HeaderValue)>,
-}
 
 /// The media type of envelopes.
 pub(super) const JSON: &str = "application/json";
@@ -63,83 +40,6 @@ const USUAL_LENGTH: usize = 256;
 
 /// The text that precedes the data of a success: the beginning of [`Success`](crate::wire::Success).
 const BEFORE_DATA: &[u8] = b"{\"success\":true,\"data\":";
-
-impl Outcome {
-    pub(super) const fn new(body: ResponseBody) -> Self {
-        let status = StatusCode::OK;
-        Self {
-            body: Some(body),
-            status,
-            content_type: JSON,
-            cookie: None,
-            tag: None,
-            varies: false,
-            others: Vec::new(),
-        }
-    }
-
-    /// Creates a JSON response without an envelope.
-    pub(super) fn document(status: StatusCode, document: Bytes) -> Self {
-        Self { status, ..Self::new(ResponseBody::full(document)) }
-    }
-
-    /// Creates a 304: the client already has the state with this tag.
-    pub(super) fn not_modified(tag: &EntityTag) -> Self {
-        Self { body: None, tag: Some(tag.header()), ..Self::new(ResponseBody::default()) }
-    }
-
-    /// Creates a response of server-sent events.
-    #[cfg(feature = "discovery")]
-    pub(super) fn events(body: ResponseBody) -> Self {
-        let outcome = Self::of_type("text/event-stream", body);
-        // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.
-        outcome.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
-    }
-
-    /// Creates a response that is no JSON.
-    pub(super) fn of_type(content_type: &'static str, body: ResponseBody) -> Self {
-        Self { content_type, ..Self::new(body) }
-    }
-
-    /// Adds the `Location` of a record that a request to this route has created, where the record has a path.
-    pub(super) fn with_location(self, route: &Route, id: impl fmt::Display) -> Result<Self, ApiError> {
-        let Some(collection) = route.creates_in else { return Ok(self) };
-        let location = HeaderValue::try_from(format!("{collection}/{id}"));
-        Ok(self.with_header(LOCATION, location.map_err(|_| ApiError::internal())?))
-    }
-
-    /// Adds a header.
-    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.others.push((name, value));
-        self
-    }
-
-    /// Replaces the body, if there is one.
-    ///
-    /// # Errors
-    /// Those of `map`.
-    pub(super) fn map_body(
-        self,
-        map: impl FnOnce(ResponseBody) -> Result<ResponseBody, ApiError>,
-    ) -> Result<Self, ApiError> {
-        Ok(Self { body: self.body.map(map).transpose()?, ..self })
-    }
-
-    /// Adds `Vary: Accept`.
-    pub(super) fn vary_by_accept(self) -> Self {
-        Self { varies: true, ..self }
-    }
-
-    /// Adds an `ETag`, if there is one.
-    pub(super) fn with_tag(self, tag: Option<EntityTag>) -> Self {
-        Self { tag: tag.map(|tag| tag.header()), ..self }
-    }
-
-    /// Adds a `Set-Cookie`.
-    pub(super) fn with_cookie(self, cookie: HeaderValue) -> Self {
-        Self { cookie: Some(cookie), ..self }
-    }
-}
 
 /// The `data` of a success without data: `{}`.
 #[derive(Serialize)]
@@ -222,7 +122,7 @@ impl Responder {
     }
 
     pub(super) fn respond(&self, outcome: Result<Outcome, ApiError>) -> Response<ResponseBody> {
-        outcome.map_or_else(|error| self.error(error), success)
+        outcome.map_or_else(|error| self.error(error), Outcome::into_response)
     }
 
     /// Encodes the text that closes the envelope of a list.
@@ -277,155 +177,4 @@ impl Responder {
             None => {}
         }
     }
-}
-
-fn success(outcome: Outcome) -> Response<ResponseBody> {
-    let (status, content_type) = (outcome.status, outcome.content_type);
-    let has_more_headers =
-        outcome.varies || outcome.tag.is_some() || outcome.cookie.is_some() || !outcome.others.is_empty();
-    let space = if has_more_headers { MAX_HEADERS } else { USUAL_HEADERS };
-    let with_body = |body| with_body(status, content_type, body, space);
-    let mut response = outcome.body.map_or_else(not_modified, with_body);
-    let headers = response.headers_mut();
-    if outcome.varies {
-        headers.insert(VARY, HeaderValue::from_static("Accept"));
-    }
-    headers.extend(outcome.others);
-    if let Some(cookie) = outcome.cookie {
-        headers.insert(SET_COOKIE, cookie);
-    }
-    if let Some(tag) = outcome.tag {
-        headers.insert(ETAG, tag);
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    }
-    response
-}
-
-/// Adds the rate-limit headers, with the state at the time of the request.
-pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &Allowance) {
-    let headers = response.headers_mut();
-    headers.insert(RATE_LIMIT, number(allowance.limit.into()));
-    headers.insert(RATE_REMAINING, number(allowance.remaining));
-    headers.insert(RATE_RESET, number(allowance.reset));
-}
-
-/// Returns a number as the value of a header. Its conversion to one takes two allocations, and this takes one.
-fn number(mut number: u64) -> HeaderValue {
-    let mut digits = [b'0'; 20];
-    let mut begin = digits.len();
-    for (place, digit) in digits.iter_mut().enumerate().rev() {
-        *digit = b'0' + u8::try_from(number % 10).ok().asserted_or_default();
-        number /= 10;
-        begin = place;
-        if number == 0 {
-            break;
-        }
-    }
-    let value = digits.get(begin..).and_then(|digits| HeaderValue::from_bytes(digits).ok());
-    value.asserted().unwrap_or(HeaderValue::from_static("0"))
-}
-
-/// Creates a response with the headers that all responses have, and space for some more.
-fn with_fixed_headers(body: ResponseBody, space: usize) -> Response<ResponseBody> {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.reserve(space);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
-}
-
-fn with_body(
-    status: StatusCode,
-    content_type: &'static str,
-    body: ResponseBody,
-    space: usize,
-) -> Response<ResponseBody> {
-    let mut response = with_fixed_headers(body, space);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
-}
-
-/// Creates a 304, which has neither a body nor a `Content-Type`.
-fn not_modified() -> Response<ResponseBody> {
-    let mut response = with_fixed_headers(ResponseBody::default(), USUAL_HEADERS);
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
-    response
-}
-
-/// Returns whether an error that is not a server failure protects the server from overload.
-const fn is_refusal(status: StatusCode) -> bool {
-    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
-}
-
-/// Minimum time between two log lines for one error code.
-const INTERVAL: Duration = Duration::from_secs(60);
-
-/// Counts refused requests, and those that failed because the store was unavailable: at most one line a minute for each
-/// error code is logged.
-///
-/// One line per refusal would let any client fill the log. Each line has the number of refusals since the previous
-/// line; counts not yet logged are logged when the service is dropped. Memory is bounded by the number of error
-/// codes.
-struct RefusalLog {
-    clock: Arc<dyn Clock>,
-    counters: Mutex<Vec<CodeCounter>>,
-}
-
-struct CodeCounter {
-    code: ErrorCode,
-    /// Whether the requests failed, rather than being refused by design.
-    is_outage: bool,
-    /// Number of requests since the last line.
-    count: u64,
-    /// Monotonic time of the last line.
-    logged_at: Duration,
-}
-
-impl RefusalLog {
-    const fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, counters: Mutex::new(Vec::new()) }
-    }
-
-    /// Counts a request and returns the number of requests to log now, if any.
-    fn count(&self, code: ErrorCode, is_outage: bool) -> Option<u64> {
-        let now = self.clock.monotonic();
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |counter: &&mut CodeCounter| (counter.code, counter.is_outage) == (code, is_outage);
-        let Some(counter) = counters.iter_mut().find(is_same) else {
-            counters.push(CodeCounter { code, is_outage, count: 0, logged_at: now });
-            return Some(1);
-        };
-        counter.count = counter.count.saturating_add(1);
-        if now.saturating_sub(counter.logged_at) < INTERVAL {
-            return None;
-        }
-        counter.logged_at = now;
-        Some(std::mem::take(&mut counter.count))
-    }
-}
-
-impl Drop for RefusalLog {
-    fn drop(&mut self) {
-        let counters = self.counters.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for CodeCounter { code, is_outage, count, .. } in counters.iter().filter(|counter| counter.count > 0)
-        {
-            let cause = "the service is shutting down";
-            if *is_outage { log_outage(*count, cause) } else { log_refusals(*code, *count, cause) }
-        }
-    }
-}
-
-fn log_outage(count: u64, latest: &str) {
-    let code = ErrorCode::StoreUnavailable.as_str();
-    tracing::error!(code, count, "requests failed since the previous line; latest: {latest}");
-}
-
-fn log_refusals(code: ErrorCode, count: u64, latest: &str) {
-    tracing::warn!(
-        code = code.as_str(),
-        count,
-        "requests were refused since the previous line; latest: {latest}"
-    );
 }

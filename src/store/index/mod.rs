@@ -112,6 +112,9 @@ pub(crate) struct Index {
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
 
+/// The number of emptied organizations, counted for each kind of record, whose changes the index remembers.
+const MAX_EMPTIED: usize = if cfg!(test) { 32 } else { 1 << 15 };
+
 /// A random number that no other index has. It is part of revisions, because counts begin anew when a store is opened
 /// again.
 #[derive(Debug)]
@@ -147,6 +150,16 @@ impl Index {
     #[cfg(feature = "postgres")]
     pub(crate) fn organization(&self, row: RowId) -> Option<Uuid> {
         self.rows.partitions().get(self.rows.get(row)?.partition)?.organization
+    }
+
+    /// Bounds the memory of organizations without records, after some have lost their last ones.
+    ///
+    /// A new identity keeps revisions from repeating. They all change, as when the store is opened again.
+    fn bound_emptied(&mut self) {
+        if self.tables.values().map(KindTable::emptied).sum::<usize>() > MAX_EMPTIED {
+            self.tables.values_mut().for_each(KindTable::forget_emptied);
+            self.identity = Identity::default();
+        }
     }
 
     /// Returns the revision of an organization: its number of changes, made unique to this index.

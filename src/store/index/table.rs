@@ -28,9 +28,8 @@ pub(super) enum RunSet {
 pub(super) struct KindTable {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
-    /// The number of changes of each organization without records. It is kept so that the revisions of the
-    /// organization do not repeat when it has records again. The map grows by one small entry for each organization
-    /// that lost its last record.
+    /// The number of changes of each organization that has lost its last record, so that the revisions of the organization
+    /// do not repeat when it has records again. The index bounds the number of entries.
     emptied: HashMap<Option<Uuid>, u64>,
 }
 
@@ -140,6 +139,16 @@ impl KindTable {
             self.emptied.insert(partition.organization, organization.changes);
             self.organizations.remove(&partition.organization);
         }
+    }
+
+    /// Returns the number of organizations without records whose changes are remembered.
+    pub(super) fn emptied(&self) -> usize {
+        self.emptied.len()
+    }
+
+    /// Forgets the changes of organizations without records, whose revisions then repeat.
+    pub(super) fn forget_emptied(&mut self) {
+        self.emptied = HashMap::new();
     }
 
     /// Returns the number of changes of an organization's records.

@@ -2,7 +2,7 @@ use uuid::Uuid;
 
 use crate::store::Precondition::{Absent, Present};
 use crate::store::StoreErrorKind::NetworkInUse;
-use crate::store::{Batch, Facets, Guard, Key, Link};
+use crate::store::{Batch, Facets, Guard, Key, Link, Name};
 use crate::testing::{CaseOutcome, Fixture, OWNER, delete, expect_equal, guard_only, of, put, with_links};
 
 crate::testing::table! { of "commit":
@@ -15,6 +15,8 @@ crate::testing::table! { of "commit":
         network_guard_ignores_records_on_other_networks,
         network_guard_ignores_records_that_left_the_network,
         network_guard_ignores_records_added_by_the_batch;
+    "Records of all kinds but those in `except` are considered" =>
+        network_guard_ignores_records_of_excepted_kinds;
     "Organization whose records are considered; `None`: all records" =>
         network_guard_ignores_other_organizations,
         network_guard_without_organization_considers_all_records;
@@ -113,6 +115,21 @@ async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> 
     both.delete(namesake, Present);
     fixture.store.commit(with_empty(both, network)).await?;
     fixture.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
+}
+
+async fn network_guard_ignores_records_of_excepted_kinds(mut fixture: Fixture) -> CaseOutcome {
+    let (network, key) = (fixture.uuid(), fixture.key());
+    let namesake = Key::new(fixture.other_kind, key.id);
+    fixture.put(key, on(network), "on the network").await?;
+    fixture.put(namesake, on(network), "there too").await?;
+    let except = |kinds: &[Name]| guard_only(Guard::network_empty_except(None, network, kinds.to_vec()));
+    for kind in [key.kind, namesake.kind] {
+        fixture.expect_rejected("a record of the other kind", except(&[kind]), NetworkInUse(network)).await?;
+    }
+    fixture.store.commit(except(&[key.kind, namesake.kind])).await?;
+    fixture.delete(namesake).await?;
+    fixture.store.commit(except(&[key.kind])).await?;
+    fixture.expect_rejected("an unused kind", except(&[namesake.kind]), NetworkInUse(network)).await
 }
 
 /// Covers records whose own id, organization or link target equals the network's id.

@@ -91,11 +91,11 @@ fn join_nearest(
         .filter(is_outer)
         .filter(|node| !areas.contains_key(&node.id))
         .filter_map(|node| {
-            let around = neighbors.get(&node.id)?;
-            let names: BTreeSet<Option<&String>> =
-                around.iter().take(MAX_NEIGHBORS).map(|id| areas.get(id)).collect();
+            let around = neighbors.get(&node.id).filter(|around| around.len() <= MAX_NEIGHBORS)?;
+            yield_turn();
+            let names: BTreeSet<Option<&String>> = around.iter().map(|id| areas.get(id)).collect();
             let only = names.first().copied().flatten().filter(|_| names.len() == 1)?;
-            (around.len() <= MAX_NEIGHBORS).then(|| (node.id, only.clone()))
+            Some((node.id, only.clone()))
         })
         .collect();
     areas.extend(joined);

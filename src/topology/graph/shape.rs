@@ -193,7 +193,7 @@ pub struct RoleCount {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoldedPart {
-    /// Their VLAN. Absent where ports divide the devices, and of devices without one.
+    /// Their VLAN. Absent where ports divide the devices, of devices without one, and of those of the rarest VLANs together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
     /// The ports that they are connected to, such as `Gi1/0/1–24`. Absent where VLANs divide the devices.
@@ -252,6 +252,11 @@ pub enum NodeKind {
 }
 
 impl Node {
+    /// Returns whether the node stands for a device, known or only named by neighbors.
+    pub(super) const fn is_device(&self) -> bool {
+        matches!(self.kind, NodeKind::Host | NodeKind::Stub)
+    }
+
     /// Creates a node on the outermost level, without extent.
     pub(super) const fn new(id: NodeId, kind: NodeKind, label: String, label_kind: TextKind) -> Self {
         Self {

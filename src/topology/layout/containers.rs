@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::device_tiers::{DeviceTier, DeviceTiers};
 use super::diagram::AddressScope;
 use super::geometry::{Point, Rect, Size, rounded_up};
 use super::layered::PlacedTiers;
 use super::network::SimpleGraph;
 use super::outline::Outline;
+use super::tiers::{self, Tiers};
 use super::{layered, mesh, packing, templates};
 
 /// The distance from the border of a container to its content.
@@ -32,32 +34,20 @@ pub(super) struct Nested {
 pub(super) fn arrange(outline: &Outline) -> Nested {
     let count = outline.len();
     let links = links_by_parent(outline);
+    let devices = DeviceTiers::of(outline);
     let mut nested = Nested {
-        sizes: outline.sizes.clone(),
+        sizes: devices.as_ref().map_or(&outline.sizes, |devices| &devices.sizes).clone(),
         corners: vec![Point::default(); count],
         tiers: vec![None; count],
     };
-    let mut numbers = vec![0; count];
     for container in outline.containers_upward() {
         crate::fair_threads::yield_turn();
         let children = outline.children(container);
-        for (number, child) in children.iter().enumerate() {
-            numbers[*child] = number;
+        let mut level = Level::new(outline, &nested.sizes, children, &links[container.unwrap_or(count)]);
+        match &devices {
+            Some(devices) => level.set_tiers(children, devices),
+            None => level.has_opaque = level.is_container.contains(&true),
         }
-        let links = &links[container.unwrap_or(count)];
-        let level = Level {
-            budget: budget_per_shape(count) * children.len(),
-            sizes: children.iter().map(|child| nested.sizes[*child]).collect(),
-            label_widths: children.iter().map(|child| outline.label_widths[*child]).collect(),
-            port_widths: port_widths(children.len(), links, &numbers),
-            ranks: children.iter().map(|child| outline.ranks[*child]).collect(),
-            scopes: children.iter().map(|child| outline.scopes[*child]).collect(),
-            has_containers: children.iter().any(|child| outline.is_container(*child)),
-            network: SimpleGraph::new(
-                children.len(),
-                links.iter().map(|link| (numbers[link.ends.0], numbers[link.ends.1])),
-            ),
-        };
         let (places, extent) = level.arrange();
         for (child, place) in children.iter().zip(places) {
             (nested.corners[*child], nested.tiers[*child]) = (place.corner, place.tier);
@@ -80,11 +70,11 @@ fn budget_per_shape(count: usize) -> usize {
     (BUDGET / count).min(BUDGET_PER_SHAPE).max(MIN_BUDGET_PER_SHAPE.min(MAX_BUDGET / count))
 }
 
-/// A connection between two shapes of one container, and the widths of the labels at its ends.
+/// A connection between two shapes of one level, and the widths of the labels at its ends.
 #[derive(Clone, Copy, Debug)]
-struct SiblingLink {
-    ends: (usize, usize),
-    widths: [f64; 2],
+pub(super) struct SiblingLink {
+    pub(super) ends: (usize, usize),
+    pub(super) widths: [f64; 2],
 }
 
 /// Returns the connections between children of each container. The last list is for the outermost level.
@@ -101,13 +91,12 @@ fn links_by_parent(outline: &Outline) -> Vec<Vec<SiblingLink>> {
 }
 
 /// Returns for each node the widths of its labels at lines to others, by the other nodes, the widest first.
-fn port_widths(count: usize, links: &[SiblingLink], numbers: &[usize]) -> Vec<Vec<(usize, f64)>> {
+fn port_widths(count: usize, links: &[SiblingLink]) -> Vec<Vec<(usize, f64)>> {
     let mut widths = vec![Vec::new(); count];
     for SiblingLink { ends: (source, target), widths: [of_source, of_target] } in links {
         crate::fair_threads::yield_turn();
-        let (source, target) = (numbers[*source], numbers[*target]);
-        widths[source].push((target, *of_source));
-        widths[target].push((source, *of_target));
+        widths[*source].push((*target, *of_source));
+        widths[*target].push((*source, *of_target));
     }
     for widths in &mut widths {
         widths.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
@@ -141,54 +130,27 @@ const MAX_TURNED: usize = 400;
 const MAX_STRETCH: f64 = 2.5;
 /// Extra factor for the height of a stretched hierarchy. It is needed because heights of shapes stay the same.
 const STRETCH: f64 = 1.2;
-const COMPONENT_GAP: f64 = 64.0;
 
 /// The place of a shape, relative to the content of its container.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
-    corner: Point,
-    size: Size,
-    tier: Option<usize>,
+    pub(super) corner: Point,
+    pub(super) size: Size,
+    pub(super) tier: Option<usize>,
 }
 
 impl Level {
-    /// Places the shapes and returns their places and the extent of all.
-    fn arrange(&self) -> (Vec<Place>, Size) {
-        let (connected, loose): (Vec<_>, Vec<_>) =
-            self.network.components().into_iter().partition(|component| component.len() > 1);
-        let mut blocks: Vec<(Vec<usize>, Vec<Place>, Size)> = Vec::new();
-        for component in connected {
-            let (places, extent) = self.part(&component).arrange_connected();
-            blocks.push((component, places, extent));
-        }
-        if !loose.is_empty() {
-            let loose: Vec<usize> = loose.into_iter().flatten().collect();
-            let sizes: Vec<Size> = loose.iter().map(|node| self.sizes[*node]).collect();
-            let (corners, extent) = packing::grid(&sizes, GAP);
-            let places = corners.into_iter().zip(sizes);
-            let places = places.map(|(corner, size)| Place { corner, size, tier: None }).collect();
-            blocks.push((loose, places, extent));
-        }
-        let extents: Vec<Size> = blocks.iter().map(|(.., extent)| *extent).collect();
-        let (offsets, extent) = packing::pack(&extents, COMPONENT_GAP);
-        let mut places = vec![Place::default(); self.network.len()];
-        for ((nodes, relative, _), offset) in blocks.iter().zip(offsets) {
-            for (node, place) in nodes.iter().zip(relative) {
-                places[*node] = Place { corner: place.corner.plus(offset), ..*place };
-            }
-        }
-        (places, extent)
-    }
-
-    fn arrange_connected(&self) -> (Vec<Place>, Size) {
+    /// Places the shapes, which are connected, and returns their places and the extent of all.
+    pub(super) fn arrange_connected(&self) -> (Vec<Place>, Size) {
         let without_tiers = |corners| PlacedTiers {
             corners,
             sizes: self.sizes.clone(),
             tiers: vec![None; self.network.len()],
         };
-        let placed = templates::arrange(self)
-            .map(without_tiers)
-            .or_else(|| layered::arrange_tiers(self))
+        let with_tiers = |tiers: Option<Tiers>| layered::arrange_tiers(self, &tiers?);
+        let placed = with_tiers(tiers::of_containers(self))
+            .or_else(|| templates::arrange(self).map(without_tiers))
+            .or_else(|| with_tiers(tiers::infer(self)))
             .unwrap_or_else(|| without_tiers(self.arrange_without_tiers()));
         let bounds = bounds(&placed.corners, &placed.sizes);
         let places =
@@ -245,14 +207,51 @@ pub(super) struct Level {
     pub(super) port_widths: Vec<Vec<(usize, f64)>>,
     pub(super) ranks: Vec<Option<u8>>,
     pub(super) scopes: Vec<AddressScope>,
-    /// Whether one of the shapes contains others.
-    pub(super) has_containers: bool,
+    /// The number of devices that each shape stands for.
+    pub(super) weights: Vec<usize>,
+    /// Whether each shape contains others.
+    pub(super) is_container: Vec<bool>,
+    /// Whether connections may end at the containers themselves. Such a level has no tiers.
+    pub(super) has_opaque: bool,
+    /// For each shape, the highest device of it with lines to others of the level.
+    pub(super) tops: Vec<Option<DeviceTier>>,
+    /// For each shape, the highest device of it with lines to shapes outside of the container that all are in.
+    pub(super) outward: Vec<Option<DeviceTier>>,
     pub(super) network: SimpleGraph,
     /// The work allowed to improve the drawing, in comparisons of two lines.
     pub(super) budget: usize,
 }
 
 impl Level {
+    /// Creates the level of some shapes, in ascending order. Links name them by their numbers in the diagram.
+    pub(super) fn new(outline: &Outline, sizes: &[Size], shapes: &[usize], links: &[SiblingLink]) -> Self {
+        let number = |shape: usize| shapes.binary_search(&shape).ok();
+        let numbered = |link: &SiblingLink| {
+            let ends = number(link.ends.0).zip(number(link.ends.1))?;
+            Some(SiblingLink { ends, ..*link })
+        };
+        let links: Vec<SiblingLink> = links.iter().filter_map(numbered).collect();
+        Self {
+            budget: budget_per_shape(outline.len()) * shapes.len(),
+            sizes: shapes.iter().map(|shape| sizes[*shape]).collect(),
+            label_widths: shapes.iter().map(|shape| outline.label_widths[*shape]).collect(),
+            port_widths: port_widths(shapes.len(), &links),
+            ranks: shapes.iter().map(|shape| outline.ranks[*shape]).collect(),
+            scopes: shapes.iter().map(|shape| outline.scopes[*shape]).collect(),
+            weights: shapes.iter().map(|shape| outline.weights[*shape]).collect(),
+            is_container: shapes.iter().map(|shape| outline.is_container(*shape)).collect(),
+            has_opaque: false,
+            tops: vec![None; shapes.len()],
+            outward: vec![None; shapes.len()],
+            network: SimpleGraph::new(shapes.len(), links.iter().map(|link| link.ends)),
+        }
+    }
+
+    fn set_tiers(&mut self, shapes: &[usize], devices: &DeviceTiers) {
+        self.tops = shapes.iter().map(|shape| devices.beside[*shape]).collect();
+        self.outward = shapes.iter().map(|shape| devices.outward[*shape]).collect();
+    }
+
     /// Returns the level of some of the nodes, in ascending order.
     pub(super) fn part(&self, nodes: &[usize]) -> Self {
         let numbers: BTreeMap<usize, usize> =
@@ -267,7 +266,11 @@ impl Level {
             port_widths: nodes.iter().map(widths_of).collect(),
             ranks: nodes.iter().map(|node| self.ranks[*node]).collect(),
             scopes: nodes.iter().map(|node| self.scopes[*node]).collect(),
-            has_containers: self.has_containers,
+            weights: nodes.iter().map(|node| self.weights[*node]).collect(),
+            is_container: nodes.iter().map(|node| self.is_container[*node]).collect(),
+            has_opaque: self.has_opaque,
+            tops: nodes.iter().map(|node| self.tops[*node]).collect(),
+            outward: nodes.iter().map(|node| self.outward[*node]).collect(),
             network: self.network.part(nodes),
             budget: self.budget / self.network.len().max(1) * nodes.len(),
         }

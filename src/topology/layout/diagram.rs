@@ -38,6 +38,10 @@ pub struct Shape {
     pub rank: Option<u8>,
     /// What the addresses of the device say about the side of the network that it is on.
     pub addresses: AddressScope,
+    /// The number of devices that the shape stands for, at least 1: a box of an overview stands for many.
+    ///
+    /// The side of a network with more devices is below its center, whether they are drawn as one shape or each.
+    pub devices: u32,
     /// The upper left corner where a user put the shape. It stays there, and other shapes give way.
     ///
     /// A pinned container takes its content along, and grows around content that is pinned outside of it.
@@ -59,6 +63,7 @@ impl Shape {
             label_width: 0.0,
             rank: None,
             addresses: AddressScope::Unknown,
+            devices: 1,
             pin: None,
             former: None,
         }

@@ -201,7 +201,8 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
         let (point, direction) = along(&points, distance);
         beside(point, direction, size)
     });
-    turned.into_iter().chain(upright)
+    let (first, others) = turned;
+    first.into_iter().chain(upright).chain(others)
 }
 
 /// Returns whether a line of horizontal and vertical parts enters the shape at its other end from the side, as lines to
@@ -225,18 +226,24 @@ fn middles(route: &[Point]) -> impl Iterator<Item = (Point, Point)> {
     MIDDLES.iter().map(move |share| along(route, length * share))
 }
 
-/// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers.
-fn turned(points: &[Point], size: Size) -> Vec<Rect> {
-    let &[from, to, _, last] = points else { return Vec::new() };
+/// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers: right
+/// beside the shape, and farther from it, such as outside of the container that the shape is in.
+fn turned(points: &[Point], size: Size) -> (Vec<Rect>, Vec<Rect>) {
+    let &[from, to, _, last] = points else { return (Vec::new(), Vec::new()) };
     let is_line_of_tiers = from.x == to.x && from.y != last.y && points.len() == 4;
-    if !is_line_of_tiers || (to.y - from.y).abs() < size.width + DISTANCE {
-        return Vec::new();
+    let room = (to.y - from.y).abs() - size.width - DISTANCE;
+    if !is_line_of_tiers || room < 0.0 {
+        return (Vec::new(), Vec::new());
     }
     let turned = Size::new(size.height, size.width);
     let sign = if to.y > from.y { 1.0 } else { -1.0 };
-    let y = from.y + sign * (DISTANCE + size.width / 2.0);
     let reach = DISTANCE + size.height / 2.0;
-    [reach, -reach].map(|aside| Rect::centered(Point::new(from.x + aside, y), turned).rounded()).to_vec()
+    let places = |distance: f64| {
+        let y = from.y + sign * (DISTANCE + distance + size.width / 2.0);
+        [reach, -reach].map(|aside| Rect::centered(Point::new(from.x + aside, y), turned).rounded())
+    };
+    let farther = (1..STEPS).map(|step| STEP * step as f64).take_while(|distance| *distance <= room);
+    (places(0.0).to_vec(), farther.flat_map(places).collect())
 }
 
 fn length(points: &[Point]) -> f64 {

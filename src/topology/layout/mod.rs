@@ -13,7 +13,9 @@
 )]
 
 mod anchors;
+mod components;
 mod containers;
+mod device_tiers;
 mod diagram;
 mod geometry;
 mod labels;

@@ -69,15 +69,14 @@ impl SimpleGraph {
         components
     }
 
-    /// Returns the graph of some nodes, numbered by their position in the list.
+    /// Returns the graph of some nodes, in ascending order, numbered by their position in the list.
+    ///
+    /// Its cost does not grow with the rest of the graph, which may have as many parts as nodes.
     pub(in crate::topology) fn part(&self, nodes: &[usize]) -> Self {
-        let mut numbers = vec![None; self.len()];
-        for (number, node) in nodes.iter().enumerate() {
-            numbers[*node] = Some(number);
-        }
-        let links = nodes.iter().flat_map(|node| {
-            let numbers = &numbers;
-            self.neighbors(*node).iter().filter_map(move |neighbor| numbers[*node].zip(numbers[*neighbor]))
+        debug_assert!(nodes.is_sorted(), "the nodes are in ascending order");
+        let links = nodes.iter().enumerate().flat_map(|(number, node)| {
+            let neighbors = self.neighbors(*node).iter();
+            neighbors.filter_map(move |neighbor| Some((number, nodes.binary_search(neighbor).ok()?)))
         });
         Self::new(nodes.len(), links)
     }

@@ -7,6 +7,7 @@ use crate::invariant::Invariant;
 const MAX_SIDE: f64 = 10_000.0;
 const MAX_LABEL: f64 = 500.0;
 const MAX_HEADER: f64 = 1_000.0;
+const MAX_DEVICES: u32 = 1_000_000;
 
 /// The shapes of a diagram, sorted, and their tree of containers.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Outline {
     pub(super) label_widths: Vec<f64>,
     pub(super) ranks: Vec<Option<u8>>,
     pub(super) scopes: Vec<AddressScope>,
+    /// The number of devices that each shape stands for.
+    pub(super) weights: Vec<usize>,
     pub(super) pins: Vec<Option<Point>>,
     pub(super) formers: Vec<Option<Point>>,
     pub(super) parents: Vec<Option<usize>>,
@@ -71,6 +74,7 @@ impl Outline {
             label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, MAX_LABEL)).collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
             scopes: sorted.iter().map(|(_, shape)| shape.addresses).collect(),
+            weights: sorted.iter().map(|(_, shape)| shape.devices.clamp(1, MAX_DEVICES) as usize).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
             formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),
             parents,

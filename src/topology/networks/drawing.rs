@@ -16,7 +16,7 @@ use crate::inventory::{
 };
 use crate::model::{NetworkId, NodeId, OrganizationId, Permission, Redaction, TagId, TopologyView};
 use crate::topology::graph::{
-    Detail, Graph, GraphOptions, GroupBy, Positions, Redactor, SensitiveValues, apply, build,
+    Detail, Folding, Graph, GraphOptions, GroupBy, Positions, Redactor, SensitiveValues, apply, build,
     diagram_with_ports, lay_out,
 };
 
@@ -65,11 +65,16 @@ impl Drawing {
         options: &GraphOptions,
         kept: Option<&KeptLayout>,
     ) -> Graph {
-        let mut input = state.input(self.network, options);
-        input.tag_names.clone_from(&self.tag_names);
         let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
         // Fewer devices, such as those of one role, may need no folds.
-        input.folding = memory::folding(kept.filter(|_| folded == self.whole()));
+        let kept = kept.filter(|_| folded == self.whole());
+        self.build_folded(state, options, memory::folding(kept))
+    }
+
+    fn build_folded(&self, state: &NetworkState, options: &GraphOptions, folding: Folding) -> Graph {
+        let mut input = state.input(self.network, options);
+        input.tag_names.clone_from(&self.tag_names);
+        input.folding = folding;
         build(&input)
     }
 
@@ -93,7 +98,13 @@ impl Drawing {
         if self.placement == Placement::Remembered {
             return self.draw_as_before(state, kept, may_renew, finish);
         }
-        let mut graph = self.build(state, &self.options, kept);
+        let mut graph = match kept {
+            None => self.build(state, &self.options, None),
+            Some(_) => {
+                let (whole, kept) = self.whole_picture(state, kept);
+                if self.options == self.whole() { whole } else { self.build(state, &self.options, kept) }
+            }
+        };
         graph.revision = revision_of(&graph);
         if self.placement == Placement::Tidy {
             lay_out(&mut graph, &self.pins);
@@ -134,11 +145,7 @@ impl Drawing {
         kept: Option<&'k KeptLayout>,
     ) -> (Graph, Option<&'k KeptLayout>) {
         let options = self.whole();
-        let graph = self.build(state, &options, kept);
-        match kept {
-            Some(kept) if memory::is_outdated(&graph, kept) => (self.build(state, &options, None), None),
-            _ => (graph, kept),
-        }
+        memory::build_whole(kept, |folding| self.build_folded(state, &options, folding))
     }
 
     /// Returns the layout of the picture without regard to the kept one; `None` if there is nothing to keep.
@@ -277,9 +284,11 @@ impl Topologies {
             if share.redact.is_empty() { self.inventory.kept_layout(&picture).await?.layout } else { None };
         let (share, network, secret) = (share.clone(), *network, secret.clone());
         let draw = move |state: &NetworkState| {
-            let mut input = state.input(network, &options);
-            input.folding = memory::folding(kept.as_ref());
-            let mut graph = build(&input);
+            let (mut graph, kept) = memory::build_whole(kept.as_ref(), |folding| {
+                let mut input = state.input(network, &options);
+                input.folding = folding;
+                build(&input)
+            });
             let mut values = SensitiveValues::of(state.hosts(), &share.redact);
             if share.redact.contains(&Redaction::Names) {
                 state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
@@ -291,7 +300,7 @@ impl Topologies {
             let renamed = |places: BTreeMap<NodeId, [f64; 2]>| -> BTreeMap<NodeId, [f64; 2]> {
                 places.into_iter().map(|(id, place)| (redactor.id(id), place)).collect()
             };
-            let former = kept.as_ref().map(memory::former_positions).unwrap_or_default();
+            let former = kept.map(memory::former_positions).unwrap_or_default();
             lay_out(&mut graph, &Positions { pinned: renamed(pins), former: renamed(former) });
             // Of what the share shows: it must not tell viewers that something changed which the share conceals.
             graph.revision = revision_of(&graph);

@@ -30,17 +30,30 @@ pub(super) fn former_positions(kept: &KeptLayout) -> BTreeMap<NodeId, [f64; 2]> 
     kept.nodes.iter().map(|&(id, [x, y, ..])| (id, [x, y])).collect()
 }
 
-/// Returns how a picture is folded as the kept one: the number of devices decides only when everything is placed anew, so that
-/// one host more or less does not change what the others look like.
+/// Returns the folds of the kept layout.
+///
+/// The number of devices decides only when everything is placed anew, so that one host more or less does not change how the
+/// others are drawn.
 pub(super) fn folding(kept: Option<&KeptLayout>) -> Folding {
     let nodes = |kept: &KeptLayout| kept.nodes.iter().map(|(id, _)| *id).collect();
     kept.map_or(Folding::AsNeeded, |kept| Folding::AsBefore(nodes(kept)))
 }
 
-/// Returns whether so many nodes have come and gone that everything is folded and placed anew.
-pub(super) fn is_outdated(graph: &Graph, kept: &KeptLayout) -> bool {
-    let present = graph.nodes.iter().map(|node| node.id).collect();
-    changes(&present, kept) > MIN_CHANGES.max(kept.placed / 2)
+/// Builds the whole picture with the folds of the kept layout, or anew if too many nodes are new or gone. Returns the kept
+/// layout if it is of use.
+pub(super) fn build_whole(
+    kept: Option<&KeptLayout>,
+    build: impl Fn(Folding) -> Graph,
+) -> (Graph, Option<&KeptLayout>) {
+    let graph = build(folding(kept));
+    let is_outdated = |kept: &&KeptLayout| {
+        let present = graph.nodes.iter().map(|node| node.id).collect();
+        changes(&present, kept) > MIN_CHANGES.max(kept.placed / 2)
+    };
+    match kept {
+        Some(kept) if is_outdated(&kept) => (build(Folding::AsNeeded), None),
+        _ => (graph, kept),
+    }
 }
 
 /// Returns the arrangement of a diagram whose layout is kept; `None` if another one is kept.
@@ -86,6 +99,7 @@ pub(super) fn content_of(diagram: &Diagram) -> String {
         let lengths = [shape.size.width, shape.size.height, shape.header, shape.label_width];
         lengths.into_iter().chain(pin).for_each(|length| digest.update(length.to_bits().to_be_bytes()));
         digest.update(shape.order.to_be_bytes());
+        digest.update(shape.devices.to_be_bytes());
         digest.update([shape.rank.map_or(u8::MAX, |rank| rank), shape.addresses as u8]);
     }
     for connection in &diagram.connections {

@@ -1,4 +1,4 @@
-//! What the page of a network begins with: its devices, or the overview where their names would be too small.
+//! The choice between devices and overview for the page of a network, by the size of names.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl Topologies {
         network: NetworkId,
         options: &GraphOptions,
     ) -> Result<Detail, Error> {
-        // What a reader has unfolded or moved must not change what the page begins with.
+        // Unfolding or moving nodes must not change this choice.
         let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
         let drawing = self.drawing(organization, network, folded, Placement::Nowhere).await?;
         let choose = move |state: &NetworkState| {

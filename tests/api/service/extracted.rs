@@ -1,10 +1,14 @@
 //! Rejections of axum's extractors at endpoints of the host application.
 
-use axum::body::{Body, Bytes};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::routing::{get as reads, post as writes};
 use axum::{Json, Router};
 use http::{Request, Response};
+use http_body::Frame;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -229,6 +233,70 @@ fn rejected_body_names_its_field_or_its_place() {
         assert_eq!(ask(&application, post("/bytes", "text")).await.json["data"], 4);
         assert_eq!(ask(&application, post("/stream", &"x".repeat(5_000))).await.json["data"], 5_000);
         assert_eq!(ask(&application, post("/stream", "")).await.json["data"], 0);
+    });
+}
+
+/// Returns the bytes of request bodies that are held, and the most that may be.
+fn held(api: &Api) -> (u64, u64) {
+    let figures = api.figures();
+    let bodies = figures.memory.iter().find(|memory| memory.name == "request_bodies").unwrap();
+    (bodies.used, bodies.limit)
+}
+
+/// Answers how many bytes the bodies hold while a handler has one.
+async fn held_meanwhile(State(api): State<Api>, admitted: Admitted, Extract(_): Extract<Bytes>) -> Answer {
+    api.respond(&admitted, Ok(held(&api).0))
+}
+
+/// A body whose client sends no more after the first bytes.
+struct Unfinished(Option<Bytes>);
+
+impl HttpBody for Unfinished {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(Ok(Frame::data(bytes)))))
+    }
+}
+
+#[test]
+fn bodies_that_are_read_as_a_whole_share_the_memory_of_all_bodies() {
+    const FREE: u64 = 64 * 1024;
+    const SIZE: usize = 1024 * 1024;
+    run_with(Fixture::new, async |fixture| {
+        let api = &fixture.server.api;
+        let application = Router::new()
+            .route("/held", writes(held_meanwhile))
+            .route("/stream", writes(stream))
+            .layer(DefaultBodyLimit::disable())
+            .with_state(api.clone());
+        let post =
+            |target: &str, body: Body| with_key(Request::post(target).body(body).unwrap(), &fixture.key);
+        let whole = || Body::from(vec![b'x'; SIZE]);
+        let reply = ask(&application, post("/held", whole())).await;
+        assert_eq!(reply.json["data"], SIZE as u64 - FREE);
+        assert_eq!(held(api).0, 0);
+
+        let limit = held(api).1;
+        let large = Bytes::from(vec![b'x'; usize::try_from(limit).unwrap()]);
+        let unfinished = Body::new(Unfinished(Some(large)));
+        let request = tokio::spawn(application.clone().oneshot(post("/held", unfinished)));
+        while held(api).0 == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(held(api).0, limit - FREE);
+        let refused = ask(&application, post("/held", whole())).await;
+        refused.refuses(429, "rate_limit_exceeded", &json!({"retry_after": 1}));
+        // A stream is not held in memory.
+        assert_eq!(ask(&application, post("/stream", whole())).await.json["data"], SIZE);
+        request.abort();
+        request.await.unwrap_err();
+        assert_eq!(held(api).0, 0);
+        assert_eq!(ask(&application, post("/held", whole())).await.head.status, 200);
     });
 }
 

@@ -6,7 +6,7 @@ use toposcope::access::Caller;
 use toposcope::Inventory;
 use toposcope::inventory::{Bootstrap, HostQuery, NewUser};
 use toposcope::model::{Host, HostOrderField, Network, OrganizationId, Permission};
-use toposcope::store::{Batch, MemoryStore, Precondition, Store, UniqueKey};
+use toposcope::store::{Batch, MemoryStore, Name, Precondition, Store, UniqueKey};
 
 use super::setup::{Setup, on_each_store};
 use crate::support::{PASSWORD, inventory_in, owner_of};
@@ -96,8 +96,8 @@ async fn upgrade_lets_users_log_in_whose_addresses_were_compared_otherwise() {
     let (mut form, mut batch) = (None, Batch::new());
     for mut entry in snapshot.next(1_000).await.unwrap() {
         if entry.record.key.id == changed.id.uuid() && !entry.facets.unique_keys.is_empty() {
-            let name = entry.facets.unique_keys[0].name;
-            entry.facets.unique_keys = vec![UniqueKey::new(name, "strasse@example.net")];
+            entry.facets.unique_keys = vec![UniqueKey::new(Name::new("email"), "strasse@example.net")];
+            entry.facets.links.clear();
             batch.put(entry.record.key, Precondition::Present, entry.facets, entry.record.body);
         } else if entry.record.key.kind.to_string() == "host_facets" {
             form = Some(entry.record.key);

@@ -5,12 +5,15 @@ use std::time::Duration;
 use toposcope::access::{Caller, LoginLimits};
 use toposcope::inventory::{Bootstrap, Entity, ErrorKind, Inventory, NewUser};
 use toposcope::model::{OrganizationId, Permission, User};
-use toposcope::store::{Key, Name};
+use toposcope::store::{Export, Key, Name, Restore, TransferErrorKind, UniqueKey};
 
 use crate::backend::run;
 use crate::support::{Fixture, PASSWORD, Probe, already_exists, concurrently, refusal};
 
 const ANN: &str = "ann@example.net";
+
+/// Users who are created one after the other log in in this order.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// A fixture whose inventory shares addresses, with eight further organizations.
 async fn shared() -> (Fixture, Vec<OrganizationId>) {
@@ -121,6 +124,7 @@ fn login_chooses_among_the_organizations_whose_password_is_right() {
         let mut users = Vec::new();
         for organization in &organizations[..4] {
             users.push(create(inventory, *organization, PASSWORD).await.unwrap());
+            fixture.clock.advance(MOMENT);
         }
         create(inventory, organizations[4], "another password").await.unwrap();
         let system = Caller::system(organizations[3]);
@@ -153,27 +157,111 @@ async fn choice_is_no_failed_login() {
     assert!(log_in_to(&fixture.inventory, organizations[0]).await.is_ok());
 }
 
+/// A ninth user is created like any other: a refusal would tell its organization of eight others.
 #[test]
-fn ninth_organization_is_refused_until_a_place_is_free() {
+fn ninth_user_logs_in_by_naming_its_organization() {
     run(async || {
         let (fixture, organizations) = shared().await;
         let inventory = &fixture.inventory;
         let mut users = Vec::new();
         for organization in &organizations {
             users.push(create(inventory, *organization, PASSWORD).await.unwrap());
+            fixture.clock.advance(MOMENT);
         }
+        let ninth = create(inventory, fixture.organization, "password of the ninth").await.unwrap();
+        assert_eq!(log_in(inventory, "password of the ninth").await, Err(ErrorKind::InvalidCredentials));
+        let named =
+            inventory.log_in_to(None, Some(fixture.organization), ANN, "password of the ninth".into());
+        assert_eq!(*named.await.unwrap().user(), ninth);
         let taken = already_exists(Entity::User, ANN);
         assert_eq!(fixture.refusal(create(inventory, fixture.organization, PASSWORD)).await, taken);
+
         let third = &users[2];
         inventory.users().delete(&Caller::system(third.organization_id), third.id).await.unwrap();
-        create(inventory, fixture.organization, PASSWORD).await.unwrap();
-        assert_eq!(fixture.refusal(create(inventory, organizations[2], PASSWORD)).await, taken);
+        assert_eq!(log_in(inventory, "password of the ninth").await, Ok(fixture.organization));
         for user in users.iter().filter(|user| user.id != third.id) {
             assert_eq!(log_in_to(inventory, user.organization_id).await.as_ref(), Ok(user));
         }
         inventory.organizations().delete(organizations[7]).await.unwrap();
-        create(inventory, organizations[2], PASSWORD).await.unwrap();
+        create(inventory, organizations[2], "another password").await.unwrap();
+        assert_eq!(log_in(inventory, "another password").await, Ok(organizations[2]));
     });
+}
+
+#[test]
+fn nothing_stored_of_a_user_depends_on_users_of_other_organizations() {
+    run(async || {
+        let (fixture, organizations) = shared().await;
+        let mut stored = Vec::new();
+        for organization in &organizations {
+            let user = create(&fixture.inventory, *organization, PASSWORD).await.unwrap();
+            assert_eq!(user.id.uuid().get_version_num(), 7);
+            let key = Key::new(Name::new("user"), user.id.uuid());
+            let contents = fixture.contents().await;
+            let mut facets = contents.into_iter().find(|stored| stored.record.key == key).unwrap().facets;
+            // The only difference is the organization itself, a digest of which is in the unique key.
+            facets.organization = None;
+            assert_eq!(facets.unique_keys.len(), 1);
+            facets.unique_keys.clear();
+            stored.push(facets);
+        }
+        stored.dedup();
+        assert_eq!(stored.len(), 1, "{stored:?}");
+    });
+}
+
+#[test]
+fn organization_is_restored_beside_others_with_the_same_addresses() {
+    run(async || {
+        let (fixture, organizations) = shared().await;
+        let inventory = &fixture.inventory;
+        for organization in &organizations[..2] {
+            create(inventory, *organization, &format!("password of {organization}")).await.unwrap();
+            fixture.clock.advance(MOMENT);
+        }
+        let mut file = Vec::new();
+        inventory.organizations().export(organizations[1], Export::new(), &mut file).await.unwrap();
+        inventory.organizations().delete(organizations[1]).await.unwrap();
+        for organization in &organizations[2..] {
+            create(inventory, *organization, PASSWORD).await.unwrap();
+        }
+        create(inventory, fixture.organization, PASSWORD).await.unwrap();
+        inventory.organizations().restore(Restore::new(), &file[..]).await.unwrap();
+        for organization in &organizations[..2] {
+            let session = log_in(inventory, &format!("password of {organization}")).await;
+            assert_eq!(session, Ok(*organization));
+        }
+        // A store whose users do not share addresses has one user with the address.
+        let other = Fixture::new().await;
+        create(&other.inventory, other.organization, PASSWORD).await.unwrap();
+        let refused = other.inventory.organizations().restore(Restore::new(), &file[..]).await;
+        assert_eq!(refused.unwrap_err().kind(), TransferErrorKind::Taken);
+    });
+}
+
+/// Otherwise, a client that locks an address out would learn that an organization has got a user with it.
+#[tokio::test]
+async fn refusal_after_too_many_failures_is_the_same_when_users_are_created_and_deleted() {
+    let (fixture, organizations) = shared().await;
+    fixture.user("other@example.net", Permission::Viewer, &[]).await;
+    let inventory = &fixture.inventory;
+    for _ in 0..5 {
+        assert_eq!(log_in(inventory, "wrong password").await, Err(ErrorKind::InvalidCredentials));
+    }
+    let refused = async || {
+        let before = inventory.figures().logins.hashes.waits.count();
+        let refused = log_in(inventory, "wrong password").await;
+        (refused, inventory.figures().logins.hashes.waits.count() - before)
+    };
+    let before = refused().await;
+    assert!(matches!(before, (Err(ErrorKind::TooManyAttempts { .. }), 8)), "{before:?}");
+    let users = [
+        create(inventory, organizations[0], PASSWORD).await.unwrap(),
+        create(inventory, organizations[1], PASSWORD).await.unwrap(),
+    ];
+    assert_eq!(refused().await, before);
+    inventory.users().delete(&Caller::system(organizations[0]), users[0].id).await.unwrap();
+    assert_eq!(refused().await, before);
 }
 
 #[test]
@@ -219,11 +307,14 @@ async fn failed_login_takes_the_same_work_for_any_number_of_users() {
     }
     work.dedup();
     let [(calls, reads, hashes)] = work.as_slice() else { panic!("{work:?}") };
-    assert_eq!((calls.len(), *reads, *hashes), (24, 16, 8));
+    assert_eq!((calls.len(), *reads, *hashes), (25, 16, 8));
     // To one organization, with and without a user who has the address: the same calls, and one hash.
     for organization in [organizations[0], other.organization_id, OrganizationId::nil()] {
-        let work = work_of_failed_login(&fixture, &inventory, &probe, Some(organization)).await;
-        assert_eq!(work, (calls.clone(), 16, 1));
+        let (calls, reads, hashes) =
+            work_of_failed_login(&fixture, &inventory, &probe, Some(organization)).await;
+        let both = ["get_by_unique_key user_email", "get_by_unique_key email"];
+        assert_eq!(calls, [&both[..], &["get user password", "get password"]].concat());
+        assert_eq!((reads, hashes), (2, 1));
     }
 }
 
@@ -241,8 +332,9 @@ async fn work_of_failed_login(
     let refused = inventory.log_in_to(None, organization, ANN, "wrong password".to_owned()).await;
     assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
     // The choice of decoys, now and then, depends on the time alone.
-    let made: Vec<_> =
-        probe.take_passed().into_iter().filter(|call| !call.name.starts_with("list")).collect();
+    let made: Vec<_> = probe.take_passed().into_iter().filter(|call| call.name != "list password").collect();
+    // A store reads the bodies of one call together.
+    assert!(made.iter().all(|call| call.bodies <= 1), "{made:?}");
     let reads = made.iter().map(|call| call.bodies).sum();
     let hashes = inventory.figures().logins.hashes.waits.count() - hashes;
     (made.into_iter().map(|call| call.name).collect(), reads, hashes)
@@ -252,42 +344,54 @@ async fn work_of_failed_login(
 async fn store_opened_without_the_option_keeps_all_users_and_lets_the_first_log_in() {
     let (fixture, organizations) = shared().await;
     let first = create(&fixture.inventory, organizations[0], PASSWORD).await.unwrap();
+    fixture.clock.advance(MOMENT);
     let second = create(&fixture.inventory, organizations[1], PASSWORD).await.unwrap();
     let session =
         fixture.inventory.log_in_to(None, Some(organizations[1]), ANN, PASSWORD.to_owned()).await.unwrap();
     let without = fixture.second_inventory();
     assert_eq!(log_in(&without, PASSWORD).await, Ok(organizations[0]));
-    assert_eq!(log_in_to(&without, organizations[1]).await, Err(ErrorKind::InvalidCredentials));
+    assert_eq!(log_in_to(&without, organizations[1]).await.as_ref(), Ok(&second));
     assert!(without.authenticate_session(session.plaintext()).await.is_ok());
     let taken = already_exists(Entity::User, ANN);
     for organization in [organizations[1], organizations[2]] {
         assert_eq!(fixture.refusal(create(&without, organization, PASSWORD)).await, taken);
     }
-    // A change keeps the place of the second user, and when the first is gone, its organization stays the only one.
+    // When the first is gone, the address is that of the second user.
     let system = Caller::system(organizations[1]);
     without.users().set_rights(&system, second.id, Permission::Member, Vec::new()).await.unwrap();
     without.users().delete(&Caller::system(organizations[0]), first.id).await.unwrap();
     assert_eq!(without.upgrade().await.unwrap(), 0);
-    assert_eq!(fixture.refusal(create(&without, organizations[1], PASSWORD)).await, taken);
-    create(&without, organizations[2], "another password").await.unwrap();
-    assert_eq!(log_in(&fixture.inventory, PASSWORD).await, Ok(organizations[1]));
+    assert_eq!(log_in(&without, PASSWORD).await, Ok(organizations[1]));
+    for organization in [organizations[1], organizations[2]] {
+        assert_eq!(fixture.refusal(create(&without, organization, PASSWORD)).await, taken);
+    }
+    without.users().delete(&system, second.id).await.unwrap();
+    create(&without, organizations[2], PASSWORD).await.unwrap();
+    assert_eq!(log_in(&without, PASSWORD).await, Ok(organizations[2]));
 }
 
 #[tokio::test]
-async fn user_of_an_earlier_version_is_found_and_gets_its_second_key() {
+async fn user_of_an_earlier_version_logs_in_and_keeps_the_address_through_the_upgrade() {
     let (fixture, organizations) = shared().await;
     let user = create(&fixture.inventory, organizations[0], PASSWORD).await.unwrap();
     let key = Key::new(Name::new("user"), user.id.uuid());
     let complete = fixture.contents().await.into_iter().find(|stored| stored.record.key == key).unwrap();
     let mut facets = complete.facets.clone();
-    facets.unique_keys.retain(|key| key.name.as_str() == "email");
+    facets.unique_keys = vec![UniqueKey::new(Name::new("email"), ANN)];
+    facets.links.retain(|link| link.relation.as_str() != "email");
     fixture.overwrite(complete.record.key, facets, complete.record.body.to_vec()).await;
     let new = NewUser::new(ANN, Permission::Viewer);
+    assert_eq!(log_in(&fixture.inventory, PASSWORD).await, Ok(organizations[0]));
+    assert_eq!(log_in_to(&fixture.inventory, organizations[0]).await.as_ref(), Ok(&user));
+    assert_eq!(log_in_to(&fixture.inventory, organizations[1]).await, Err(ErrorKind::InvalidCredentials));
     let ensured = fixture.inventory.users().ensure(&Caller::system(organizations[0]), new).await.unwrap();
     assert_eq!(ensured, user);
     let taken = already_exists(Entity::User, ANN);
     assert_eq!(fixture.refusal(create(&fixture.inventory, organizations[0], PASSWORD)).await, taken);
+    let without = fixture.second_inventory();
+    assert_eq!(fixture.refusal(create(&without, organizations[1], PASSWORD)).await, taken);
     assert_eq!(fixture.inventory.upgrade().await.unwrap(), 1);
+    assert_eq!(log_in(&fixture.inventory, PASSWORD).await, Ok(organizations[0]));
     let upgraded =
         fixture.contents().await.into_iter().find(|stored| stored.record.key == complete.record.key);
     assert_eq!(upgraded.unwrap().facets, complete.facets);

@@ -1,6 +1,7 @@
 //! Tests of arrangements.
 
 mod anchors;
+mod containers;
 mod faults;
 mod fixture;
 mod labels;

@@ -24,6 +24,8 @@ pub use self::held::BodyError;
 use self::held::{HeldBody, chunk_bytes};
 pub(in crate::service) use self::held::{Holds, ListChunk, NextChunk};
 use self::pieces::Pieces;
+#[cfg(feature = "axum")]
+pub(in crate::service) use self::room::IncomingBody;
 pub(in crate::service) use self::room::RequestRoom;
 pub(in crate::service) use self::sweeper::Sweeper;
 use crate::service::budget::Reservation;

@@ -56,7 +56,7 @@ impl<'r> RequestRoom<'r> {
 
     /// Holds the bytes of a body that has arrived.
     pub(in crate::service) fn hold_body(&self, body: IncomingBody) {
-        *lock(&self.body) = Some(body.held);
+        *lock(&self.body) = Some(body.into_arrived());
     }
 
     /// Returns the room for the answer.
@@ -94,6 +94,11 @@ impl IncomingBody {
     pub(in crate::service) fn grow(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
         self.incoming.grow(bytes)?;
         self.held.grow(bytes)
+    }
+
+    /// Returns what the body holds once it has arrived.
+    pub(in crate::service) fn into_arrived(self) -> Reservation {
+        self.held
     }
 }
 

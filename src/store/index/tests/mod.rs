@@ -4,6 +4,7 @@ mod common;
 mod lists;
 mod load;
 mod random;
+mod revisions;
 
 use std::mem::discriminant;
 

@@ -145,7 +145,10 @@ impl Random {
             }],
             1 => vec![Guard::UniqueKey { unique_key: self.unique_key(records), holder: None }],
             2 => vec![Guard::LinkedWithin { organization, link: self.link() }],
-            3 => vec![Guard::NetworkEmpty { organization, network: self.id(6) }],
+            3 => {
+                let except = if self.chance(70) { Vec::new() } else { vec![self.pick(&KINDS)] };
+                vec![Guard::NetworkEmpty { organization, network: self.id(6), except }]
+            }
             _ => Vec::new(),
         }
     }

@@ -73,6 +73,7 @@ impl Index {
         }
         // A batch writes each record once, so nothing else of it concerns the new rows.
         self.insert_rows(&new);
+        self.bound_emptied();
         replaced
     }
 

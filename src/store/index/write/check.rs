@@ -98,8 +98,9 @@ impl Index {
                 let within = linked.filter_map(|row| self.key(*row)).all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::linked(*link)) }
             }
-            Guard::NetworkEmpty { organization, network } => {
-                let mut there = self.rows_on(*network, *organization).filter_map(|row| self.key(row));
+            Guard::NetworkEmpty { organization, network, except } => {
+                let there = self.rows_on(*network, *organization, except);
+                let mut there = there.filter_map(|row| self.key(row));
                 let within = there.all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::network_in_use(*network)) }
             }
@@ -195,9 +196,19 @@ impl Index {
     }
 
     /// Iterates over the rows of all kinds on a network of an organization. `None`: of any organization or none.
-    fn rows_on(&self, network: Uuid, organization: Option<Uuid>) -> impl Iterator<Item = RowId> + '_ {
+    fn rows_on(
+        &self,
+        network: Uuid,
+        organization: Option<Uuid>,
+        except: &[Name],
+    ) -> impl Iterator<Item = RowId> {
+        let except: Vec<_> = except.iter().filter_map(|kind| self.names.find(*kind)).collect();
+        let tables = self.tables.iter().filter(move |(kind, _)| !except.contains(kind));
+        let tables: Vec<_> = tables.map(|(_, table)| table).collect();
         let partitions = self.rows.partitions().on(network, organization);
-        partitions.flat_map(|partition| self.tables.values().flat_map(move |table| table.rows(partition)))
+        partitions.flat_map(move |partition| {
+            tables.clone().into_iter().flat_map(move |table| table.rows(partition))
+        })
     }
 }
 

@@ -75,6 +75,7 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
         shape.order = orders.get(&index).copied().asserted_or_default();
         shape.rank = if outside.contains(&node.id) { Some(0) } else { rank(graph.view, node) };
         shape.addresses = node.addresses;
+        shape.devices = node.collapsed.max(1);
         shape.pin = positions.pinned.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape.former = positions.former.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape

@@ -3,7 +3,7 @@
 use super::size::LABEL_SIZE;
 use crate::topology::graph::shape::{Graph, NodeKind};
 
-/// What a picture is shown on, and the least size of names on it. All are in one unit.
+/// The size of a sheet or a screen, and the least size of names on it, in one unit.
 pub(in crate::topology) struct Surface {
     width: f64,
     height: f64,
@@ -18,7 +18,7 @@ pub(in crate::topology::graph) const A3: Surface =
 /// The part of a page of 1440 × 900 pixels that shows the picture. Names have at least 9 pixels.
 pub(in crate::topology) const SCREEN: Surface = Surface { width: 1416.0, height: 772.0, name: 9.0 };
 
-/// What a picture needs beside its content: margins, title and legend, in pixels of the picture.
+/// The size of margins, title and legend, in pixels of the picture.
 const BESIDE: (f64, f64) = (48.0, 200.0);
 
 impl Surface {
@@ -38,11 +38,17 @@ impl Surface {
     /// Returns whether the nodes of a graph have room beside each other. If not, it needs no layout to know that the names
     /// are too small.
     pub(in crate::topology) fn may_hold(&self, graph: &Graph) -> bool {
+        if graph.edges.len() >= MAX_LINES {
+            return false;
+        }
         let is_frame = |kind| matches!(kind, NodeKind::Subnet | NodeKind::Area);
         let cards = graph.nodes.iter().filter(|node| !is_frame(node.kind));
         cards.map(|node| area((node.width, node.height))).sum::<f64>() <= area(self.content())
     }
 }
+
+/// Number of lines from which a picture is not laid out to find out whether its names are large enough.
+pub(in crate::topology::graph) const MAX_LINES: usize = 4_000;
 
 /// The least distance between nodes, in pixels.
 const GAP: f64 = 14.0;

@@ -10,7 +10,7 @@ pub(super) use self::parts::{count_in_words, role_counts, words};
 use self::sheet::folds_needed;
 use super::GraphOptions;
 use super::draft::GraphDraft;
-use super::input::Folding;
+use super::input::{Detail, Folding};
 use super::port_name::port_name;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
@@ -18,7 +18,7 @@ use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
 use crate::topology::links::{Confidence, LinkState};
 
-/// The number of end devices from which a node that stands for them is smaller than they are.
+/// Minimum number of end devices in a group.
 const MIN_LEAVES: usize = 2;
 
 /// End devices that one node can stand for.
@@ -34,7 +34,7 @@ struct Fold {
 
 /// Replaces end devices by one node for each device and container.
 ///
-/// What a reader unfolds does not fold anything else.
+/// Unfolding one of them does not fold any other.
 pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions, folding: &Folding) {
     if !options.collapse {
         return;
@@ -47,8 +47,12 @@ pub(super) fn fold(draft: &mut GraphDraft, options: &GraphOptions, folding: &Fol
         #[cfg(feature = "service")]
         Folding::All => {}
     }
-    let is_expanded =
-        |fold: &Fold| options.expand.contains(&fold.group.id) || options.expand.contains(&fold.anchor);
+    // To open a box of an overview draws its devices as they would be without it.
+    let is_box =
+        |fold: &Fold| options.detail == Some(Detail::Overview) && fold.group.parent_id == Some(fold.anchor);
+    let is_expanded = |fold: &Fold| {
+        options.expand.contains(&fold.group.id) || (options.expand.contains(&fold.anchor) && !is_box(fold))
+    };
     for fold in folds.into_iter().filter(|fold| !is_expanded(fold)) {
         yield_turn();
         fold.apply(draft);
@@ -127,11 +131,14 @@ fn leaves(draft: &GraphDraft, focus: Option<NodeId>) -> BTreeMap<(NodeId, bool),
     leaves
 }
 
-/// Returns whether a node may be folded. What connects others is drawn one by one.
+/// Returns whether a node may be folded. Devices that connect others are drawn one by one.
 const fn is_end_device(node: &Node) -> bool {
     match node.kind {
+        // A box of an overview is no device, though it may be a host with its guests.
         NodeKind::Host | NodeKind::Stub => {
-            !is_infrastructure(node.role) && !matches!(node.role, HostRole::WirelessController)
+            node.collapsed == 0
+                && !is_infrastructure(node.role)
+                && !matches!(node.role, HostRole::WirelessController)
         }
         NodeKind::Subnet | NodeKind::Service => node.collapsed == 0,
         NodeKind::Segment | NodeKind::Group | NodeKind::Area => false,
@@ -148,7 +155,7 @@ fn made(
     let links = |leaf: &NodeId| links_of.get(leaf).into_iter().flatten().copied();
     let port = |edge: &Edge| {
         let port = if edge.source == anchor { &edge.source_port } else { &edge.target_port };
-        port.as_ref().map(|port| port_name(&port.name))
+        port.as_ref().map(|port| port_name(&port.name)).filter(|name| !name.is_empty())
     };
     let nodes: Vec<Leaf<'_>> = leaves
         .iter()

@@ -1,4 +1,4 @@
-//! What is in a fold, in numbers and in words.
+//! The content of folds, in numbers and in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub(super) struct Leaf<'a> {
     pub(super) port: Option<String>,
 }
 
-/// Says of a node what it stands for.
+/// Describes the end devices that a node stands for.
 pub(super) fn describe(group: &mut Node, mut leaves: Vec<Leaf<'_>>) {
     let all = leaves.len();
     group.folded = role_counts(leaves.iter().map(|leaf| leaf.node));
@@ -49,7 +49,7 @@ const MAX_ROLES: usize = 32;
 /// there are too many roles.
 pub(in crate::topology::graph) fn role_counts<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<RoleCount> {
     let mut counts: BTreeMap<HostRole, u32> = BTreeMap::new();
-    for node in nodes.filter(|node| matches!(node.kind, NodeKind::Host | NodeKind::Stub)) {
+    for node in nodes.filter(|node| node.is_device()) {
         let count = counts.entry(node.role).or_default();
         *count = count.saturating_add(1);
     }
@@ -68,7 +68,7 @@ pub(in crate::topology::graph) fn role_counts<'n>(nodes: impl Iterator<Item = &'
     counts
 }
 
-/// Returns how many nodes of which kind there are, where roles say nothing.
+/// Returns the number and the kind of nodes in words.
 pub(in crate::topology::graph) fn count_in_words(
     count: usize,
     kinds: impl Iterator<Item = NodeKind>,
@@ -116,7 +116,7 @@ fn by_vlan(leaves: &[Leaf<'_>]) -> Option<Vec<FoldedPart>> {
         return None;
     }
     let mut parts: Vec<(Option<u16>, Vec<&Node>)> = vlans.into_iter().collect();
-    // What has no known VLAN, or one of the smallest of many VLANs, is together the last part.
+    // The last part has the devices without a known VLAN, and those of the smallest of many VLANs.
     parts.sort_by_key(|(vlan, nodes)| (vlan.is_none(), std::cmp::Reverse(nodes.len())));
     let kept = if parts.len() > MAX_PARTS { MAX_PARTS - 1 } else { parts.len() };
     let others: Vec<&Node> = parts.drain(kept..).flat_map(|(_, nodes)| nodes).collect();
@@ -142,7 +142,11 @@ fn by_port(leaves: &mut [Leaf<'_>]) -> Option<Vec<FoldedPart>> {
     }
     let part = |run: &&[Leaf<'_>]| FoldedPart {
         vlan: None,
-        ports: Some(port_list(run.iter().filter_map(|leaf| leaf.port.as_deref()))),
+        ports: Some(shorten_to_width(
+            &port_list(run.iter().filter_map(|leaf| leaf.port.as_deref())),
+            DETAIL_SIZE,
+            MAX_SUMMARY,
+        )),
         folded: role_counts(run.iter().map(|leaf| leaf.node)),
     };
     Some(runs.iter().map(part).collect())

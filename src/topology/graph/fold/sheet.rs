@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use super::Fold;
 use crate::model::{NodeId, TopologyView};
 use crate::topology::graph::arrange::size::{extent, measure};
-use crate::topology::graph::arrange::surface::{A3, area};
+use crate::topology::graph::arrange::surface::{A3, MAX_LINES, area};
 use crate::topology::graph::arrange::{Positions, lay_out};
 use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::{Edge, Graph, Node};
-
-/// Number of lines from which no picture fits on a sheet, so that none is made.
-const MAX_LINES: usize = 4_000;
 
 /// Returns how many of the groups must be folded, so that the names are large enough on A3; all if they never are.
 ///

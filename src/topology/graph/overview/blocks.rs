@@ -14,7 +14,7 @@ use crate::topology::graph::shape::{Node, NodeKind, TextKind};
 use crate::topology::graph::views::l2::is_infrastructure;
 use crate::topology::layout::SimpleGraph;
 
-/// Maximum number of boxes, unless a request names what they stand for.
+/// Number of boxes above which small parts are joined.
 const MAX_BLOCKS: usize = 40;
 /// Least number of boxes for what has no location, subnet or tag, however many of these there are.
 const MIN_OTHERS: usize = 8;
@@ -24,6 +24,8 @@ pub(super) struct Block {
     /// A container without content.
     pub(super) node: Node,
     pub(super) members: Vec<NodeId>,
+    /// Whether it is a location, a subnet or a tag, rather than a part of the network.
+    pub(super) is_named: bool,
 }
 
 /// Returns the boxes. A node of the outermost level is in at most one of them.
@@ -31,10 +33,16 @@ pub(super) fn blocks(draft: &GraphDraft, context: &GraphContext<'_>) -> Vec<Bloc
     let mut named: BTreeMap<NodeId, Block> = BTreeMap::new();
     let mut placed = BTreeSet::new();
     if let Some((by, areas)) = grouping(draft, context) {
+        let mut members: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
         for (id, name) in areas {
-            let node = area(context, by, &name);
-            named.entry(node.id).or_insert(Block { node, members: Vec::new() }).members.push(id);
+            members.entry(name).or_default().push(id);
             placed.insert(id);
+        }
+        for (name, mut members) in members {
+            yield_turn();
+            let node = area(context, by, &name);
+            let known = named.entry(node.id).or_insert(Block { node, members: Vec::new(), is_named: true });
+            known.members.append(&mut members);
         }
     }
     let outer = draft.nodes.values().filter(|node| node.parent_id.is_none()).map(|node| node.id);
@@ -46,7 +54,7 @@ pub(super) fn blocks(draft: &GraphDraft, context: &GraphContext<'_>) -> Vec<Bloc
         let id = derived_id("topology block", &[network.as_bytes(), part.key.as_bytes()]);
         let mut node = Node::new(id, NodeKind::Area, cut_text(&part.name()), TextKind::Name);
         node.role = part.heads.first().and_then(|head| draft.nodes.get(&head.id)).map(|head| head.role)?;
-        Some(Block { node, members: part.members })
+        Some(Block { node, members: part.members, is_named: false })
     };
     named.into_values().chain(others.into_iter().filter_map(block)).collect()
 }
@@ -65,7 +73,8 @@ fn grouping(draft: &GraphDraft, context: &GraphContext<'_>) -> Option<(GroupBy, 
     let names: BTreeSet<&String> = found.values().collect();
     let connecting = || draft.nodes.values().filter(|node| is_infrastructure(node.role));
     let located = connecting().filter(|node| found.contains_key(&node.id)).count();
-    let divides = (2..=MAX_BLOCKS).contains(&names.len()) && located * 2 >= connecting().count();
+    let divides =
+        (2..=MAX_BLOCKS).contains(&names.len()) && located > 0 && located * 2 >= connecting().count();
     divides.then_some((GroupBy::Location, found))
 }
 
@@ -84,7 +93,7 @@ impl<'a> Others<'a> {
             ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         let number = |id: NodeId| numbers.get(&draft.outermost(id)).copied();
         let mut weights = vec![0_usize; ids.len()];
-        for node in draft.nodes.values().filter(|node| is_device(node)) {
+        for node in draft.nodes.values().filter(|node| node.is_device()) {
             yield_turn();
             if let Some(weight) = number(node.id).and_then(|number| weights.get_mut(number)) {
                 *weight = weight.saturating_add(1);
@@ -136,7 +145,7 @@ impl<'a> Others<'a> {
     fn hub(&self, number: usize) -> Option<usize> {
         let [hub] = *self.network.neighbors(number) else { return None };
         let node = self.node(number)?;
-        let is_end = is_device(node) && !is_infrastructure(node.role);
+        let is_end = node.is_device() && !is_infrastructure(node.role);
         (is_end && self.network.degree(hub) > 1).then_some(hub)
     }
 
@@ -149,7 +158,11 @@ impl<'a> Others<'a> {
     ) -> Vec<Head> {
         let node = |number: &usize| self.node(core_of(number)?);
         let is_named = |number: &&usize| node(number).is_some_and(|node| node.kind != NodeKind::Segment);
-        let candidates: Vec<&usize> = nodes.iter().filter(is_named).collect();
+        let mut candidates: Vec<&usize> = nodes.iter().filter(is_named).collect();
+        if candidates.is_empty() {
+            // End devices around one shared segment.
+            candidates.extend(nodes);
+        }
         let most = candidates.iter().map(|number| network.degree(**number)).max().unwrap_or_default();
         let is_head = |number: &&&usize| network.degree(***number) * 10 >= most * 9;
         let mut heads: Vec<Head> = candidates
@@ -161,10 +174,6 @@ impl<'a> Others<'a> {
         heads.sort_unstable();
         heads
     }
-}
-
-const fn is_device(node: &Node) -> bool {
-    matches!(node.kind, NodeKind::Host | NodeKind::Stub)
 }
 
 /// A device that a part is named after.
@@ -179,7 +188,7 @@ struct Head {
 struct NamedPart {
     /// The devices that the part is named after, by name.
     heads: Vec<Head>,
-    /// What the id of the box follows from.
+    /// The node from whose id that of the box is derived.
     key: NodeId,
     members: Vec<NodeId>,
     weight: usize,
@@ -227,8 +236,8 @@ fn merged(mut parts: Vec<NamedPart>, limit: usize) -> Vec<NamedPart> {
             }
             None => part,
         };
+        joined.heads.sort_unstable();
         if joined.weight >= least {
-            joined.heads.sort_unstable();
             merged.push(joined);
         } else {
             open = Some(joined);

@@ -40,8 +40,10 @@ pub(super) fn overview(draft: &mut GraphDraft, context: &GraphContext<'_>) {
         boxes.push(node);
     }
     bundle(draft, &closed);
+    let is_closed_device = |node: &&Node| node.is_device() && closed.contains_key(&node.id);
+    let devices = draft.nodes.values().filter(is_closed_device).count();
     draft.nodes.retain(|id, _| !closed.contains_key(id));
-    draft.hidden.leaves = draft.hidden.leaves.saturating_add(closed.len());
+    draft.hidden.leaves = draft.hidden.leaves.saturating_add(devices);
     boxes.into_iter().for_each(|node| draft.add(node));
 }
 
@@ -53,8 +55,10 @@ fn container(
 ) -> Option<(Node, Vec<NodeId>)> {
     match block.members.as_slice() {
         [] => None,
-        // A container needs no further one around it.
-        [only] => Some((draft.nodes.get(only)?.clone(), contents.get(only)?.clone())),
+        // A container needs no further one around it, and a device that is a part by itself is itself.
+        [only] if !block.is_named || contents.contains_key(only) => {
+            Some((draft.nodes.get(only)?.clone(), contents.get(only)?.clone()))
+        }
         _ => Some((block.node, block.members)),
     }
 }
@@ -70,21 +74,20 @@ fn inside(members: Vec<NodeId>, contents: &BTreeMap<NodeId, Vec<NodeId>>) -> Vec
     inside
 }
 
-/// Says of a box what is in it.
+/// Describes the content of a box.
 fn summarize(node: &mut Node, inside: &[&Node]) {
-    let is_device = |node: &&&Node| matches!(node.kind, NodeKind::Host | NodeKind::Stub);
-    let devices: Vec<&Node> = inside.iter().filter(is_device).copied().collect();
+    let devices: Vec<&Node> = inside.iter().filter(|node| node.is_device()).copied().collect();
     let count = if devices.is_empty() { inside.len() } else { devices.len() };
     node.collapsed = u32::try_from(count).unwrap_or(u32::MAX);
     node.folded = role_counts(devices.iter().copied());
-    node.stale = inside.iter().all(|node| node.stale);
+    // A hypervisor is itself the box of its guests: its state is its own.
+    if node.kind != NodeKind::Host {
+        node.stale = inside.iter().all(|node| node.stale);
+        node.state = state_of(inside, &devices);
+    }
     if inside.iter().any(|node| node.addresses == AddressScope::Public) {
         node.addresses = AddressScope::Public;
     }
-    let connecting = || devices.iter().filter(|node| is_infrastructure(node.role)).map(|node| node.state);
-    // End devices that are switched off are no failure of the network.
-    node.state =
-        connecting().max().unwrap_or_else(|| LinkState::of_all(inside.iter().map(|node| node.state)));
     let down = match devices.iter().filter(|node| node.state == LinkState::Down).count() {
         0 => String::new(),
         down => format!(", {down} down"),
@@ -95,6 +98,12 @@ fn summarize(node: &mut Node, inside: &[&Node]) {
     let text = words(&counts, room, DETAIL_SIZE)
         .unwrap_or_else(|| count_in_words(count, inside.iter().map(|node| node.kind)));
     node.detail = Some(text + &down);
+}
+
+/// Returns the worst state of the devices that connect others. End devices that are switched off are no failure of the network.
+fn state_of(inside: &[&Node], devices: &[&Node]) -> LinkState {
+    let connecting = devices.iter().filter(|node| is_infrastructure(node.role)).map(|node| node.state);
+    connecting.max().unwrap_or_else(|| LinkState::of_all(inside.iter().map(|node| node.state)))
 }
 
 /// Replaces the links of boxes by one edge for each two nodes, and leaves out those within a box.

@@ -1,7 +1,6 @@
 //! Parts of a network, by its structure alone.
 //!
-//! What hangs together when the center of the network is taken away is a part, such as the distribution and the access
-//! switches of one building. A network without such a center, such as a ring, is divided around devices that are far from
+//! A part is connected without the center of the network, such as the distribution and the access switches of one building. A network without such a center, such as a ring, is divided around devices that are far from
 //! each other.
 
 #![allow(
@@ -67,6 +66,7 @@ fn around_center(network: &SimpleGraph, weights: &[usize]) -> Option<Vec<Cluster
     let (mut count, mut largest, mut chosen) = (0_usize, 0, None);
     for (depth, level) in levels.iter().enumerate().skip(1).rev() {
         for node in level {
+            crate::fair_threads::yield_turn();
             count += 1;
             largest = of_set[*node].max(largest);
             for neighbor in network.neighbors(*node).iter().filter(|neighbor| depths[**neighbor] >= depth) {
@@ -130,6 +130,7 @@ fn around_seeds(network: &SimpleGraph) -> Vec<Cluster> {
     let mut nearest = vec![(usize::MAX, 0); network.len()];
     let mut next = farthest(&network.hops(&[0])).unwrap_or(0);
     for seed in 0..count {
+        crate::fair_threads::yield_turn();
         for (node, hops) in network.hops(&[next]).into_iter().enumerate() {
             nearest[node] = nearest[node].min((hops.unwrap_or(usize::MAX), seed));
         }

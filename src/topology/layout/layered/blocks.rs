@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
 use super::rows::{self, ArrangedRows, RowItem};
-use super::stack::{TierStyle, stack};
+use super::stack::{TierRow, TierStyle, stack};
 use crate::invariant::Invariant;
 use crate::union_find::UnionFind;
 
@@ -83,8 +83,8 @@ pub(super) fn arrange(
             // Leaves have nothing below them.
             let below = below.remove(&group).unwrap_or_default();
             across += lines_across(level, levels, &tops);
-            let height = style.and_then(|style| style.heights.get(depth)).copied();
-            let part = block(level, keys, &tops, below, style.zip(height));
+            let row = style.and_then(|style| style.rows.get(depth)).copied();
+            let part = block(level, keys, &tops, below, style.zip(row));
             blocks.insert(group, (tops, part));
         }
         // Blocks that only higher layers are connected to wait for these.
@@ -137,7 +137,7 @@ fn block(
     keys: &[usize],
     tops: &[usize],
     below: Vec<(Vec<usize>, BlockPart)>,
-    style: Option<(&TierStyle<'_>, f64)>,
+    style: Option<(&TierStyle<'_>, TierRow)>,
 ) -> BlockPart {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut hanging: Vec<LowerPart> = below

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 pub(super) use self::blocks::MAX_SHARING;
 pub(super) use self::rows::{MAX_IN_A_ROW, trunk_gap};
-pub(super) use self::tiered::{LineEnds, PLACE, PlacedTiers, arrange_tiers};
+pub(super) use self::tiered::{LineEnds, PLACE, PlacedTiers, arrange_tiers, widen};
 use super::containers::Level;
 use super::geometry::Point;
 use super::network::SimpleGraph;

@@ -45,9 +45,11 @@ fn initial(network: &SimpleGraph, levels: &[usize]) -> Vec<Vec<usize>> {
     let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
     let mut layers = vec![Vec::new(); depth];
     let mut seen = vec![false; network.len()];
-    let tops = (0..network.len()).filter(|node| levels[*node] == 0);
-    for top in tops {
-        let mut waiting = vec![top];
+    // From the top, then from what no way leads down to through each level.
+    let mut starts: Vec<usize> = (0..network.len()).collect();
+    starts.sort_by_key(|node| levels[*node]);
+    for start in starts {
+        let mut waiting = vec![start];
         while let Some(node) = waiting.pop() {
             if seen[node] {
                 continue;

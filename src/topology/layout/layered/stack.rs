@@ -19,12 +19,22 @@ const MAX_TOP_GAP: f64 = 400.0;
 pub(super) struct TierStyle<'a> {
     /// Whether a node hangs below its only neighbor.
     pub(super) is_leaf: &'a [bool],
-    /// The height of each tier: that of its highest node.
-    pub(super) heights: Vec<f64>,
+    /// The row of each tier.
+    pub(super) rows: &'a [TierRow],
     /// The number of columns of leaves; `None`: as many as give good proportions, and a row for a few leaves.
     pub(super) columns: Option<usize>,
     /// The width beyond which blocks are placed in several rows; `None`: any number is placed in one.
     pub(super) max_row: Option<f64>,
+}
+
+/// The nodes of a tier side by side.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TierRow {
+    /// The height of its highest node.
+    pub(super) height: f64,
+    /// Whether the upper edges of its nodes are at the same height, rather than their centers. This is so beside
+    /// containers, which lines from above reach on the shortest way.
+    pub(super) is_top_aligned: bool,
 }
 
 /// Places nodes side by side above the parts below them.
@@ -32,7 +42,7 @@ pub(super) fn stack(
     level: &Level,
     tops: &[(usize, Size)],
     hanging: Vec<LowerPart>,
-    style: Option<(&TierStyle<'_>, f64)>,
+    style: Option<(&TierStyle<'_>, TierRow)>,
 ) -> BlockPart {
     let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width, style.map(|(style, _)| style));
@@ -45,7 +55,9 @@ pub(super) fn stack(
         });
     }
     let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
-    let above = style.map_or(highest, |(_, height)| height);
+    // Beside a large container, leaves are near each other.
+    let is_low = |row: &TierRow| row.is_top_aligned && hanging.is_empty();
+    let above = style.map_or(highest, |(_, row)| if is_low(&row) { highest } else { row.height });
     let channel = GAP + LANE * tops.len() as f64;
     let place = |hanging: &[LowerPart]| {
         let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();
@@ -86,7 +98,11 @@ pub(super) fn stack(
         .iter()
         .zip(side_by_side(&wishes, gap))
         .map(|((node, size), center)| {
-            let y = if style.is_some() { (above - size.height) / 2.0 } else { above - size.height };
+            let y = match style {
+                Some((_, row)) if row.is_top_aligned => 0.0,
+                Some(_) => (above - size.height) / 2.0,
+                None => above - size.height,
+            };
             (*node, Point::new(center - size.width / 2.0, y), *size)
         })
         .collect();

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::super::containers::{LAYER_GAP, Level, bounds};
 use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
-use super::super::tiers::{self, Tiers};
-use super::stack::TierStyle;
+use super::super::tiers::Tiers;
+use super::stack::{TierRow, TierStyle};
 use super::{MAX_IN_A_ROW, blocks, ordering};
 
 /// The distance of lines to other tiers at the border of a shape. It has room for a label that is turned upright.
@@ -39,15 +39,14 @@ pub(in super::super) struct PlacedTiers {
     pub(in super::super) tiers: Vec<Option<usize>>,
 }
 
-/// Places the shapes of a connected level in the tiers of its network. `None` if it has none.
-pub(in super::super) fn arrange_tiers(level: &Level) -> Option<PlacedTiers> {
-    let tiers = tiers::infer(level)?;
+/// Places the shapes of a connected level in the tiers of its network.
+pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<PlacedTiers> {
     let nodes: Vec<usize> = (0..level.network.len()).collect();
     let mut level = level.part(&nodes);
-    widen(&mut level, &tiers);
+    widen(&mut level, tiers);
     let keys = ordering::order(&level.network, &tiers.levels);
-    let (corners, columns) = best_style(&level, &tiers, &keys)?;
-    let is_in_row = are_in_rows(&level, &tiers, columns);
+    let (corners, columns) = best_style(&level, tiers, &keys)?;
+    let is_in_row = are_in_rows(&level, tiers, columns);
     let tier_of = |node: usize| is_in_row[node].then_some(tiers.levels[node]);
     Some(PlacedTiers { corners, sizes: level.sizes, tiers: nodes.into_iter().map(tier_of).collect() })
 }
@@ -64,9 +63,12 @@ fn are_in_rows(level: &Level, tiers: &Tiers, columns: Option<usize>) -> Vec<bool
 }
 
 /// Widens shapes so that the labels of their lines to other tiers have room.
-fn widen(level: &mut Level, tiers: &Tiers) {
+pub(in super::super) fn widen(level: &mut Level, tiers: &Tiers) {
     let is_in_row = are_in_rows(level, tiers, None);
-    for node in (0..level.network.len()).filter(|node| !tiers.is_leaf[*node]) {
+    // The lines of a container end at its content.
+    let is_widened = |node: &usize| !tiers.is_leaf[*node] && !level.is_container[*node];
+    let widened: Vec<usize> = (0..level.network.len()).filter(is_widened).collect();
+    for node in widened {
         let others = || level.network.neighbors(node).iter().filter(|other| is_in_row[**other]);
         let above = others().filter(|other| tiers.levels[**other] < tiers.levels[node]).count();
         let below = others().filter(|other| tiers.levels[**other] > tiers.levels[node]).count();
@@ -82,9 +84,9 @@ fn widen(level: &mut Level, tiers: &Tiers) {
 /// Places tiers with leaves in rows, or in few columns, whichever has the best proportions. Returns the corners and the
 /// number of columns; `None` for rows.
 fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point>, Option<usize>)> {
-    let heights = heights(level, tiers);
+    let rows = rows(level, tiers);
     let attempt = |columns: Option<usize>, max_row: Option<f64>| {
-        let style = TierStyle { is_leaf: &tiers.is_leaf, heights: heights.clone(), columns, max_row };
+        let style = TierStyle { is_leaf: &tiers.is_leaf, rows: &rows, columns, max_row };
         let mut corners = blocks::arrange(level, &tiers.levels, keys, Some(&style))?;
         if max_row.is_none() {
             spread_tiers(level, tiers, &are_in_rows(level, tiers, columns), &mut corners);
@@ -136,14 +138,16 @@ fn may_be_a_tier(level: &Level, tiers: &Tiers) -> bool {
     count <= MAX_IN_ROWS && devices * 2 <= count
 }
 
-/// Returns the height of each tier: that of its highest node.
-fn heights(level: &Level, tiers: &Tiers) -> Vec<f64> {
+/// Returns the row of each tier.
+fn rows(level: &Level, tiers: &Tiers) -> Vec<TierRow> {
     let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let mut heights = vec![0.0_f64; count];
+    let mut rows = vec![TierRow::default(); count];
     for (node, tier) in tiers.levels.iter().enumerate() {
-        heights[*tier] = heights[*tier].max(level.sizes[node].height);
+        let row = &mut rows[*tier];
+        row.height = row.height.max(level.sizes[node].height);
+        row.is_top_aligned |= level.is_container[node];
     }
-    heights
+    rows
 }
 
 /// Moves tiers apart, so that lines have room to run aside between their labels.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use self::detour::{Obstacles, ObstaclesBetween};
 use self::orthogonal::Hubs;
 use self::parallel::Fans;
-use self::tier_lines::TierLines;
+use self::tier_lines::{TierLines, TieredShapes};
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
 use crate::fair_threads::yield_turn;
@@ -32,7 +32,8 @@ pub(super) fn route(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) 
     let mut budget = (BUDGET_PER_SHAPE * rects.len()).clamp(MIN_BUDGET, MAX_BUDGET);
     let bundles = bundles(outline);
     let pairs = bundles.iter().map(|(pair, connections)| (*pair, connections.len()));
-    let tier_lines = TierLines::new(pairs, outline, rects, tiers);
+    let shapes = TieredShapes::new(outline, rects, tiers);
+    let tier_lines = TierLines::new(pairs, &shapes);
     let bundles: Vec<Bundle> = bundles
         .into_iter()
         .map(|((source, target), connections)| {

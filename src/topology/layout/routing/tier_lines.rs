@@ -3,8 +3,7 @@
 //! Each line has its own place at both borders, in the order of the shapes at the other ends, so that no two lines of a
 //! shape share a part of their way.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::detour::{CLEARANCE, ObstaclesBetween};
 use crate::topology::layout::geometry::{Point, Rect};
@@ -17,12 +16,12 @@ const MARGIN: f64 = 8.0;
 const END: f64 = CLEARANCE + 3.0;
 
 /// The places of lines at the borders of shapes in tiers.
-#[derive(Debug, Default)]
-pub(super) struct TierLines {
+#[derive(Debug)]
+pub(super) struct TierLines<'a> {
+    shapes: &'a TieredShapes<'a>,
     /// For each pair of shapes, the upper one first, the places of their first line and the distance to the next.
     places: BTreeMap<(usize, usize), [Spread; 2]>,
-    /// The length of the vertical ends of lines that run down from each shape, and of those that come from above.
-    ends: Vec<[f64; 2]>,
+    turns: BTreeMap<Row, Turns>,
 }
 
 /// Lines side by side.
@@ -32,19 +31,20 @@ struct Spread {
     step: f64,
 }
 
-impl TierLines {
+impl<'a> TierLines<'a> {
     /// Allots places to the lines of each pair, of which there are as many as given.
     pub(super) fn new(
         pairs: impl Iterator<Item = ((usize, usize), usize)>,
-        outline: &Outline,
-        rects: &[Rect],
-        tiers: &[Option<usize>],
+        shapes: &'a TieredShapes<'a>,
     ) -> Self {
+        let rects = shapes.rects;
         let mut lower_ends: BTreeMap<usize, Vec<(f64, usize, usize)>> = BTreeMap::new();
         let mut upper_ends: BTreeMap<usize, Vec<(f64, usize, usize)>> = BTreeMap::new();
         for ((one, other), lines) in pairs {
-            let (Some(first), Some(second)) = (tiers[one], tiers[other]) else { continue };
-            let (upper, lower) = if first <= second { (one, other) } else { (other, one) };
+            let Some(TieredPair { upper: (upper, _), lower: (lower, _), .. }) = shapes.pair(one, other)
+            else {
+                continue;
+            };
             if rects[upper].bottom() + 2.0 * END < rects[lower].y {
                 lower_ends.entry(upper).or_default().push((rects[lower].center().x, lower, lines));
                 upper_ends.entry(lower).or_default().push((rects[upper].center().x, upper, lines));
@@ -67,7 +67,7 @@ impl TierLines {
                 }
             }
         }
-        Self { places, ends: ends(outline, rects, tiers) }
+        Self { shapes, places, turns: turns(shapes) }
     }
 
     /// Returns the line of a pair with this number, from the source to the target; `None` if something is in its way,
@@ -90,47 +90,134 @@ impl TierLines {
         places: [Spread; 2],
         number: usize,
     ) -> Option<Vec<Point>> {
+        let TieredPair { upper: (_, above), lower: (_, below), .. } =
+            self.shapes.pair(upper_index, lower_index)?;
         let (upper, lower) = (between.rect_of(upper_index), between.rect_of(lower_index));
         let [start, end] = places.map(|spread| spread.first + spread.step * number as f64);
-        let (mut from, mut to) = (self.ends[upper_index][0], self.ends[lower_index][1]);
-        if upper.bottom() + from + to + END > lower.y {
-            (from, to) = (END, END);
-        }
+        let turns = |shape: usize| self.turns.get(&self.shapes.row(shape)).copied().unwrap_or_default();
+        let wide = (turns(above).below(upper), turns(below).above(lower));
+        let narrow = (between.rect_of(above).bottom() + END, between.rect_of(below).y - END);
+        let turn = if wide.0 + END > wide.1 { narrow } else { wide };
         let line = vec![
             Point::new(start, upper.bottom()),
-            Point::new(start, upper.bottom() + from),
-            Point::new(end, lower.y - to),
+            Point::new(start, turn.0),
+            Point::new(end, turn.1),
             Point::new(end, lower.y),
         ];
-        between.is_line_free(&line).then_some(line)
+        (turn.0 <= turn.1 && between.is_line_free(&line)).then_some(line)
     }
 }
 
-/// Returns the length of the vertical ends of lines at each shape: the same for all shapes of a row, so that no line runs
-/// aside through the labels of others.
-fn ends(outline: &Outline, rects: &[Rect], tiers: &[Option<usize>]) -> Vec<[f64; 2]> {
+/// The shapes of a diagram and the tiers within each container.
+#[derive(Debug)]
+pub(super) struct TieredShapes<'a> {
+    outline: &'a Outline,
+    rects: &'a [Rect],
+    tiers: &'a [Option<usize>],
+    /// The tiers with containers. Shapes of such a tier have their upper edges at the same height.
+    top_aligned: BTreeSet<(Option<usize>, usize)>,
+}
+
+/// Two shapes in tiers. Each comes with the shape that it is, or is in, on the level that they have in common.
+#[derive(Clone, Copy, Debug)]
+struct TieredPair {
+    upper: (usize, usize),
+    lower: (usize, usize),
+    is_one_tier: bool,
+}
+
+/// A row of shapes: the container, the tier, and the height in units of 1/64 pixel.
+type Row = (Option<usize>, Option<usize>, i64);
+
+impl<'a> TieredShapes<'a> {
+    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect], tiers: &'a [Option<usize>]) -> Self {
+        let containers = outline.containers_upward().into_iter().flatten();
+        let tier = |shape: usize| Some((outline.parents[shape], tiers[shape]?));
+        Self { outline, rects, tiers, top_aligned: containers.filter_map(tier).collect() }
+    }
+
+    /// Returns two shapes in their tiers; `None` if one of them is in none.
+    fn pair(&self, one: usize, other: usize) -> Option<TieredPair> {
+        let (first, second) = self.outline.siblings(one, other)?;
+        let (first_tier, second_tier) = (self.tiers[first]?, self.tiers[second]?);
+        let ends = [(one, first), (other, second)];
+        let [upper, lower] = if first_tier <= second_tier { ends } else { [ends[1], ends[0]] };
+        Some(TieredPair { upper, lower, is_one_tier: first_tier == second_tier })
+    }
+
+    fn has_containers(&self, shape: usize) -> bool {
+        self.tiers[shape].is_some_and(|tier| self.top_aligned.contains(&(self.outline.parents[shape], tier)))
+    }
+
+    /// Returns the row of a shape on its level.
+    fn row(&self, shape: usize) -> Row {
+        let rect = self.rects[shape];
+        let y = if self.has_containers(shape) { rect.y } else { rect.center().y };
+        (self.outline.parents[shape], self.tiers[shape], (y * 64.0).round() as i64)
+    }
+}
+
+/// Where the lines of a row turn aside: all at the same height, so that none runs aside through the labels of others.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    /// The lengths of the vertical ends of lines that run down, and of those that come from above.
+    lengths: [f64; 2],
+    /// The heights below and above all shapes of a row with containers.
+    heights: Option<[f64; 2]>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { lengths: [END; 2], heights: None }
+    }
+}
+
+impl Turns {
+    /// Returns where lines turn aside that run down from a shape.
+    fn below(self, shape: Rect) -> f64 {
+        self.heights.map_or(shape.bottom() + self.lengths[0], |[below, _]| below)
+    }
+
+    /// Returns where lines have turned aside that come to a shape from above.
+    fn above(self, shape: Rect) -> f64 {
+        self.heights.map_or(shape.y - self.lengths[1], |[_, above]| above)
+    }
+}
+
+/// Returns the turns of each row with lines to other tiers.
+fn turns(shapes: &TieredShapes<'_>) -> BTreeMap<Row, Turns> {
+    let TieredShapes { outline, rects, .. } = shapes;
     // The labels at lines that run down from each shape, and at those that come from above.
-    let mut labels: BTreeMap<usize, [Vec<f64>; 2]> = BTreeMap::new();
+    let mut labels: BTreeMap<(Row, usize), [Vec<f64>; 2]> = BTreeMap::new();
     for (ends, widths) in outline.ends.iter().zip(&outline.port_widths) {
         crate::fair_threads::yield_turn();
         let Some((source, target)) = *ends else { continue };
-        let (Some(first), Some(second)) = (tiers[source], tiers[target]) else { continue };
-        let sides = match first.cmp(&second) {
-            Ordering::Less => [0, 1],
-            Ordering::Greater => [1, 0],
-            Ordering::Equal => continue,
-        };
-        for ((shape, side), width) in [source, target].into_iter().zip(sides).zip(widths) {
-            labels.entry(shape).or_default()[side].push(*width);
+        let Some(pair) = shapes.pair(source, target).filter(|pair| !pair.is_one_tier) else { continue };
+        for ((shape, on_level), side) in [(pair.upper, 0), (pair.lower, 1)] {
+            let width = widths[usize::from(shape != source)];
+            labels.entry((shapes.row(on_level), shape)).or_default()[side].push(width);
         }
     }
-    let row = |shape: usize| (tiers[shape], (rects[shape].center().y * 64.0).round() as i64);
-    let mut by_row: BTreeMap<(Option<usize>, i64), [LineEnds; 2]> = BTreeMap::new();
-    for (shape, [down, up]) in labels {
-        let [lower, upper] = by_row.entry(row(shape)).or_default();
+    let mut ends: BTreeMap<Row, [LineEnds; 2]> = BTreeMap::new();
+    let mut edges: BTreeMap<Row, [f64; 2]> = BTreeMap::new();
+    for ((row, shape), [down, up]) in labels {
+        let [lower, upper] = ends.entry(row).or_default();
         lower.add_shape(down.into_iter());
         upper.add_shape(up.into_iter());
+        let [bottom, top] = edges.entry(row).or_insert([f64::NEG_INFINITY, f64::INFINITY]);
+        (*bottom, *top) = (bottom.max(rects[shape].bottom()), top.min(rects[shape].y));
     }
-    let ends_of = |shape: usize| by_row.get(&row(shape)).copied().unwrap_or_default();
-    (0..tiers.len()).map(|shape| ends_of(shape).map(|ends| ends.length().max(END))).collect()
+    let mut turns: BTreeMap<Row, Turns> = BTreeMap::new();
+    for (row, ends) in ends {
+        turns.insert(row, Turns { lengths: ends.map(|ends| ends.length().max(END)), heights: None });
+    }
+    for shape in (0..outline.len()).filter(|shape| shapes.has_containers(*shape)) {
+        let row = shapes.row(shape);
+        let (Some(turns), Some([bottom, top])) = (turns.get_mut(&row), edges.get(&row)) else { continue };
+        // Labels that have no room within a container are beside it.
+        let [down, up] = turns.lengths;
+        let [below, above] = turns.heights.unwrap_or([bottom + down, top - up]);
+        turns.heights = Some([below.max(rects[shape].bottom() + down), above.min(rects[shape].y - up)]);
+    }
+    turns
 }

@@ -15,7 +15,7 @@ const MAX_LEAVES: usize = 12;
 
 /// Places the shapes of a connected level that is a ring or a chain; `None` for other networks.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
-    if level.has_containers {
+    if level.has_opaque {
         return None;
     }
     let peeled = Peeled::of(level);

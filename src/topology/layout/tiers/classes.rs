@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::world::World;
+use crate::topology::layout::containers::Level;
 use crate::topology::layout::network::SimpleGraph;
 use crate::union_find::UnionFind;
 
@@ -23,16 +24,22 @@ const PAIR: (usize, usize) = (2, 3);
 pub(super) struct Classes {
     class_of: Vec<Option<usize>>,
     members: Vec<Vec<usize>>,
-    /// The number of leaves at all members that do not lead out of the network.
+    /// The number of devices that leaves at all members stand for, but for those that lead out of the network, and of those
+    /// that are in members.
     leaves: Vec<usize>,
+    /// The number of devices that members stand for, and that leaves do.
+    weights: Vec<usize>,
     /// Whether a member, or a leaf at one, leads out of the network.
     is_outward: Vec<bool>,
     are_adjacent: Vec<bool>,
+    /// The number of links between the members of two classes, the smaller number first.
+    links: BTreeMap<(usize, usize), usize>,
     graph: SimpleGraph,
 }
 
 impl Classes {
-    pub(super) fn of(network: &SimpleGraph, is_inner: &[bool], world: &World) -> Self {
+    pub(super) fn of(level: &Level, is_inner: &[bool], world: &World) -> Self {
+        let network = &level.network;
         let neighborhoods = Neighborhoods::new(network, is_inner);
         let is_apart = |node: usize| world.is_certain && world.contains(node);
         let mut sets = UnionFind::new(network.len());
@@ -41,16 +48,12 @@ impl Classes {
         neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
         neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
 
-        Self::from_sets(network, is_inner, world, &mut sets)
+        Self::from_sets(level, is_inner, world, &mut sets)
     }
 
     /// Creates the classes that these sets of nodes are.
-    pub(super) fn from_sets(
-        network: &SimpleGraph,
-        is_inner: &[bool],
-        world: &World,
-        sets: &mut UnionFind,
-    ) -> Self {
+    pub(super) fn from_sets(level: &Level, is_inner: &[bool], world: &World, sets: &mut UnionFind) -> Self {
+        let network = &level.network;
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let mut class_of = vec![None; network.len()];
         let mut members: Vec<Vec<usize>> = Vec::new();
@@ -63,22 +66,32 @@ impl Classes {
             class_of[node] = Some(class);
         }
         let mut are_adjacent = vec![false; members.len()];
+        let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let links = network.edges().iter().filter_map(|(one, other)| class_of[*one].zip(class_of[*other]));
         for (one, other) in links.clone() {
             are_adjacent[one] |= one == other;
+            *counts.entry((one.min(other), one.max(other))).or_default() += 1;
         }
-        let mut leaves = vec![0; members.len()];
+        let (mut leaves, mut weights) = (vec![0; members.len()], vec![0; members.len()]);
         let mut is_outward = vec![false; members.len()];
         for (node, is_inner) in is_inner.iter().enumerate() {
             let hub = if *is_inner { Some(node) } else { network.neighbors(node).first().copied() };
             let Some(class) = hub.and_then(|hub| class_of[hub]) else { continue };
             is_outward[class] |= world.contains(node);
-            leaves[class] += usize::from(!is_inner && !world.contains(node));
+            let weight = level.weights[node];
+            let is_member = usize::from(*is_inner);
+            if *is_inner || !world.contains(node) {
+                // Devices in a box of an overview count as its leaves.
+                leaves[class] += weight.saturating_sub(is_member);
+                weights[class] += weight;
+            }
         }
         Self {
             leaves,
+            weights,
             is_outward,
             are_adjacent,
+            links: counts,
             graph: SimpleGraph::new(members.len(), links),
             members,
             class_of,
@@ -98,7 +111,12 @@ impl Classes {
         &self.members[class]
     }
 
-    /// Returns the number of leaves at all members that do not lead out of the network.
+    /// Returns the number of devices that members and their leaves stand for.
+    pub(super) fn weight(&self, class: usize) -> usize {
+        self.weights[class]
+    }
+
+    /// Returns the number of devices at all members, but for those that lead out of the network, and in them.
     pub(super) fn leaves(&self, class: usize) -> usize {
         self.leaves[class]
     }
@@ -111,6 +129,14 @@ impl Classes {
     /// Returns whether members are connected with each other.
     pub(super) fn are_adjacent(&self, class: usize) -> bool {
         self.are_adjacent[class]
+    }
+
+    /// Returns whether each member of a class has one link to the other class, as between the cores of two data centers.
+    /// Members of different tiers are all linked with each other.
+    pub(super) fn are_side_by_side(&self, one: usize, other: usize) -> bool {
+        let links = self.links.get(&(one.min(other), one.max(other))).copied();
+        let members = self.members(one).len();
+        members > 1 && members == self.members(other).len() && links == Some(members)
     }
 
     /// Returns the graph whose nodes are the classes.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::Classes;
 use super::world::World;
-use crate::topology::layout::network::SimpleGraph;
+use crate::topology::layout::containers::Level;
 use crate::union_find::UnionFind;
 
 /// Maximum number of rounds in which kinds become finer: more tiers than any network has.
@@ -16,12 +16,7 @@ const MAX_ROUNDS: usize = 12;
 const CLASSES_PER_KIND: usize = 2;
 
 /// Returns the kinds as classes, or `None` if the network has no clear ones.
-pub(super) fn of(
-    network: &SimpleGraph,
-    is_inner: &[bool],
-    world: &World,
-    classes: &Classes,
-) -> Option<Classes> {
+pub(super) fn of(level: &Level, is_inner: &[bool], world: &World, classes: &Classes) -> Option<Classes> {
     let graph = classes.graph();
     let mut kinds: Vec<usize> = (0..classes.len())
         .map(|class| usize::from(classes.leaves(class) > 0) + 2 * usize::from(classes.is_outward(class)))
@@ -47,12 +42,12 @@ pub(super) fn of(
     if !are_apart || count < 2 || count * CLASSES_PER_KIND > classes.len() {
         return None;
     }
-    let mut sets = UnionFind::new(network.len());
+    let mut sets = UnionFind::new(level.network.len());
     let mut first: BTreeMap<usize, usize> = BTreeMap::new();
     for (class, kind) in kinds.into_iter().enumerate() {
         for node in classes.members(class) {
             sets.join(*first.entry(kind).or_insert(*node), *node);
         }
     }
-    Some(Classes::from_sets(network, is_inner, world, &mut sets))
+    Some(Classes::from_sets(level, is_inner, world, &mut sets))
 }

@@ -7,21 +7,28 @@
 //! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
 
 mod classes;
+mod containers;
 mod kinds;
+mod lone;
 mod orientation;
 mod tree;
 mod world;
 
 use self::classes::Classes;
+pub(super) use self::containers::of_containers;
 use self::tree::ClassTree;
 use self::world::World;
 use super::containers::Level;
 use crate::invariant::Invariant;
 
+/// Minimum number of nodes of a network with tiers.
+pub(super) const MIN_NODES: usize = 3;
 /// Largest number of a level. Networks with more levels are long rather than hierarchical.
 const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
+/// The rank of switches, which boxes of an overview stand for.
+const LOWEST_BOX: u8 = 3;
 
 /// The level of each node.
 #[derive(Clone, Debug)]
@@ -36,19 +43,22 @@ pub(super) struct Tiers {
 pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let network = &level.network;
     let count = network.len();
-    if count < 3 || level.has_containers {
+    if count < MIN_NODES || level.has_opaque {
         return None;
     }
     let world = World::of(level);
-    let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1).collect();
-    let classes = Classes::of(network, &is_inner, &world);
+    // A box of an overview is no leaf: what it is connected to is no access switch.
+    let is_box =
+        |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_BOX);
+    let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1 || is_box(node)).collect();
+    let classes = Classes::of(level, &is_inner, &world);
     if classes.len() == 0 {
         return None;
     }
     let (classes, tree) = match ClassTree::of(&classes) {
         Some(tree) => (classes, tree),
         None => {
-            let kinds = kinds::of(network, &is_inner, &world, &classes)?;
+            let kinds = kinds::of(level, &is_inner, &world, &classes)?;
             let tree = ClassTree::of(&kinds)?;
             (kinds, tree)
         }
@@ -64,7 +74,11 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let mut is_leaf = vec![false; count];
     for (node, (height, is_leaf)) in levels.iter_mut().zip(&mut is_leaf).enumerate() {
         match (classes.class_of(node), network.neighbors(node)) {
-            (Some(class), _) => *height = heights[class],
+            (Some(class), neighbors) => {
+                *height = heights[class];
+                let hub = if let [hub] = neighbors { classes.class_of(*hub) } else { None };
+                *is_leaf = hub.is_some_and(|hub| heights[hub] < *height);
+            }
             (None, [hub]) => {
                 let hub = classes.class_of(*hub).map_or(0, |class| heights[class]);
                 *is_leaf = !world.contains(node) || hub > 0;

@@ -46,10 +46,7 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
             class = tree.parents[class];
         }
     }
-    let twin = tree.twin(classes);
-    let are_twins = |one: usize, other: usize| {
-        (one == tree.center && twin == Some(other)) || (other == tree.center && twin == Some(one))
-    };
+    let are_peers = tree.peers(classes);
     let mut heights = vec![None; classes.len()];
     heights[top] = Some(0);
     let mut waiting = std::collections::VecDeque::from([(top, 0_i64)]);
@@ -58,7 +55,7 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
             let is_parent_or_child = tree.parents[*neighbor] == class || tree.parents[class] == *neighbor;
             if heights[*neighbor].is_none() && is_parent_or_child {
                 let next = match is_up[*neighbor] {
-                    _ if are_twins(class, *neighbor) => height,
+                    _ if are_peers[class] && are_peers[*neighbor] => height,
                     true => height - 1,
                     false => height + 1,
                 };

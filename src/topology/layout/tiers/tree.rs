@@ -64,10 +64,10 @@ impl ClassTree {
         best.unwrap_or(self.center)
     }
 
-    /// Returns the class next to the center that is as central, such as the core of the second of two data centers.
+    /// Returns which classes are as high as the center, which is one of them: the cores of connected data centers.
     ///
-    /// Both have as many members, and other classes with leaves next to them, but none of their own.
-    pub(super) fn twin(&self, classes: &Classes) -> Option<usize> {
+    /// All have as many members, and other classes with leaves next to them, but none of their own.
+    pub(super) fn peers(&self, classes: &Classes) -> Vec<bool> {
         let far = self.distances(classes);
         let has_branch = |class: usize, except: usize| {
             let around = classes.graph().neighbors(class).iter();
@@ -82,20 +82,35 @@ impl ClassTree {
             )
         };
         let center = self.center;
-        let is_twin = |class: &usize| {
-            far[*class] <= far[center] * AS_CENTRAL
-                && kind(*class) == kind(center)
-                && has_branch(*class, center)
-                && has_branch(center, *class)
+        let are_alike = |class: usize, other: usize| {
+            kind(class) == kind(other) && has_branch(class, other) && has_branch(other, class)
         };
-        let may_have_one = classes.leaves(center) == 0 && !classes.is_outward(center);
-        classes.graph().neighbors(center).iter().copied().filter(|_| may_have_one).find(is_twin)
+        let mut are_peers = vec![false; self.order.len()];
+        are_peers[center] = true;
+        if classes.leaves(center) > 0 || classes.is_outward(center) {
+            return are_peers;
+        }
+        let beside = |class: usize| classes.graph().neighbors(class).iter().copied();
+        let is_as_central = |class: &usize| far[*class] <= far[center] * AS_CENTRAL;
+        if let Some(twin) = beside(center).filter(is_as_central).find(|other| are_alike(center, *other)) {
+            are_peers[twin] = true;
+        }
+        let mut waiting = vec![center];
+        while let Some(class) = waiting.pop() {
+            for other in beside(class) {
+                if !are_peers[other] && classes.are_side_by_side(class, other) && are_alike(class, other) {
+                    are_peers[other] = true;
+                    waiting.push(other);
+                }
+            }
+        }
+        are_peers
     }
 
     /// Returns for each class the sum of the ways from a member to all nodes.
     fn distances(&self, classes: &Classes) -> Vec<f64> {
         let count = self.order.len();
-        let weight = |class: usize| (classes.members(class).len() + classes.leaves(class)) as f64;
+        let weight = |class: usize| classes.weight(class) as f64;
         let mut weights: Vec<f64> = (0..count).map(weight).collect();
         let total: f64 = weights.iter().sum();
         // The sum of distances from the root, then from each class by that from its parent.

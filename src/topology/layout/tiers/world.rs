@@ -1,6 +1,8 @@
 //! The side of the world: the nodes that lead out of the network.
 
+use super::lone::lone_devices;
 use crate::topology::layout::containers::Level;
+use crate::topology::layout::device_tiers::DeviceTier;
 use crate::topology::layout::diagram::AddressScope;
 
 /// The rank of devices that are known to be outside of the network.
@@ -29,12 +31,14 @@ impl World {
         let nodes = 0..level.network.len();
         let has_rank = |rank: u8| nodes.clone().map(|node| level.ranks[node] == Some(rank)).collect();
         let is_public = || nodes.clone().map(|node| level.scopes[node] == AddressScope::Public).collect();
-        let evidence: [(bool, &dyn Fn() -> Vec<bool>); 5] = [
+        let evidence: [(bool, &dyn Fn() -> Vec<bool>); 7] = [
             (true, &|| has_rank(OUTSIDE)),
             (true, &|| providers(level)),
             (true, &is_public),
             (false, &|| has_rank(OUTSIDE + 1)),
             (false, &|| has_rank(LOWEST_RANK)),
+            (false, &|| entries(level)),
+            (true, &|| lone_devices(level)),
         ];
         evidence
             .into_iter()
@@ -49,6 +53,13 @@ impl World {
     pub(super) fn contains(&self, node: usize) -> bool {
         self.is_outward.get(node).copied().unwrap_or(false)
     }
+}
+
+/// Returns the highest nodes with lines to shapes outside of the container that all are in.
+fn entries(level: &Level) -> Vec<bool> {
+    let highest = level.outward.iter().flatten().map(|of| of.tier).min();
+    let is_entry = |of: &Option<DeviceTier>| of.is_some_and(|of| Some(of.tier) == highest);
+    level.outward.iter().map(is_entry).collect()
 }
 
 /// Returns the nodes without an address at which several parts of the network meet, and only there.

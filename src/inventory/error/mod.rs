@@ -1,0 +1,147 @@
+//! Errors of the inventory: their kinds, the rules that values break, and the records that they name.
+
+mod entity;
+mod kind;
+mod problem;
+
+use std::error::Error as StdError;
+
+pub use self::entity::Entity;
+pub use self::kind::{ErrorKind, OrganizationChoice};
+pub use self::problem::Problem;
+use super::schema::ORGANIZATION;
+use crate::access::{PasswordError, RandomError};
+use crate::store::{StoreError, StoreErrorKind};
+
+/// The error of an inventory operation.
+///
+/// `Display` writes one sentence that is safe to send to API clients. Details for the log, such as the cause of a
+/// store failure, are in [`source`](StdError::source).
+///
+/// ```
+/// use toposcope::inventory::{Entity, Error, ErrorKind};
+/// use uuid::Uuid;
+///
+/// let error = Error::from(ErrorKind::NotFound { entity: Entity::Host, id: Uuid::nil() });
+/// assert_eq!(error.to_string(), "There is no Host 00000000-0000-0000-0000-000000000000.");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+struct Inner {
+    kind: ErrorKind,
+    /// Where in the request the error is, if the kind does not say it.
+    field: Option<String>,
+    #[source]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// Returns the kind of error.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// Returns the dotted path of the value in the request that the error concerns, such as `hosts.3.ports.0.number`.
+    ///
+    /// Errors that concern the whole request or none of its values have no path.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self.kind() {
+            ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field),
+            ErrorKind::Refused { field, .. } => self.0.field.as_deref().or(field.as_deref()),
+            _ => self.0.field.as_deref(),
+        }
+    }
+
+    /// Names the value that an error concerns whose kind does not name it.
+    pub(crate) fn at(mut self, field: String) -> Self {
+        self.0.field = Some(field);
+        self
+    }
+
+    /// Returns the message followed by the messages of all causes, for the log.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
+
+    /// Creates the error for an invalid value, such as one that the [kind](super::ApplicationRecord) of a host application refuses.
+    ///
+    /// `field` is the dotted path of the value.
+    ///
+    /// ```
+    /// use toposcope::inventory::{Error, Problem};
+    ///
+    /// let error = Error::invalid("units", Problem::OutOfRange { min: 1, max: 60 });
+    /// assert_eq!(error.to_string(), "units must be between 1 and 60.");
+    /// ```
+    #[must_use]
+    pub fn invalid(field: impl Into<String>, problem: Problem) -> Self {
+        ErrorKind::Invalid { field: field.into(), problem }.into()
+    }
+
+    pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(ErrorKind::Internal, Some(cause.into()))
+    }
+
+    pub(crate) fn unreadable(error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Unreadable, Some(error.into()))
+    }
+
+    /// Returns whether an organization does not exist.
+    pub(super) fn is_of_missing_organization(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NotFound { entity: Entity::Organization, .. })
+    }
+
+    fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(Box::new(Inner { kind, field: None, source }))
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind, None)
+    }
+}
+
+/// Store errors that no rule handles are not the caller's fault.
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let kind = match error.kind() {
+            StoreErrorKind::Unavailable => ErrorKind::StoreUnavailable,
+            // Every batch guards the organizations of its records.
+            StoreErrorKind::Conflict(key) if key.kind == ORGANIZATION => {
+                ErrorKind::NotFound { entity: Entity::Organization, id: key.id }
+            }
+            _ => ErrorKind::Internal,
+        };
+        Self::new(kind, Some(error.into()))
+    }
+}
+
+impl From<RandomError> for Error {
+    fn from(error: RandomError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl From<PasswordError> for Error {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::TooShort { min } => Self::invalid("password", Problem::MinLength { min }),
+            PasswordError::TooLong { max } => Self::invalid("password", Problem::MaxLength { max }),
+            other => Self::internal(other),
+        }
+    }
+}
