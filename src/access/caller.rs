@@ -35,6 +35,10 @@ pub struct Caller {
     credential: Credential,
     /// `None`: the caller has no end.
     expires_at: Option<Timestamp>,
+    /// The name of the part of the host application that acts.
+    name: Option<Arc<str>>,
+    /// The id of the request.
+    request_id: Option<Arc<str>>,
 }
 
 /// The kind of credential that authenticated a caller.
@@ -88,6 +92,8 @@ impl Caller {
             scope,
             credential: Credential::HostApplication,
             expires_at: None,
+            name: None,
+            request_id: None,
         }
     }
 
@@ -128,7 +134,57 @@ impl Caller {
             scope: Scope::all(),
             credential: Credential::System,
             expires_at: None,
+            name: None,
+            request_id: None,
         }
+    }
+
+    /// Returns the same caller with the name of a part of the host application, such as `billing`.
+    ///
+    /// Changes by the [system](Self::system) caller are then recorded as those of this part. Other callers are recorded as their users,
+    /// whatever name they have.
+    ///
+    /// ```
+    /// use toposcope::access::Caller;
+    /// use toposcope::inventory::ChangeQuery;
+    /// use toposcope::model::{ChangeActor, Tag};
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let billing = Caller::system(organization.id).named("billing");
+    /// inventory.tags().create(&billing, Tag::new("unpaid")).await?;
+    /// let page = inventory.changes(&billing, &ChangeQuery::default()).await?;
+    /// let last = page.changes.last().expect("a change");
+    /// assert!(matches!(&last.actor, ChangeActor::Application { name, .. } if name == "billing"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Returns the name of the part of the host application, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the same caller, acting in a request that has an id of the host application. Changes are recorded with it.
+    ///
+    /// The service does so for requests with a [`RequestId`](crate::service::RequestId) as an extension.
+    #[must_use]
+    pub fn in_request(self, id: &str) -> Self {
+        Self { request_id: Some(id.into()), ..self }
+    }
+
+    /// Returns the id of the request, if it has one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
     }
 
     /// Returns the same caller, authenticated by a session.

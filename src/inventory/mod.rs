@@ -85,7 +85,7 @@ pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 use history::KnownHistory;
-pub use history::{ChangePage, ChangeQuery, ChangeWatch, Moment};
+pub use history::{ChangePage, ChangeQuery, ChangeWatch, HistoryLimits, Moment};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};
@@ -199,6 +199,7 @@ pub struct Inventory {
     custom_index: CustomIndex,
     /// Whether changes are recorded.
     has_history: bool,
+    history_limits: HistoryLimits,
     #[cfg(feature = "discovery")]
     port_names: PortNames,
     state: Arc<State>,
@@ -211,7 +212,7 @@ struct State {
     decoys: Decoys,
     tasks: BackgroundTasks,
     queues: UpdateQueues,
-    history: KnownHistory,
+    history: Arc<KnownHistory>,
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     /// Queues per record for changes about which the policy must be asked again.
@@ -246,12 +247,13 @@ impl fmt::Debug for Inventory {
 impl Inventory {
     /// Returns the inventory for a background task.
     ///
-    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but the
-    /// credentials, which it may drop.
+    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but what is known
+    /// of the history, and the credentials, which it may drop.
     fn with_own_state(&self) -> Self {
         let state = State {
             #[cfg(feature = "discovery")]
             credentials: Arc::clone(&self.state.credentials),
+            history: Arc::clone(&self.state.history),
             ..State::default()
         };
         Self { state: Arc::new(state), ..self.clone() }

@@ -7,6 +7,7 @@ use super::Inventory;
 use super::custom::CustomIndex;
 use super::effects::HOST_EFFECTS;
 use super::existing_organizations::ExistingOrganizations;
+use super::history::HistoryLimits;
 use super::hosts::HostTerms;
 use super::measured_store::MeasuredStore;
 use super::quotas::Quotas;
@@ -54,6 +55,7 @@ impl Inventory {
             policy: None,
             custom_index: CustomIndex::default(),
             has_history: true,
+            history_limits: HistoryLimits::default(),
             #[cfg(feature = "discovery")]
             port_names: PortNames::new(),
             state: Arc::default(),
@@ -114,6 +116,12 @@ impl Inventory {
     #[must_use]
     pub fn without_host_terms(self) -> Self {
         Self { host_terms: HostTerms::None, ..self }
+    }
+
+    /// Sets how much of the history of each organization is kept. Default: [`HistoryLimits::default`].
+    #[must_use]
+    pub fn with_history_limits(self, history_limits: HistoryLimits) -> Self {
+        Self { history_limits, ..self }
     }
 
     /// Does not record changes. The methods and endpoints of the history then have nothing to show.

@@ -101,6 +101,10 @@ kinds! {
 
     /// The entries of one commit that are on one network, or on none.
     CHANGE = "change";
+    /// Older entries of several commits that are on one network, or on none.
+    CHANGE_RUN = "change_run";
+    /// The number and the size of the older entries of an organization. The id is that of the organization.
+    CHANGE_TOTALS = "change_totals";
     /// What all instances know of the history. A store has one, which belongs to no organization.
     HISTORY = "history";
 
@@ -114,7 +118,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 30] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 32] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -144,6 +148,8 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 30] = [
     NETWORK,
     NETWORK_DELETION,
     CHANGE,
+    CHANGE_RUN,
+    CHANGE_TOTALS,
     IDEMPOTENCY_KEY,
 ];
 
@@ -210,7 +216,11 @@ pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 pub(super) const CHANGED_LINK: Name = Name::new("changed");
 /// Those who may see a record of changes, such as a network, as a term: it does not keep the network from being deleted.
 pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
-/// The era of a record of changes and the version of its commit.
+/// From a run of changes to the records that were changed, as a term: the ends of their ids, of which it has many.
+pub(super) const CHANGED_TERM: Name = Name::new("changed");
+/// Whether entries are security events, as a term.
+pub(super) const CHANGE_CLASS: Name = Name::new("change_class");
+/// The era of a record of changes and the version of its commit. Of a run, followed by the number of its last entry.
 pub(super) const WRITTEN: Name = Name::new("written");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");

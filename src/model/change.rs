@@ -34,6 +34,9 @@ pub struct Change {
     pub name: String,
     /// The fields that differ, by their paths, such as `name` and `interfaces.<id>.ip_address`.
     pub fields: BTreeMap<String, FieldChange>,
+    /// Whether what the entry said was erased: then it has neither a name nor fields.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_erased: bool,
     /// The position of the change that led to this one; absent for changes that were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<ChangePosition>,
@@ -156,6 +159,18 @@ text_enum! {
         Updated = "updated",
         /// The record is gone.
         Deleted = "deleted",
+        /// A user has begun a session.
+        Login = "login",
+        /// A session was ended before its time, by the user or with the others of the user.
+        Logout = "logout",
+        /// Passwords for the user's address were wrong. The field `count` says how many, since the last such entry.
+        LoginFailed = "login_failed",
+        /// A user has another password, or none any more.
+        PasswordChanged = "password_changed",
+        /// A key has another secret.
+        Rotated = "rotated",
+        /// The password of a share was given. The field `count` says how often, since the last such entry.
+        PasswordChecked = "password_checked",
     }
 
     /// The error for text other than the actions of changes.
@@ -192,6 +207,8 @@ text_enum! {
         TopologyLayout = "TopologyLayout",
         /// The organization itself.
         Organization = "Organization",
+        /// The sessions of a user. The id is that of the user.
+        Session = "Session",
         /// A record of the host application. The name of the change is its kind.
         ApplicationRecord = "ApplicationRecord",
     }

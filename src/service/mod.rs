@@ -28,5 +28,6 @@ pub use response::body::{BodyError, ResponseBody};
 pub use routes::endpoints::Endpoints;
 pub use sender::client_address::{ClientAddr, ClientAddressSource};
 pub use sender::rate_limit::RateLimit;
+pub use sender::request_id::RequestId;
 pub use sender::session_cookie::{SameSite, SessionCookie, SessionCookieError};
 pub use served::Served;

@@ -6,18 +6,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::audience::Audience;
+use super::log::{LogFilter, LogReader, Span, commits_in};
 use super::mark::CurrentMark;
 use super::position::Place;
 use super::record::{CommitChanges, Entry};
 use crate::access::Caller;
-use crate::inventory::schema::{CHANGE, CHANGED_LINK, CREATED_AT, WRITTEN, decode, time_sort_key};
+use crate::inventory::schema::{CREATED_AT, time_sort_key};
 use crate::inventory::{Error, Inventory, Problem};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, NetworkId, OrderDirection, Permission,
-    Timestamp, UserId,
+    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, NetworkId, OrderDirection,
+    OrganizationId, Permission, Timestamp, UserId,
 };
-use crate::store::{Direction, KeyFilter, LinkFilter, Order, Query, Record, Start, TermRange, Version};
+use crate::store::{Direction, KeyFilter, Order, Query, TermRange};
 
 /// The largest number of entries on a page.
 pub(crate) const MAX_PAGE: usize = 1_000;
@@ -25,11 +25,8 @@ pub(crate) const MAX_PAGE: usize = 1_000;
 /// The number of records of changes that one page reads at most. It then ends early, and its position goes on from there.
 const MAX_RECORDS: usize = 2_000;
 
-/// The number of records by which the order of commits and that of their times may differ.
-const MAX_DISORDER: usize = 1_000;
-
-/// The number of records that are read at a time.
-const RECORDS_AT_ONCE: usize = 200;
+/// The number of commits by which the order of commits and that of their times may differ.
+const MAX_DISORDER: usize = 500;
 
 /// Which entries of the history to read, and from where.
 ///
@@ -73,26 +70,6 @@ pub struct ChangePage {
     pub next: ChangePosition,
 }
 
-/// A part of the history: the entries after one place, up to another one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    after: Option<Place>,
-    until: Option<Place>,
-}
-
-impl Span {
-    fn contains(&self, place: Place) -> bool {
-        self.after.is_none_or(|after| place > after) && self.until.is_none_or(|until| place <= until)
-    }
-
-    /// Returns the filter of the records that have its entries.
-    fn filter(&self) -> KeyFilter {
-        let from = self.after.map(Place::key).unwrap_or_default();
-        let to = self.until.map(|until| TermRange::exact(until.key())).and_then(|range| range.to);
-        KeyFilter::new(WRITTEN, TermRange::new(from, to))
-    }
-}
-
 /// An entry where it is.
 #[derive(Debug)]
 struct PlacedEntry<'c> {
@@ -130,13 +107,18 @@ impl Inventory {
     /// `Invalid` for a position that is not one of this organization.
     pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
         let mark = self.history_mark().await?;
-        let records = self.records_for(caller, query).await?;
+        if !self.has_history {
+            let next = mark.mark.key.seal(caller.organization_id(), Place::BEGINNING);
+            return Ok(ChangePage { changes: Vec::new(), next });
+        }
+        let seen = LogFilter::seen_by(caller, &self.networks_in_history(caller).await?);
         // Read first: an entry that is committed meanwhile comes after the position of the page.
-        let newest = self.newest_place(&self.records_for(caller, &ChangeQuery::default()).await?).await?;
+        let newest = self.newest_place(seen.clone(), &mark).await?;
         let span = self.span_of(&mark, caller, query).await?;
         let limit = query.limit.unwrap_or(MAX_PAGE).min(MAX_PAGE);
         let mut reading = Reading { query, span, limit, changes: Vec::new(), last: None };
-        let is_complete = limit == 0 || self.read_page(&mark, caller, records, &mut reading).await?;
+        let filter = LogFilter { id: query.id, ..seen };
+        let is_complete = limit == 0 || self.read_page(&mark, caller, filter, &mut reading).await?;
         let Reading { changes, last, .. } = reading;
         let end = match query.order_direction {
             // Entries that were committed since are on the page, too.
@@ -147,20 +129,8 @@ impl Inventory {
         Ok(ChangePage { changes, next: mark.mark.key.seal(caller.organization_id(), next) })
     }
 
-    /// Returns the query of the records that have what a caller may see.
-    async fn records_for(&self, caller: &Caller, query: &ChangeQuery) -> Result<Query, Error> {
-        let networks = self.networks_in_history(caller).await?;
-        let links = query.id.map(|id| LinkFilter::new(CHANGED_LINK, [id]));
-        Ok(Query {
-            organization: Some(caller.organization_id().uuid()),
-            links: links.into_iter().collect(),
-            terms: Audience::filter(caller, &networks).into_iter().collect(),
-            ..Query::new(CHANGE)
-        })
-    }
-
     /// Returns the networks whose history a caller may see, as far as they need to be named.
-    async fn networks_in_history(&self, caller: &Caller) -> Result<Vec<NetworkId>, Error> {
+    pub(super) async fn networks_in_history(&self, caller: &Caller) -> Result<Vec<NetworkId>, Error> {
         if caller.permission() >= Permission::Admin {
             return Ok(caller.scope().networks().unwrap_or_default().to_vec());
         }
@@ -173,61 +143,43 @@ impl Inventory {
         &self,
         mark: &CurrentMark,
         caller: &Caller,
-        records: Query,
+        filter: LogFilter,
         reading: &mut Reading<'_>,
     ) -> Result<bool, Error> {
         let direction = match reading.query.order_direction {
             OrderDirection::Ascending => Direction::Ascending,
             OrderDirection::Descending => Direction::Descending,
         };
-        let mut records = Query {
-            keys: vec![reading.span.filter()],
-            order: vec![Order::new(WRITTEN, direction)],
-            limit: Some(RECORDS_AT_ONCE),
-            ..records
-        };
-        let mut commit: Vec<CommitChanges> = Vec::new();
-        let mut version = None;
-        let mut left = MAX_RECORDS;
-        loop {
-            let page = self.store.list(&records).await?;
-            left = left.saturating_sub(page.records.len());
-            for record in &page.records {
-                if version.is_some_and(|version| version != record.version)
-                    && reading.take_commit(mark, caller, version, &std::mem::take(&mut commit))?
-                {
-                    return Ok(false);
-                }
-                version = Some(record.version);
-                commit.push(decode(record)?);
+        let mut log = LogReader::new(self, filter, reading.span, direction);
+        // At least some commits are taken, so that every page goes on.
+        while log.records < MAX_RECORDS || reading.last.is_none() {
+            let commits = log.next().await?;
+            if commits.is_empty() {
+                return Ok(true);
             }
-            match page.next {
-                // At least one commit is taken, so that every page goes on.
-                Some(next) if left > 0 || reading.last.is_none() => records.start = Start::After(next),
-                Some(_) => return Ok(false),
-                None => return Ok(!reading.take_commit(mark, caller, version, &commit)?),
+            if reading.take(mark, caller, &commits)? {
+                return Ok(false);
             }
         }
+        Ok(false)
     }
 }
 
 impl Reading<'_> {
-    /// Takes the entries of a commit. Returns whether the page is full.
-    fn take_commit(
+    /// Takes the entries of some commits. Returns whether the page is full.
+    fn take(
         &mut self,
         mark: &CurrentMark,
         caller: &Caller,
-        version: Option<Version>,
-        records: &[CommitChanges],
+        commits: &[CommitChanges],
     ) -> Result<bool, Error> {
-        let Some(version) = version else { return Ok(false) };
-        let mut entries: Vec<PlacedEntry<'_>> =
-            records.iter().flat_map(|commit| placed(commit, version)).collect();
+        let mut entries: Vec<PlacedEntry<'_>> = commits.iter().flat_map(placed).collect();
+        entries.retain(|entry| self.span.contains(entry.place));
         entries.sort_unstable_by_key(|entry| entry.place);
         if self.query.order_direction == OrderDirection::Descending {
             entries.reverse();
         }
-        for entry in entries.into_iter().filter(|entry| self.span.contains(entry.place)) {
+        for entry in entries {
             self.last = Some(entry.place);
             if self.query.matches(&entry) {
                 self.changes.push(entry.to_change(mark, caller)?);
@@ -240,12 +192,9 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the entries of a record, each where it is.
-fn placed(commit: &CommitChanges, version: Version) -> impl Iterator<Item = PlacedEntry<'_>> {
-    commit.entries.iter().map(move |entry| {
-        let place = Place { era: commit.era, version, number: entry.number, commit: commit.commit };
-        PlacedEntry { place, commit, entry }
-    })
+/// Returns the entries of a commit, each where it is.
+fn placed(commit: &CommitChanges) -> impl Iterator<Item = PlacedEntry<'_>> {
+    commit.entries.iter().map(move |entry| PlacedEntry { place: commit.place(entry.number), commit, entry })
 }
 
 impl PlacedEntry<'_> {
@@ -263,6 +212,7 @@ impl PlacedEntry<'_> {
             network_id: commit.audience.network(),
             name: entry.name.clone(),
             fields: entry.changed_fields()?,
+            is_erased: entry.is_erased,
             cause: None,
             request_id: commit.request_id.clone(),
         })
@@ -294,35 +244,23 @@ impl Entry {
 }
 
 impl Inventory {
-    /// Returns the place of the newest of these records' entries.
-    async fn newest_place(&self, records: &Query) -> Result<Option<Place>, Error> {
-        let order = vec![Order::new(WRITTEN, Direction::Descending)];
-        let last = Query { order, limit: Some(1), ..records.clone() };
-        let Some(record) = self.store.list(&last).await?.records.pop() else { return Ok(None) };
-        let newest: CommitChanges = decode(&record)?;
-        let first = Place { era: newest.era, version: record.version, number: 0, commit: newest.commit };
-        let commit = self.records_of_commit(records, first).await?;
-        let places = commit.iter().flat_map(|(record, changes)| placed(changes, record.version));
-        Ok(places.map(|entry| entry.place).max())
-    }
-
-    /// Returns the records of the commit of a place, of those that a query finds.
-    async fn records_of_commit(
+    /// Returns the place of the newest entry.
+    pub(super) async fn newest_place(
         &self,
-        records: &Query,
-        place: Place,
-    ) -> Result<Vec<(Record, CommitChanges)>, Error> {
-        let keys = vec![KeyFilter::new(WRITTEN, TermRange::exact(place.key()))];
-        let found = self.store.list(&Query { keys, ..records.clone() }).await?.records;
-        found.into_iter().map(|record| decode(&record).map(|changes| (record, changes))).collect()
+        filter: LogFilter,
+        mark: &CurrentMark,
+    ) -> Result<Option<Place>, Error> {
+        let span = Span { after: mark.mark.beginning(), until: None };
+        let mut log = LogReader::new(self, filter, span, Direction::Descending).one_at_a_time();
+        Ok(log.next().await?.iter().flat_map(CommitChanges::places).max())
     }
 
     /// Returns the part of the history that a query names.
     async fn span_of(&self, mark: &CurrentMark, caller: &Caller, query: &ChangeQuery) -> Result<Span, Error> {
         let ChangeQuery { after, before, until_position, since, until, .. } = query;
-        let mut span = Span::default();
+        let mut span = Span { after: mark.mark.beginning(), until: None };
         if let Some(position) = after {
-            span.after = Some(self.place_of(mark, caller, "after", position).await?);
+            span.after = span.after.max(Some(self.place_of(mark, caller, "after", position).await?));
         }
         if let Some(position) = before {
             span.until = self.place_of(mark, caller, "before", position).await?.predecessor();
@@ -355,9 +293,8 @@ impl Inventory {
         if place == Place::BEGINNING {
             return Ok(place);
         }
-        let all = Query { organization: Some(organization.uuid()), ..Query::new(CHANGE) };
-        let commit = self.records_of_commit(&all, place).await?;
-        let is_there = commit.iter().any(|(_, changes)| changes.commit == place.commit);
+        let is_there = mark.mark.beginning().is_none_or(|beginning| place > beginning)
+            && self.is_in_log(organization, place).await?;
         if is_there { Ok(place) } else { Err(invalid()) }
     }
 
@@ -366,29 +303,42 @@ impl Inventory {
     /// The clocks of instances differ, so that the entries are only almost in the order of their times.
     async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
         let end = time_sort_key(CREATED_AT, time.plus_micros(1)).value;
-        let all = Query { organization: Some(caller.organization_id().uuid()), ..Query::new(CHANGE) };
-        let latest = Query {
-            keys: vec![KeyFilter::new(CREATED_AT, TermRange::new([], Some(end)))],
-            order: vec![Order::new(CREATED_AT, Direction::Descending)],
-            limit: Some(1),
-            ..all.clone()
-        };
-        let Some(record) = self.store.list(&latest).await?.records.pop() else { return Ok(None) };
-        let changes: CommitChanges = decode(&record)?;
-        let from = Place { era: changes.era, version: record.version, number: 0, commit: changes.commit };
-        let following = Query {
-            keys: vec![Span { after: Some(from), until: None }.filter()],
-            order: vec![Order::new(WRITTEN, Direction::Ascending)],
-            limit: Some(MAX_DISORDER),
-            ..all
-        };
-        let mut last = None;
-        for record in self.store.list(&following).await?.records {
-            let changes: CommitChanges = decode(&record)?;
-            if changes.at <= time {
-                last = last.max(placed(&changes, record.version).map(|entry| entry.place).max());
+        let filter = LogFilter::all(caller.organization_id());
+        // Read in this order: a record of a commit may become a run meanwhile.
+        let mut from = None;
+        for query in [filter.commits(), filter.runs()] {
+            let latest = Query {
+                keys: vec![KeyFilter::new(CREATED_AT, TermRange::new([], Some(end.clone())))],
+                order: vec![Order::new(CREATED_AT, Direction::Descending)],
+                limit: Some(1),
+                ..query
+            };
+            let found = self.store.list(&latest).await?.records;
+            let commits = found.first().map(commits_in).transpose()?.unwrap_or_default();
+            from = from.max(commits.iter().map(|commit| commit.place(0)).max());
+        }
+        let span = Span { after: from.and_then(Place::predecessor), until: None };
+        let mut log = LogReader::new(self, filter, span, Direction::Ascending);
+        let (mut last, mut later) = (None, 0);
+        while later < MAX_DISORDER {
+            let mut commits = log.next().await?;
+            if commits.is_empty() {
+                break;
+            }
+            commits.sort_by_key(|commit| commit.place(0));
+            for commit in &commits {
+                later = if commit.at <= time { 0 } else { later + 1 };
+                last = last.max(commit.places().max().filter(|_| commit.at <= time));
             }
         }
         Ok(last)
+    }
+
+    /// Returns whether the log has the entry of a place, whoever may see it.
+    async fn is_in_log(&self, organization: OrganizationId, place: Place) -> Result<bool, Error> {
+        let span = Span { after: place.predecessor(), until: Some(place) };
+        let mut log = LogReader::new(self, LogFilter::all(organization), span, Direction::Ascending);
+        let is_of = |commit: &CommitChanges| commit.place(place.number) == place;
+        Ok(log.next().await?.iter().any(is_of))
     }
 }

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::position::PositionKey;
+use super::log::{commits_in, ordered};
+use super::notes::Notes;
+use super::position::{Place, PositionKey};
 use super::record::CommitChanges;
 use super::watch::Watchers;
-use crate::inventory::schema::{CHANGE, HISTORY, WRITTEN, decode, encode};
+use crate::inventory::schema::{CHANGE, CHANGE_RUN, HISTORY, WRITTEN, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::Timestamp;
 use crate::store::{
@@ -27,9 +29,21 @@ const RENEWED_TOGETHER: usize = 500;
 pub(super) struct HistoryMark {
     /// The prefix of the keys of entries. Those of a later era are later.
     pub(super) era: u32,
+    /// The era since which all changes are recorded. What is earlier was before a gap.
+    pub(super) first_era: u32,
+    /// Whether instances record changes. They must agree.
+    pub(super) is_recording: bool,
     pub(super) key: PositionKey,
     /// When the history began: what was before is not known.
     pub(super) began_at: Timestamp,
+}
+
+impl HistoryMark {
+    /// Returns the place before the first entry since all changes are recorded. `None`: they were from the beginning.
+    pub(super) fn beginning(&self) -> Option<Place> {
+        let place = |era| Place { era, version: 0, number: 0, commit: 0 };
+        Some(self.first_era).filter(|era| *era > 0).map(place)
+    }
 }
 
 /// The mark, as it is stored.
@@ -53,6 +67,7 @@ pub(in crate::inventory) struct KnownHistory {
     /// Waited for by those who need the mark while it is read.
     reading: tokio::sync::Mutex<Opening>,
     pub(super) watchers: Watchers,
+    pub(super) notes: Notes,
 }
 
 /// Whether this instance has opened the history.
@@ -92,9 +107,7 @@ impl Inventory {
                 return Ok(mark);
             }
             let mark = match self.get(mark_key()).await? {
-                Some(record) if opening.is_done => {
-                    Some(CurrentMark { version: record.version, mark: Arc::new(decode(&record)?) })
-                }
+                Some(record) if opening.is_done => Some(self.agreed_mark(&record)?),
                 record => self.open_history(record).await?,
             };
             if let Some(mark) = mark {
@@ -106,19 +119,41 @@ impl Inventory {
         Err(StoreError::unavailable("other instances open the history at the same time").into())
     }
 
+    /// Reads the mark that another instance has written.
+    fn agreed_mark(&self, record: &Record) -> Result<CurrentMark, Error> {
+        let mark: HistoryMark = decode(record)?;
+        if mark.is_recording != self.has_history {
+            let text =
+                "another instance with this store records changes and this one does not, or conversely";
+            return Err(StoreError::unavailable(text).into());
+        }
+        Ok(CurrentMark { version: record.version, mark: Arc::new(mark) })
+    }
+
     /// Writes the mark anew. `None`: another instance has written it in the meantime.
     ///
     /// The version that the mark gets is greater than that of every entry, unless the store was restored since: an entry
     /// keeps the key that it had in the other store. The entries are then written again in their order, in an era of
     /// their own, and another one begins.
     async fn open_history(&self, record: Option<Record>) -> Result<Option<CurrentMark>, Error> {
-        let known = record.as_ref().map(decode).transpose()?;
-        let mark: HistoryMark = match known {
-            Some(mark) => mark,
-            None => HistoryMark { era: 1, key: PositionKey::generate(&*self.random)?, began_at: self.now() },
+        let is_recording = self.has_history;
+        let known: Option<HistoryMark> = record.as_ref().map(decode).transpose()?;
+        let mark = match known {
+            Some(mark) if is_recording && !mark.is_recording => {
+                let era = mark.era.saturating_add(1);
+                HistoryMark { era, first_era: era, is_recording, began_at: self.now(), ..mark }
+            }
+            Some(mark) => HistoryMark { is_recording, ..mark },
+            None => HistoryMark {
+                era: 1,
+                first_era: 0,
+                is_recording,
+                key: PositionKey::generate(&*self.random)?,
+                began_at: self.now(),
+            },
         };
         let Some(written) = self.write_mark(unchanged(record.as_ref()), mark).await? else { return Ok(None) };
-        let Some(greatest) = self.greatest_era_after(&written).await? else { return Ok(Some(written)) };
+        let Some(greatest) = self.era_of_other_store(&written).await? else { return Ok(Some(written)) };
         let own = HistoryMark { era: greatest.saturating_add(1), ..(*written.mark).clone() };
         let Some(renewing) = self.write_mark(Precondition::Version(written.version), own).await? else {
             return Ok(None);
@@ -126,6 +161,20 @@ impl Inventory {
         self.renew_entries(&renewing).await?;
         let next = HistoryMark { era: renewing.mark.era.saturating_add(1), ..(*renewing.mark).clone() };
         self.write_mark(Precondition::Version(renewing.version), next).await
+    }
+
+    /// Begins an era after this one, unless the present one is.
+    pub(in crate::inventory) async fn begin_era_after(&self, era: u32) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let current = self.history_mark().await?;
+            if current.mark.era > era {
+                return Ok(());
+            }
+            let next = HistoryMark { era: era.saturating_add(1), ..(*current.mark).clone() };
+            let written = self.write_mark(Precondition::Version(current.version), next).await?;
+            *self.state.history.known() = written;
+        }
+        Err(StoreError::unavailable("other instances change the history at the same time").into())
     }
 
     async fn write_mark(
@@ -145,17 +194,33 @@ impl Inventory {
         Ok(Some(CurrentMark { version: stored.version, mark: Arc::new(decode(&stored)?) }))
     }
 
-    /// Returns the era of the greatest key of an entry, if it is after that of the mark.
-    async fn greatest_era_after(&self, mark: &CurrentMark) -> Result<Option<u32>, Error> {
-        let written = [mark.mark.era.to_be_bytes().as_slice(), &mark.version.0.to_be_bytes()].concat();
-        let query = Query {
-            keys: vec![KeyFilter::new(WRITTEN, TermRange::new(written, None))],
-            order: vec![Order::new(WRITTEN, Direction::Descending)],
-            limit: Some(1),
-            ..Query::new(CHANGE)
-        };
-        let found = self.store.list(&query).await?.records;
-        found.first().map(|record| Ok(decode::<CommitChanges>(record)?.era)).transpose()
+    /// Returns the greatest era of the entries, if some were written in another store.
+    async fn era_of_other_store(&self, mark: &CurrentMark) -> Result<Option<u32>, Error> {
+        let mut greatest = 0;
+        let mut is_other = false;
+        let own_end = Place { era: mark.mark.era, version: mark.version.0, number: 0, commit: 0 };
+        for kind in [CHANGE, CHANGE_RUN] {
+            for direction in [Direction::Ascending, Direction::Descending] {
+                let query = Query { limit: Some(1), ..ordered(&Query::new(kind), direction) };
+                let (found, _) = self.records_within(&query, TermRange::new([], None)).await?;
+                let Some(record) = found.first() else { continue };
+                let last = commits_in(record)?.iter().flat_map(CommitChanges::places).max();
+                greatest = last.map_or(greatest, |last| greatest.max(last.era));
+                is_other |= last > Some(own_end) || !self.has_own_key(record).await?;
+            }
+        }
+        Ok(is_other.then_some(greatest))
+    }
+
+    /// Returns whether the key of a record is that of its version, or what it says itself.
+    async fn has_own_key(&self, record: &Record) -> Result<bool, Error> {
+        if record.key.kind != CHANGE {
+            return Ok(true);
+        }
+        let key = CommitChanges::read(record)?.place(0).commit_key();
+        let own = Query { ids: Some(vec![record.key.id]), ..Query::new(CHANGE) };
+        let (found, _) = self.records_within(&own, TermRange::exact(key)).await?;
+        Ok(!found.is_empty())
     }
 
     /// Writes the entries of former eras again, in their order, in the era of the mark.
@@ -177,7 +242,7 @@ impl Inventory {
             let mut number = 0;
             for record in &records {
                 let mut changes: CommitChanges = decode(record)?;
-                changes.era = mark.mark.era;
+                (changes.era, changes.version) = (mark.mark.era, None);
                 for entry in &mut changes.entries {
                     entry.number = number;
                     number += 1;

@@ -11,36 +11,55 @@
 //! Decision 17 says why entries are records, and how they are ordered.
 
 mod audience;
+mod class;
 mod difference;
 mod document;
+mod erasure;
+mod event;
 mod feed;
+mod limits;
+mod log;
 mod mark;
 mod merged;
+mod notes;
+mod packing;
 mod past;
 mod position;
 mod record;
 mod recorder;
+mod restored;
+mod retention;
+mod run;
 mod watch;
 
 pub use self::feed::{ChangePage, ChangeQuery};
+pub use self::limits::HistoryLimits;
 pub(in crate::inventory) use self::mark::KnownHistory;
 pub use self::past::Moment;
+pub(in crate::inventory) use self::restored::RestoredHistory;
 pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
-use crate::model::{ChangeActor, OrganizationId};
+use crate::model::{ChangeActor, OrganizationId, UserId};
 
 /// Who makes a change, and in which organization.
 #[derive(Clone, Debug)]
 pub(in crate::inventory) struct Author {
     organization: OrganizationId,
     actor: ChangeActor,
+    request_id: Option<String>,
 }
 
 impl Author {
     /// Returns the inventory itself, which does what follows from changes of others.
     pub(in crate::inventory) const fn system(organization: OrganizationId) -> Self {
-        Self { organization, actor: ChangeActor::System }
+        Self { organization, actor: ChangeActor::System, request_id: None }
+    }
+
+    /// Returns a user who acts without being a caller, as in a login.
+    pub(in crate::inventory) const fn user(organization: OrganizationId, id: UserId) -> Self {
+        let actor = ChangeActor::User { id, email: None, key_id: None };
+        Self { organization, actor, request_id: None }
     }
 }
 
@@ -53,7 +72,10 @@ impl Author {
 impl From<&Caller> for Author {
     fn from(caller: &Caller) -> Self {
         let actor = match caller.credential() {
-            Credential::System => ChangeActor::System,
+            Credential::System => match caller.name() {
+                Some(name) => ChangeActor::Application { name: name.to_owned() },
+                None => ChangeActor::System,
+            },
             Credential::UserApiKey { id } => {
                 ChangeActor::User { id: caller.user_id(), email: None, key_id: Some(id) }
             }
@@ -61,7 +83,8 @@ impl From<&Caller> for Author {
                 ChangeActor::User { id: caller.user_id(), email: None, key_id: None }
             }
         };
-        Self { organization: caller.organization_id(), actor }
+        let request_id = caller.request_id().map(str::to_owned);
+        Self { organization: caller.organization_id(), actor, request_id }
     }
 }
 
@@ -73,7 +96,8 @@ impl From<&Self> for Author {
 
 impl From<&DaemonCaller> for Author {
     fn from(daemon: &DaemonCaller) -> Self {
-        Self { organization: daemon.organization_id, actor: ChangeActor::Daemon { id: daemon.key_id } }
+        let (organization, actor) = (daemon.organization_id, ChangeActor::Daemon { id: daemon.key_id });
+        Self { organization, actor, request_id: None }
     }
 }
 

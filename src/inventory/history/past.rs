@@ -57,10 +57,15 @@ impl Inventory {
             let page = self.changes(caller, &query).await?;
             let is_last = page.changes.is_empty();
             for change in page.changes {
+                if change.is_erased {
+                    return Ok(None);
+                }
                 match change.action {
                     ChangeAction::Deleted if later.is_empty() => return Ok(None),
                     ChangeAction::Created => return Ok(Some(replayed(&change, later))),
                     ChangeAction::Updated | ChangeAction::Deleted => later.push(change),
+                    // The others do not change the record.
+                    _ => {}
                 }
             }
             if is_last {

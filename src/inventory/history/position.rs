@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{CodeSecret, RandomError, RandomSource};
 use crate::model::{ChangePosition, OrganizationId};
-use crate::store::Version;
 
 /// The number of bytes of a place.
 const LENGTH: usize = 4 + 8 + 4 + 8;
@@ -14,10 +13,10 @@ const LENGTH: usize = 4 + 8 + 4 + 8;
 const CODE: usize = 16;
 
 /// The place of an entry: its era, the version of its commit, and its number within the commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) era: u32,
-    pub(super) version: Version,
+    pub(super) version: u64,
     pub(super) number: u32,
     /// A random number that the commit has chosen. Another log may have another commit with the same version.
     pub(super) commit: u64,
@@ -30,33 +29,34 @@ pub(super) struct PositionKey(CodeSecret);
 
 impl Place {
     /// The place before the first entry.
-    pub(super) const BEGINNING: Self = Self { era: 0, version: Version(0), number: 0, commit: 0 };
+    pub(super) const BEGINNING: Self = Self { era: 0, version: 0, number: 0, commit: 0 };
 
     /// Returns a place that is before this one and not before any entry that is. `None`: nothing is before it.
     pub(super) fn predecessor(self) -> Option<Self> {
-        let Self { era, version: Version(version), number, .. } = self;
+        let Self { era, version, number, .. } = self;
         let commit = u64::MAX;
         match (number.checked_sub(1), version.checked_sub(1), era.checked_sub(1)) {
             (Some(number), ..) => Some(Self { number, commit, ..self }),
-            (None, Some(version), _) => {
-                Some(Self { version: Version(version), number: u32::MAX, commit, era })
-            }
-            (None, None, Some(era)) => {
-                Some(Self { era, version: Version(u64::MAX), number: u32::MAX, commit })
-            }
+            (None, Some(version), _) => Some(Self { version, number: u32::MAX, commit, era }),
+            (None, None, Some(era)) => Some(Self { era, version: u64::MAX, number: u32::MAX, commit }),
             (None, None, None) => None,
         }
     }
 
     /// Returns the sort key of the records of a commit, as a store completes it.
-    pub(super) fn key(self) -> Vec<u8> {
-        [self.era.to_be_bytes().as_slice(), &self.version.0.to_be_bytes()].concat()
+    pub(super) fn commit_key(self) -> Vec<u8> {
+        [self.era.to_be_bytes().as_slice(), &self.version.to_be_bytes()].concat()
+    }
+
+    /// Returns the sort key of a run of which this is the last entry.
+    pub(super) fn entry_key(self) -> Vec<u8> {
+        [self.commit_key().as_slice(), &self.number.to_be_bytes()].concat()
     }
 
     fn to_bytes(self) -> [u8; LENGTH] {
         let Self { era, version, number, commit } = self;
         let [era, number] = [era, number].map(u32::to_be_bytes);
-        let [version, commit] = [version.0, commit].map(u64::to_be_bytes);
+        let [version, commit] = [version, commit].map(u64::to_be_bytes);
         let mut bytes = [0; LENGTH];
         let parts = era.into_iter().chain(version).chain(number).chain(commit);
         bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
@@ -67,7 +67,7 @@ impl Place {
         let (era, rest) = bytes.split_first_chunk()?;
         let (version, rest) = rest.split_first_chunk()?;
         let (number, rest) = rest.split_first_chunk()?;
-        let version = Version(u64::from_be_bytes(*version));
+        let version = u64::from_be_bytes(*version);
         let commit = u64::from_be_bytes(rest.try_into().ok()?);
         Some(Self { era: u32::from_be_bytes(*era), version, number: u32::from_be_bytes(*number), commit })
     }

@@ -5,17 +5,22 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
 use super::Author;
 use super::audience::Audience;
+use super::class::Class;
 use super::difference::{Difference, FieldText, differences};
+use super::event::{SecurityEvent, is_credential};
+use super::mark::CurrentMark;
+use super::packing::Recorded;
 use super::record::{CommitChanges, Entry, StoredField};
 use crate::inventory::schema::{
     CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
-    USER_API_KEY,
+    USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{ChangeAction, ChangedEntity, NetworkId, UserId};
+use crate::model::{ChangeAction, ChangeActor, ChangedEntity, NetworkId, User, UserId};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
@@ -44,7 +49,7 @@ fn entity_of(kind: Name) -> Option<ChangedEntity> {
 }
 
 /// What every document may say of itself.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Described {
     #[serde(default)]
     name: Option<String>,
@@ -63,51 +68,100 @@ impl Inventory {
         author: &Author,
         mut batch: Batch,
     ) -> Result<(), StoreError> {
-        if !self.has_history || batch.writes().iter().all(|write| entity_of(write.key().kind).is_none()) {
+        let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
+        if !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
             return self.store.commit(batch).await;
         }
-        self.record(author, &mut batch).await.map_err(as_store_error)?;
+        let recorded = self.record(author, &mut batch).await.map_err(as_store_error)?;
         let committed = self.store.commit(batch).await;
         match &committed {
-            Ok(()) => self.state.history.watchers.wake(author.organization),
+            Ok(()) => {
+                self.state.history.watchers.wake(author.organization);
+                self.pack_now_and_then(author.organization, recorded);
+            }
             Err(error) => self.state.history.note_failure(error),
         }
         committed
     }
 
-    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<(), Error> {
+    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<Recorded, Error> {
         let mark = self.history_mark().await?;
-        let keys: Vec<Key> =
-            batch.writes().iter().map(Write::key).filter(|key| entity_of(key.kind).is_some()).collect();
-        let before = self.store.get(&keys).await?;
-        let before: BTreeMap<Key, Record> =
-            before.into_iter().flatten().map(|record| (record.key, record)).collect();
+        if !self.has_history {
+            // Instances that record changes would not notice this one.
+            batch.guard(mark.guard());
+            return Ok(Recorded::default());
+        }
+        let (before, user) = self.state_before(author, batch).await?;
         // What an entry says of the state before must be what the commit replaces.
-        batch.require(|key| keys.contains(&key).then(|| unchanged(before.get(&key))));
+        batch.require(|key| entity_of(key.kind).map(|_| unchanged(before.get(&key))));
         let mut changes = Changes::default();
         for write in batch.writes() {
-            changes.add(write, before.get(&write.key()))?;
+            let before = before.get(&write.key());
+            changes.add(write, before)?;
+            if is_credential(write.key().kind)
+                && let Some(event) = SecurityEvent::of(write, before, batch)?
+            {
+                let name = user.as_ref().filter(|user| event.is_of(user.id)).map(|user| user.email.clone());
+                changes.add_event(event, name.unwrap_or_default(), None)?;
+            }
         }
         if changes.count == 0 {
-            return Ok(());
+            return Ok(Recorded::default());
         }
         batch.guard(mark.guard());
+        let mut actor = author.actor.clone();
+        if let ChangeActor::User { email, .. } = &mut actor {
+            *email = user.map(|user| user.email).filter(|email| !email.is_empty());
+        }
+        self.put_entries(&mark, &Author { actor, ..author.clone() }, changes, batch)
+    }
+
+    /// Reads the records that a batch writes and whose changes are recorded, and the user who makes them.
+    async fn state_before(
+        &self,
+        author: &Author,
+        batch: &Batch,
+    ) -> Result<(BTreeMap<Key, Record>, Option<User>), Error> {
+        let is_recorded = |key: &Key| entity_of(key.kind).is_some() || is_credential(key.kind);
+        let mut keys: Vec<Key> = batch.writes().iter().map(Write::key).filter(is_recorded).collect();
+        let user = author.actor.user_id().map(user_key);
+        keys.extend(user.filter(|user| !keys.contains(user)));
+        let found = self.store.get(&keys).await?.into_iter().flatten();
+        let before: BTreeMap<Key, Record> = found.map(|record| (record.key, record)).collect();
+        let user = user.and_then(|user| before.get(&user)).map(decode::<User>).transpose()?;
+        // A host application may use the id of another organization's user.
+        Ok((before, user.filter(|user| user.organization_id == author.organization)))
+    }
+
+    /// Adds the records of a commit's entries to its batch.
+    pub(super) fn put_entries(
+        &self,
+        mark: &CurrentMark,
+        author: &Author,
+        changes: Changes,
+        batch: &mut Batch,
+    ) -> Result<Recorded, Error> {
         let mut commit = [0; 8];
         self.random.fill(&mut commit)?;
-        for (audience, Entries { list, .. }) in changes.finished() {
+        let commit = u64::from_be_bytes(commit);
+        let mut recorded = Recorded { random: commit, ..Recorded::default() };
+        for ((audience, class), Entries { list, .. }) in changes.finished() {
+            recorded.records += 1;
             let changes = CommitChanges {
                 organization_id: author.organization,
                 era: mark.mark.era,
-                commit: u64::from_be_bytes(commit),
+                version: None,
+                commit,
                 at: self.now(),
                 actor: author.actor.clone(),
                 audience,
-                request_id: None,
+                class,
+                request_id: author.request_id.clone(),
                 entries: list,
             };
             changes.put(Key::new(CHANGE, self.new_id()?), Precondition::Absent, batch)?;
         }
-        Ok(())
+        Ok(recorded)
     }
 }
 
@@ -123,12 +177,12 @@ fn as_store_error(error: Error) -> StoreError {
 
 /// The entries of a commit, by those who may see them.
 #[derive(Default)]
-struct Changes {
+pub(super) struct Changes {
     /// The number of entries so far.
     count: u32,
     /// Those of which the record is not full.
-    open: BTreeMap<Audience, Entries>,
-    full: Vec<(Audience, Entries)>,
+    open: BTreeMap<(Audience, Class), Entries>,
+    full: Vec<((Audience, Class), Entries)>,
 }
 
 #[derive(Default)]
@@ -143,31 +197,86 @@ impl Changes {
     fn add(&mut self, write: &Write, before: Option<&Record>) -> Result<(), Error> {
         let Some(entity) = entity_of(write.key().kind) else { return Ok(()) };
         let after = match write {
-            Write::Put { body, .. } => Some(body),
+            Write::Put { body, .. } => Some(shown(entity, body)?),
             Write::Delete { .. } => None,
         };
-        let before = before.map(|record| &record.body);
-        let Some((action, content)) = Content::of(before, after)? else { return Ok(()) };
-        let Some(document) = after.or(before) else { return Ok(()) };
-        let described: Described = serde_json::from_slice(json(document)).map_err(Error::internal)?;
+        let before = before.map(|record| shown(entity, &record.body)).transpose()?;
+        let described = |body: &Bytes| serde_json::from_slice::<Described>(body).map_err(Error::internal);
+        let (before_is, after_is) =
+            (before.as_ref().map(described).transpose()?, after.as_ref().map(described).transpose()?);
+        if let (Some(former), Some(latter)) = (&before_is, &after_is)
+            && former.network_id != latter.network_id
+            && entity != ChangedEntity::ApplicationRecord
+        {
+            // On either network, it is seen to go or to come.
+            self.add_content(write.key(), entity, before_is.unwrap_or_default(), (before.as_ref(), None))?;
+            return self.add_content(
+                write.key(),
+                entity,
+                after_is.unwrap_or_default(),
+                (None, after.as_ref()),
+            );
+        }
+        let Some(described) = after_is.or(before_is) else { return Ok(()) };
+        self.add_content(write.key(), entity, described, (before.as_ref(), after.as_ref()))
+    }
+
+    fn add_content(
+        &mut self,
+        key: Key,
+        entity: ChangedEntity,
+        described: Described,
+        (before, after): (Option<&Bytes>, Option<&Bytes>),
+    ) -> Result<(), Error> {
+        let Some((action, Content { document, fields, bytes })) = Content::of(before, after)? else {
+            return Ok(());
+        };
+        let audience = Audience::of(entity, key.id, described.network_id, described.user_id);
         let name = match entity {
-            ChangedEntity::ApplicationRecord => Some(write.key().kind.to_string()),
+            ChangedEntity::ApplicationRecord => Some(key.kind.to_string()),
             _ => described.name.filter(|name| !name.is_empty()).or(described.email),
         };
-        let Content { document, fields, bytes } = content;
-        let (number, id, name) = (self.count, write.key().id, name.unwrap_or_default());
-        self.count += 1;
-        let audience = Audience::of(entity, id, described.network_id, described.user_id);
-        let entries = self.open.entry(audience).or_default();
-        entries.bytes += bytes;
-        entries.list.push(Entry { number, action, entity, id, name, document, fields });
-        if entries.bytes >= MAX_RECORD {
-            self.full.push((audience, std::mem::take(entries)));
-        }
+        let (number, id, name) = (0, key.id, name.unwrap_or_default());
+        self.push(
+            audience,
+            Entry { number, action, entity, id, name, document, fields, is_erased: false },
+            bytes,
+        );
         Ok(())
     }
 
-    fn finished(self) -> impl Iterator<Item = (Audience, Entries)> {
+    /// Adds a security event. `count`: how often it has happened.
+    pub(super) fn add_event(
+        &mut self,
+        event: SecurityEvent,
+        name: String,
+        count: Option<u64>,
+    ) -> Result<(), Error> {
+        let SecurityEvent { action, entity, id, audience } = event;
+        let count = count.map(|count| to_raw_value(&count)).transpose().map_err(Error::internal)?;
+        let field = |after| ("count".to_owned(), StoredField { before: None, after: Some(after) });
+        let (number, document, fields) = (0, None, count.map(field).into_iter().collect());
+        self.push(
+            audience,
+            Entry { number, action, entity, id, name, document, fields, is_erased: false },
+            0,
+        );
+        Ok(())
+    }
+
+    /// Adds an entry, which gets the next number.
+    fn push(&mut self, audience: Audience, entry: Entry, bytes: usize) {
+        let readers = (audience, Class::of(entry.action));
+        let entries = self.open.entry(readers).or_default();
+        entries.bytes += bytes;
+        entries.list.push(Entry { number: self.count, ..entry });
+        self.count += 1;
+        if entries.bytes >= MAX_RECORD {
+            self.full.push((readers, std::mem::take(entries)));
+        }
+    }
+
+    fn finished(self) -> impl Iterator<Item = ((Audience, Class), Entries)> {
         self.full.into_iter().chain(self.open).filter(|(_, entries)| !entries.list.is_empty())
     }
 }
@@ -214,11 +323,17 @@ impl Content {
     }
 }
 
-/// Returns the JSON of a body. Those of hosts begin with a comma.
-fn json(body: &Bytes) -> &[u8] {
-    body.strip_prefix(b",").unwrap_or(body)
+/// Returns what entries show of a body, as JSON. Bodies of hosts begin with a comma.
+fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
+    if !matches!(entity, ChangedEntity::UserApiKey | ChangedEntity::DaemonApiKey) {
+        return Ok(if body.starts_with(b",") { body.slice(1..) } else { body.clone() });
+    }
+    // Not even the ends of a key.
+    let mut members: Map<String, Value> = serde_json::from_slice(body).map_err(Error::internal)?;
+    members.remove("key");
+    serde_json::to_vec(&members).map(Bytes::from).map_err(Error::internal)
 }
 
 fn text(body: &Bytes) -> Result<&str, Error> {
-    std::str::from_utf8(json(body)).map_err(Error::internal)
+    std::str::from_utf8(body).map_err(Error::internal)
 }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use uuid::Uuid;
 
 use super::Organizations;
-use crate::inventory::history::Author;
+use crate::inventory::history::{Author, RestoredHistory};
 use crate::inventory::records::user_facets;
 use crate::inventory::schema::{
     APPLICATION_KIND, CREATED_AT, IDEMPOTENCY_KEY, KINDS_OF_ORGANIZATION, ORGANIZATION, SESSION, USER,
@@ -157,6 +157,7 @@ impl<'a> Restoration<'a> {
         mut input: ExportReader<R>,
     ) -> Result<Organization, TransferError> {
         let (mut on_progress, mut last) = (restore.into_progress(), None);
+        let mut history = self.inventory.restored_history().await.map_err(failed)?;
         loop {
             let chunk = input.records().await?;
             let (mut batch, mut kinds) = (Batch::new(), BTreeSet::new());
@@ -165,7 +166,7 @@ impl<'a> Restoration<'a> {
                     last = Some(record);
                 } else {
                     kinds.extend(Some(record.key.kind).filter(Name::is_of_application));
-                    self.add(record, &mut batch).await?;
+                    self.add(record, &mut history, &mut batch).await?;
                 }
             }
             // A deletion finds the records of the application by the notes of their kinds, in whatever order they come.
@@ -180,6 +181,8 @@ impl<'a> Restoration<'a> {
                 continue;
             }
             let Some(record) = last else { return Err(TransferError::new(TransferErrorKind::Damaged)) };
+            // Entries of the restored organization come after those that it has brought along.
+            self.inventory.end_restored_history(history).await.map_err(failed)?;
             let organization = self.complete(record, batch).await?;
             on_progress(&input.report());
             return Ok(organization);
@@ -187,7 +190,12 @@ impl<'a> Restoration<'a> {
     }
 
     /// Adds a record to a batch.
-    async fn add(&self, record: ExportedRecord, batch: &mut Batch) -> Result<(), TransferError> {
+    async fn add(
+        &self,
+        record: ExportedRecord,
+        history: &mut RestoredHistory,
+        batch: &mut Batch,
+    ) -> Result<(), TransferError> {
         let ExportedRecord { key, mut facets, body, line } = record;
         if facets.organization != Some(self.organization.uuid()) {
             return Err(TransferError::malformed(Some("organization")).with_line(line));
@@ -203,6 +211,11 @@ impl<'a> Restoration<'a> {
         // Records of the application may use `organization_id` for something else.
         if !key.kind.is_of_application() && !self.is_own(&body) {
             return Err(TransferError::malformed(Some("body")).with_line(line));
+        }
+        match history.add(key, &facets, &body, batch).map_err(failed)? {
+            Some(true) => return Ok(()),
+            Some(false) => {}
+            None => return Err(TransferError::malformed(Some("body")).with_line(line)),
         }
         if key.kind == USER {
             let user: User = serde_json::from_slice(&body)

@@ -194,7 +194,7 @@ impl Inventory {
             }
             let Account { record: user, user: owner, hash } = self.only_account(accounts).await?;
             let transaction = transaction.get_or_insert_with(|| {
-                self.transaction(Author::system(owner.organization_id), Entity::User, owner.id)
+                self.transaction(Author::user(owner.organization_id, owner.id), Entity::User, owner.id)
             });
             let (session, id, mut batch) = self.new_session(&owner)?;
             // The login fails if the user was disabled, or the password changed, in the meantime.
@@ -213,7 +213,7 @@ impl Inventory {
             }
             // Not `transaction.commit`: its turns would be held while a retry waits for the quota turn.
             let turn = self.session_turn(&owner, &mut batch).await?;
-            match self.commit_if_unchanged(&Author::system(owner.organization_id), batch).await {
+            match self.commit_if_unchanged(&Author::user(owner.organization_id, owner.id), batch).await {
                 Ok(true) => {
                     self.state.sessions_begun.increment();
                     return Ok(IssuedSession { user: owner, session, id });
@@ -334,7 +334,11 @@ impl Inventory {
             return Ok(None);
         };
         let text = String::from_utf8(account.hash.body.to_vec()).map_err(Error::internal)?;
-        Ok(self.passwords.verify(password, text).await?.then_some(account))
+        let is_right = self.passwords.verify(password, text).await?;
+        if !is_right {
+            self.note_failed_login(account.user.id);
+        }
+        Ok(is_right.then_some(account))
     }
 
     /// Verifies a password against a decoy's hash, to take the same time.

@@ -32,10 +32,10 @@ impl Inventory {
     /// Ends a session by the id in the browser's cookie. An unknown session is not an error.
     pub async fn log_out(&self, text: &str) -> Result<(), Error> {
         let Some(id) = SessionId::parse(text) else { return Ok(()) };
-        if let Some((key, _)) = self.find_session(&id).await? {
+        if let Some((key, session)) = self.find_session(&id).await? {
             let mut batch = Batch::new();
             batch.delete(key, Precondition::Any);
-            self.store.commit(batch).await?;
+            self.commit(&Author::user(session.organization_id, session.user_id), batch).await?;
             self.state.sessions_ended.increment();
         }
         Ok(())
@@ -79,6 +79,7 @@ impl Inventory {
     async fn complete_deletions(&self) {
         self.complete_organization_deletions().await;
         self.complete_network_deletions().await;
+        self.forget_old_changes().await;
         #[cfg(feature = "discovery")]
         self.drop_credentials().await;
     }

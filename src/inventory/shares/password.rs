@@ -175,7 +175,10 @@ impl Shares<'_> {
             // Places are shared fairly between shares as between the domains of e-mail addresses.
             let name = format!("@{id}");
             let attempt = self.inventory.verify_attempt(id, bounded(password));
-            self.inventory.limit_attempts(&self.inventory.share_attempts, client, &name, attempt).await?
+            let secret =
+                self.inventory.limit_attempts(&self.inventory.share_attempts, client, &name, attempt).await?;
+            self.inventory.note_password_of_share(id);
+            secret
         } else {
             ShareSecret::generate(&*self.inventory.random)?
         };

@@ -171,7 +171,7 @@ impl Inventory {
         kept: Option<&SessionId>,
     ) -> Result<(), Error> {
         let id = reviewed.id;
-        let mut transaction = self.transaction(Author::system(reviewed.organization_id), Entity::User, id);
+        let mut transaction = self.transaction(Author::user(reviewed.organization_id, id), Entity::User, id);
         let mut new_hash = None;
         loop {
             let organization = Some(reviewed.organization_id);

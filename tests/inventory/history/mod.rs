@@ -1,6 +1,8 @@
 //! What has changed, who did it, and in which order.
 
+mod joining;
 mod replay;
+mod security;
 
 use serde_json::json;
 use toposcope::access::{Caller, Scope};

@@ -1,0 +1,54 @@
+//! What entries are of: records, or logins and the like.
+
+use serde::{Deserialize, Serialize};
+
+use crate::inventory::schema::CHANGE_CLASS;
+use crate::model::ChangeAction;
+use crate::store::{Term, TermFilter, TermRange};
+
+/// A class of entries. Each is kept by its own limits, so that many changes never push security events out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Class {
+    /// Changes of records.
+    #[default]
+    Records,
+    /// Logins, and other uses and changes of credentials.
+    Security,
+}
+
+impl Class {
+    pub(super) const ALL: [Self; 2] = [Self::Records, Self::Security];
+
+    /// Returns the class of the entries of an action.
+    pub(super) const fn of(action: ChangeAction) -> Self {
+        match action {
+            ChangeAction::Created | ChangeAction::Updated | ChangeAction::Deleted => Self::Records,
+            ChangeAction::Login
+            | ChangeAction::Logout
+            | ChangeAction::LoginFailed
+            | ChangeAction::PasswordChanged
+            | ChangeAction::Rotated
+            | ChangeAction::PasswordChecked => Self::Security,
+        }
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(super) const fn is_of_records(&self) -> bool {
+        matches!(self, Self::Records)
+    }
+
+    pub(super) fn term(self) -> Term {
+        Term::new(CHANGE_CLASS, self.value())
+    }
+
+    pub(super) fn filter(self) -> TermFilter {
+        TermFilter::new(CHANGE_CLASS, [TermRange::exact(self.value())])
+    }
+
+    const fn value(self) -> [u8; 1] {
+        match self {
+            Self::Records => [0],
+            Self::Security => [1],
+        }
+    }
+}

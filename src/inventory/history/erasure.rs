@@ -1,0 +1,129 @@
+//! Erases what the history says of a record.
+
+use uuid::Uuid;
+
+use super::log::{LogFilter, ordered};
+use super::record::{CommitChanges, Entry};
+use super::run::Run;
+use crate::access::Caller;
+use crate::inventory::schema::CHANGE_RUN;
+use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::model::{ChangeActor, ChangedEntity, Permission, UserId};
+use crate::store::{Batch, Direction, Precondition, Query, Record, Start};
+
+/// The number of records that one commit changes at most.
+const CHANGED_TOGETHER: usize = 16;
+
+/// What is erased.
+#[derive(Clone, Copy, Debug)]
+enum Erased {
+    /// What entries say of this record.
+    Record(ChangedEntity, Uuid),
+    /// The e-mail address of this user as the maker of changes.
+    Address(UserId),
+}
+
+impl Inventory {
+    /// Erases what the history says of a record: the name and all values. Also of a record that is gone.
+    ///
+    /// The entries stay, with their positions, times, actors and the id of the record. Of a user, the e-mail address is erased in all entries
+    /// of the user's own changes, too. The past state of the record is then unknown. Returns the number of records of the store
+    /// that were changed. It works in steps, and may be called again after a failure. Backups, and what a backend has not yet
+    /// reclaimed, keep what was erased.
+    ///
+    /// # Errors
+    /// `PermissionDenied` unless the caller is an Owner of all networks with a session.
+    pub async fn erase_history(
+        &self,
+        caller: &Caller,
+        entity: ChangedEntity,
+        id: Uuid,
+    ) -> Result<u64, Error> {
+        let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
+        if !is_owner || !caller.credential().is_session() {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        let all = LogFilter::all(caller.organization_id());
+        let of_record = LogFilter { id: Some(id), ..all.clone() };
+        let mut changed = self.erase(&of_record, Erased::Record(entity, id)).await?;
+        if entity == ChangedEntity::User {
+            changed += self.erase(&all, Erased::Address(UserId::new(id))).await?;
+        }
+        Ok(changed)
+    }
+
+    async fn erase(&self, filter: &LogFilter, what: Erased) -> Result<u64, Error> {
+        let mut changed = 0;
+        // In this order: what is erased in the records of commits stays so when it is joined.
+        for query in [filter.commits(), filter.runs()] {
+            let query = ordered(&query, Direction::Ascending);
+            let mut query = Query { limit: Some(CHANGED_TOGETHER), max_bytes: None, ..query };
+            loop {
+                let page = self.store.list(&query).await?;
+                tokio::task::yield_now().await;
+                let Some(count) = self.erase_in(&page.records, what).await? else {
+                    // A record was changed meanwhile: it is read again.
+                    continue;
+                };
+                changed += count;
+                let Some(next) = page.next else { break };
+                query.start = Start::After(next);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Erases what some records say. `None`: one of them has changed meanwhile.
+    async fn erase_in(&self, records: &[Record], what: Erased) -> Result<Option<u64>, Error> {
+        let mut batch = Batch::new();
+        for record in records {
+            let precondition = Precondition::Version(record.version);
+            if record.key.kind == CHANGE_RUN {
+                let mut run = Run::read(record)?;
+                let mut is_changed = false;
+                for commit in &mut run.commits {
+                    is_changed |= what.erase(&mut commit.actor, &mut commit.entries);
+                }
+                if is_changed {
+                    run.put(record.key, precondition, &mut batch)?;
+                }
+            } else {
+                let mut changes = CommitChanges::read(record)?;
+                if what.erase(&mut changes.actor, &mut changes.entries) {
+                    changes.put(record.key, precondition, &mut batch)?;
+                }
+            }
+        }
+        let count = batch.writes().len() as u64;
+        if count == 0 || self.commit_if_current(batch).await? { Ok(Some(count)) } else { Ok(None) }
+    }
+}
+
+impl Erased {
+    /// Erases in the entries of a commit. Returns whether there was anything to erase.
+    fn erase(self, actor: &mut ChangeActor, entries: &mut [Entry]) -> bool {
+        match self {
+            Self::Address(user) => match actor {
+                ChangeActor::User { id, email, .. } if *id == user => email.take().is_some(),
+                _ => false,
+            },
+            Self::Record(entity, id) => {
+                let is_of_user =
+                    |known: ChangedEntity| entity == ChangedEntity::User && known == ChangedEntity::Session;
+                let of_record = entries.iter_mut().filter(|entry| {
+                    entry.id == id && !entry.is_erased && (entry.entity == entity || is_of_user(entry.entity))
+                });
+                of_record.map(Entry::erase).count() > 0
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn erase(&mut self) {
+        self.is_erased = true;
+        self.name.clear();
+        self.document = None;
+        self.fields.clear();
+    }
+}

@@ -1,0 +1,307 @@
+//! The log of an organization, read in its order: older entries from runs, later ones from the records of their commits.
+//!
+//! Entries are moved from the latter to the former while others read, oldest first, all up to some place in one commit. A reader
+//! therefore reads records of commits before it finds that there are no further runs.
+
+use uuid::Uuid;
+
+use super::audience::Audience;
+use super::class::Class;
+use super::position::Place;
+use super::record::CommitChanges;
+use super::run::{Run, id_ending};
+use crate::access::Caller;
+use crate::inventory::schema::{CHANGE, CHANGE_RUN, CHANGED_LINK, CHANGED_TERM, WRITTEN};
+use crate::inventory::{Error, Inventory};
+use crate::model::{NetworkId, OrganizationId};
+use crate::store::{Direction, KeyFilter, LinkFilter, Name, Order, Query, Record, TermFilter, TermRange};
+
+/// The number of records that are read at a time, of commits and of runs.
+const COMMITS_AT_ONCE: usize = 200;
+const RUNS_AT_ONCE: usize = 16;
+
+/// The size of bodies, in bytes, from which on no further record is read.
+const BYTES_AT_ONCE: usize = 96 * 1024;
+
+/// Which entries of an organization are read.
+#[derive(Clone, Debug)]
+pub(super) struct LogFilter {
+    pub(super) organization: OrganizationId,
+    /// Those whose entries are read; `None`: all.
+    pub(super) audiences: Option<TermFilter>,
+    pub(super) class: Option<Class>,
+    /// Only entries of this record. Runs may have others, too.
+    pub(super) id: Option<Uuid>,
+}
+
+impl LogFilter {
+    /// Returns the filter of all entries of an organization.
+    pub(super) const fn all(organization: OrganizationId) -> Self {
+        Self { organization, audiences: None, class: None, id: None }
+    }
+
+    /// Returns the filter of what a caller may see, on these networks.
+    pub(super) fn seen_by(caller: &Caller, networks: &[NetworkId]) -> Self {
+        let audiences = Audience::filter(caller, networks);
+        Self { audiences, ..Self::all(caller.organization_id()) }
+    }
+
+    /// Returns the query of the records of commits.
+    pub(super) fn commits(&self) -> Query {
+        let links = self.id.map(|id| LinkFilter::new(CHANGED_LINK, [id])).into_iter().collect();
+        Query { links, ..self.query(CHANGE) }
+    }
+
+    /// Returns the query of runs.
+    pub(super) fn runs(&self) -> Query {
+        let ending = |id| TermFilter::new(CHANGED_TERM, [TermRange::exact(id_ending(id))]);
+        let mut query = self.query(CHANGE_RUN);
+        query.terms.extend(self.id.map(ending));
+        query
+    }
+
+    fn query(&self, kind: Name) -> Query {
+        let class = self.class.map(Class::filter);
+        Query {
+            organization: Some(self.organization.uuid()),
+            terms: self.audiences.iter().cloned().chain(class).collect(),
+            ..Query::new(kind)
+        }
+    }
+}
+
+/// A part of the log: the entries after one place, up to another one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) after: Option<Place>,
+    pub(super) until: Option<Place>,
+}
+
+impl Span {
+    pub(super) fn contains(&self, place: Place) -> bool {
+        self.after.is_none_or(|after| place > after) && self.until.is_none_or(|until| place <= until)
+    }
+
+    /// Returns the range of the keys of the commits in it.
+    fn of_commits(&self) -> TermRange {
+        let from = self.after.map(|after| match after.number {
+            // Of this commit, nothing is after it.
+            u32::MAX => [after.commit_key().as_slice(), &[0]].concat(),
+            _ => after.commit_key(),
+        });
+        let from = from.unwrap_or_default();
+        let to = self.until.map(|until| TermRange::exact(until.commit_key())).and_then(|range| range.to);
+        TermRange::new(from, to)
+    }
+}
+
+/// Reads a part of the log, some commits at a time.
+#[derive(Debug)]
+pub(super) struct LogReader<'i> {
+    inventory: &'i Inventory,
+    filter: LogFilter,
+    direction: Direction,
+    /// What is still to be read.
+    span: Span,
+    stage: Stage,
+    /// The numbers of records that are read at a time, of commits and of runs.
+    at_once: (usize, usize),
+    /// The number of records read so far.
+    pub(super) records: usize,
+}
+
+/// How far a reader has come that begins with the newest entries.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// It reads the records of commits.
+    Commits,
+    /// It is to read the slab that has the end of its span.
+    Within,
+    /// It reads the slabs that end before this key; `None`: all.
+    Below(Option<Vec<u8>>),
+}
+
+impl<'i> LogReader<'i> {
+    pub(super) const fn new(
+        inventory: &'i Inventory,
+        filter: LogFilter,
+        span: Span,
+        direction: Direction,
+    ) -> Self {
+        Self {
+            inventory,
+            filter,
+            direction,
+            span,
+            stage: Stage::Commits,
+            at_once: (COMMITS_AT_ONCE, RUNS_AT_ONCE),
+            records: 0,
+        }
+    }
+
+    /// Reads a single commit or slab at a time.
+    pub(super) fn one_at_a_time(self) -> Self {
+        Self { at_once: (1, 1), ..self }
+    }
+
+    /// Returns the entries of the next commits, in the order of the log. None: the span has ended.
+    ///
+    /// Of the last commits, entries may be beyond the span.
+    pub(super) async fn next(&mut self) -> Result<Vec<CommitChanges>, Error> {
+        let found = match self.direction {
+            Direction::Ascending => self.next_ascending().await?,
+            Direction::Descending => self.next_descending().await?,
+        };
+        let Span { after, until } = self.span;
+        let is_beyond = |place: Place| match self.direction {
+            Direction::Ascending => until.is_some_and(|until| place > until),
+            Direction::Descending => after.is_some_and(|after| place <= after),
+        };
+        let is_over = found.iter().flat_map(CommitChanges::places).all(is_beyond);
+        Ok(if is_over { Vec::new() } else { found })
+    }
+
+    async fn next_ascending(&mut self) -> Result<Vec<CommitChanges>, Error> {
+        let mut runs = self.runs_after().await?;
+        if runs.is_empty() {
+            let commits = self.commits().await?;
+            // They may have become runs since, together with earlier ones.
+            runs = self.runs_after().await?;
+            if runs.is_empty() {
+                let last = commits.iter().map(|commit| commit.place(u32::MAX)).max();
+                self.span.after = last.max(self.span.after);
+                return Ok(commits);
+            }
+        }
+        Ok(runs)
+    }
+
+    async fn runs_after(&mut self) -> Result<Vec<CommitChanges>, Error> {
+        let from = self.span.after.map(|after| [after.entry_key().as_slice(), &[0]].concat());
+        let from = TermRange::new(from.unwrap_or_default(), None);
+        let runs = self.slabs(from, Direction::Ascending).await?;
+        // The last entries of a slab may be others than those that are read.
+        self.span.after = runs.iter().map(|run| run.end).max().max(self.span.after);
+        Ok(commits_of(runs))
+    }
+
+    async fn next_descending(&mut self) -> Result<Vec<CommitChanges>, Error> {
+        if matches!(self.stage, Stage::Commits) {
+            let commits = self.commits().await?;
+            if let Some(first) = commits.iter().map(|commit| commit.place(0)).min() {
+                self.span.until = Some(first.predecessor().unwrap_or(Place::BEGINNING));
+                return Ok(commits);
+            }
+            self.stage = if self.span.until.is_some() { Stage::Within } else { Stage::Below(None) };
+        }
+        if let (Stage::Within, Some(until)) = (&self.stage, self.span.until) {
+            let end = until.entry_key();
+            self.stage = Stage::Below(Some(end.clone()));
+            let slabs = self.slabs(TermRange::new(end, None), Direction::Ascending).await?;
+            let within: Vec<CommitChanges> =
+                commits_of(slabs).into_iter().filter_map(|commit| commit.up_to(until)).collect();
+            if !within.is_empty() {
+                return Ok(within);
+            }
+        }
+        let Stage::Below(end) = &self.stage else { return Ok(Vec::new()) };
+        let slabs = self.slabs(TermRange::new([], end.clone()), Direction::Descending).await?;
+        if let Some(first) = slabs.iter().map(|run| run.end).min() {
+            self.stage = Stage::Below(Some(first.entry_key()));
+        }
+        Ok(commits_of(slabs))
+    }
+
+    /// Reads records of the next commits.
+    async fn commits(&mut self) -> Result<Vec<CommitChanges>, Error> {
+        let query = Query { limit: Some(self.at_once.0), ..ordered(&self.filter.commits(), self.direction) };
+        let found = self.inventory.whole_commits(&query, self.span.of_commits()).await?;
+        self.records += found.len();
+        Ok(found.into_iter().map(|(_, changes)| changes).collect())
+    }
+
+    /// Reads the runs of the next slabs whose ends are in a range.
+    async fn slabs(&mut self, ends: TermRange, direction: Direction) -> Result<Vec<Run>, Error> {
+        let query = Query { limit: Some(self.at_once.1), ..ordered(&self.filter.runs(), direction) };
+        let (records, is_cut) = self.inventory.records_within(&query, ends).await?;
+        let mut found = records.iter().map(Run::read).collect::<Result<Vec<Run>, Error>>()?;
+        if let Some(end) = found.last().map(|run| run.end).filter(|_| is_cut) {
+            // Of the last slab, there may be further runs.
+            if found.iter().any(|run| run.end != end) {
+                found.retain(|run| run.end != end);
+            } else {
+                let exact = TermRange::exact(end.entry_key());
+                let (records, _) = self.inventory.records_within(&unlimited(query), exact).await?;
+                found = records.iter().map(Run::read).collect::<Result<Vec<Run>, Error>>()?;
+            }
+        }
+        self.records += found.len();
+        Ok(found)
+    }
+}
+
+impl Inventory {
+    /// Reads records of whole commits whose keys are in a range, and what they say.
+    pub(super) async fn whole_commits(
+        &self,
+        query: &Query,
+        range: TermRange,
+    ) -> Result<Vec<(Record, CommitChanges)>, Error> {
+        let (records, is_cut) = self.records_within(query, range).await?;
+        let read = |record: Record| CommitChanges::read(&record).map(|changes| (record, changes));
+        let mut found = records.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+        let Some((_, last)) = found.last().filter(|_| is_cut) else { return Ok(found) };
+        // Of the last commit, there may be further records.
+        let place = last.place(0);
+        if found.iter().any(|(_, changes)| changes.place(0) != place) {
+            found.retain(|(_, changes)| changes.place(0) != place);
+            return Ok(found);
+        }
+        let exact = TermRange::exact(place.commit_key());
+        let (records, _) = self.records_within(&unlimited(query.clone()), exact).await?;
+        records.into_iter().map(read).collect()
+    }
+
+    /// Reads records whose places are in a range. Returns whether there may be further ones.
+    pub(super) async fn records_within(
+        &self,
+        query: &Query,
+        range: TermRange,
+    ) -> Result<(Vec<Record>, bool), Error> {
+        let query = Query { keys: vec![KeyFilter::new(WRITTEN, range)], ..query.clone() };
+        let page = self.store.list(&query).await?;
+        let is_cut = page.next.is_some() || !page.unread.is_empty();
+        Ok((page.records, is_cut))
+    }
+}
+
+/// Returns a query of records in the order of the log, of which so many bytes are read at a time.
+pub(super) fn ordered(query: &Query, direction: Direction) -> Query {
+    let order = vec![Order::new(WRITTEN, direction)];
+    Query { order, max_bytes: Some(BYTES_AT_ONCE), ..query.clone() }
+}
+
+fn unlimited(query: Query) -> Query {
+    Query { limit: None, max_bytes: None, ..query }
+}
+
+impl CommitChanges {
+    /// Returns the entries up to a place. `None`: there are none.
+    fn up_to(mut self, until: Place) -> Option<Self> {
+        let (era, version, commit) = (self.era, self.version.unwrap_or_default(), self.commit);
+        self.entries.retain(|entry| Place { era, version, number: entry.number, commit } <= until);
+        Some(self).filter(|changes| !changes.entries.is_empty())
+    }
+}
+
+fn commits_of(runs: Vec<Run>) -> Vec<CommitChanges> {
+    runs.into_iter().flat_map(Run::into_commits).collect()
+}
+
+/// Returns the commits of a record, whether it is one of a commit or a run.
+pub(super) fn commits_in(record: &Record) -> Result<Vec<CommitChanges>, Error> {
+    match record.key.kind {
+        CHANGE_RUN => Ok(Run::read(record)?.into_commits().collect()),
+        _ => Ok(vec![CommitChanges::read(record)?]),
+    }
+}

@@ -1,0 +1,187 @@
+//! Joins the oldest entries of an organization into runs, a step at a time.
+//!
+//! A step takes whole commits from the beginning of those that are not joined yet, and moves their entries in one commit, on the
+//! condition that none of their records has changed. So each entry is in one place at any moment, and those in runs are older
+//! than all others.
+
+use serde::{Deserialize, Serialize};
+
+use super::class::Class;
+use super::log::{LogFilter, ordered};
+use super::mark::CurrentMark;
+use super::record::CommitChanges;
+use super::run::{Joining, Run};
+use crate::inventory::schema::{CHANGE_TOTALS, decode, encode};
+use crate::inventory::{Error, Inventory, unchanged};
+use crate::model::OrganizationId;
+use crate::store::{Batch, Direction, Facets, Key, Precondition, Query, Record, StoreErrorKind, TermRange};
+
+/// The number of records of commits from which on the oldest are joined.
+const JOINED_FROM: u64 = 2_048;
+
+/// The numbers of records and of bytes that one step joins at most, but for one large commit.
+const JOINED_TOGETHER: usize = 2_000;
+const BYTES_TOGETHER: usize = 4 * 1024 * 1024;
+
+/// The number of records after which an organization is looked at, on average.
+const LOOKED_AT_EVERY: u64 = 512;
+
+/// The number and the size of entries in runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Total {
+    pub(super) entries: u64,
+    pub(super) bytes: u64,
+}
+
+/// The entries of an organization in runs, by their class.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Totals {
+    organization_id: OrganizationId,
+    records: Total,
+    security: Total,
+}
+
+impl Totals {
+    pub(super) const fn of(&mut self, class: Class) -> &mut Total {
+        match class {
+            Class::Records => &mut self.records,
+            Class::Security => &mut self.security,
+        }
+    }
+
+    pub(super) fn put(&self, known: Option<&Record>, batch: &mut Batch) -> Result<(), Error> {
+        let facets = Facets::default().with_organization(self.organization_id.uuid());
+        batch.put(totals_key(self.organization_id), unchanged(known), facets, encode(self)?);
+        Ok(())
+    }
+}
+
+impl Run {
+    pub(super) fn total(&self) -> Total {
+        self.entries().fold(Total::default(), |Total { entries, bytes }, entry| Total {
+            entries: entries + 1,
+            bytes: bytes + entry.size() as u64,
+        })
+    }
+}
+
+const fn totals_key(organization: OrganizationId) -> Key {
+    Key::new(CHANGE_TOTALS, organization.uuid())
+}
+
+impl Inventory {
+    /// Joins the oldest entries of an organization in the background, now and then.
+    ///
+    /// The more records a commit has, the likelier it is.
+    pub(super) fn pack_now_and_then(&self, organization: OrganizationId, recorded: Recorded) {
+        let Recorded { records, random } = recorded;
+        if random < (u64::MAX / LOOKED_AT_EVERY).saturating_mul(records) {
+            let inventory = self.with_own_state();
+            self.state.tasks.spawn(|| true, async move { inventory.pack_history(organization).await });
+        }
+    }
+
+    /// Joins entries of an organization as long as many are not joined. Failures are logged.
+    async fn pack_history(&self, organization: OrganizationId) {
+        loop {
+            match self.pack_step(organization).await {
+                Ok(true) => tokio::task::yield_now().await,
+                Ok(false) => break,
+                Err(error) => {
+                    return tracing::warn!(error = error.with_causes(), "older changes were not joined");
+                }
+            }
+        }
+        self.forget_changes_beyond_limits(organization).await;
+    }
+
+    /// Joins the oldest entries, if there are many. Returns whether it has joined some.
+    async fn pack_step(&self, organization: OrganizationId) -> Result<bool, Error> {
+        let commits = LogFilter::all(organization).commits();
+        let oldest = Query {
+            limit: Some(JOINED_TOGETHER),
+            max_bytes: Some(BYTES_TOGETHER),
+            ..ordered(&commits, Direction::Ascending)
+        };
+        let count = self.store.list(&Query { limit: Some(0), ..commits }).await?.total;
+        if count < JOINED_FROM {
+            return Ok(false);
+        }
+        let found = self.whole_commits(&oldest, TermRange::new([], None)).await?;
+        let mark = self.history_mark().await?;
+        let (records, changes): (Vec<Record>, Vec<CommitChanges>) = found.into_iter().unzip();
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let runs = self.offload(organization, bytes, move || joined(organization, changes)).await?;
+        self.commit_runs(&mark, organization, &records, &runs).await
+    }
+
+    /// Puts runs in place of records of commits. Returns `false` if any has changed meanwhile.
+    async fn commit_runs(
+        &self,
+        mark: &CurrentMark,
+        organization: OrganizationId,
+        records: &[Record],
+        runs: &[Run],
+    ) -> Result<bool, Error> {
+        let mut batch = Batch::new();
+        batch.guard(mark.guard());
+        for record in records {
+            batch.delete(record.key, Precondition::Version(record.version));
+        }
+        let (known, mut totals) = self.totals_of_history(organization).await?;
+        for run in runs {
+            let added = run.total();
+            let total = totals.of(run.class);
+            total.entries = total.entries.saturating_add(added.entries);
+            total.bytes = total.bytes.saturating_add(added.bytes);
+            run.put(Run::key(self.new_id()?), Precondition::Absent, &mut batch)?;
+        }
+        totals.put(known.as_ref(), &mut batch)?;
+        self.commit_if_current(batch).await
+    }
+
+    /// Returns the totals of an organization, and their record.
+    pub(super) async fn totals_of_history(
+        &self,
+        organization_id: OrganizationId,
+    ) -> Result<(Option<Record>, Totals), Error> {
+        let record = self.get(totals_key(organization_id)).await?;
+        let totals = record.as_ref().map(decode::<Totals>).transpose()?;
+        let none = Totals { organization_id, records: Total::default(), security: Total::default() };
+        Ok((record, totals.unwrap_or(none)))
+    }
+
+    /// Commits a step of the work on older entries. Returns `false` if another one was first.
+    pub(super) async fn commit_if_current(&self, batch: Batch) -> Result<bool, Error> {
+        match self.store.commit(batch).await {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => {
+                self.state.history.note_failure(&error);
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What a commit has added to the history.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recorded {
+    pub(super) records: u64,
+    /// A random number.
+    pub(super) random: u64,
+}
+
+/// Joins the records of commits that are in the order of the log.
+fn joined(organization: OrganizationId, changes: Vec<CommitChanges>) -> Vec<Run> {
+    let mut joining = Joining::new(organization);
+    let mut commit: Vec<CommitChanges> = Vec::new();
+    for changes in changes {
+        if commit.last().is_some_and(|last| last.place(0) != changes.place(0)) {
+            joining.add(std::mem::take(&mut commit));
+        }
+        commit.push(changes);
+    }
+    joining.add(commit);
+    joining.finish()
+}

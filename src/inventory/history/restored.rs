@@ -1,0 +1,88 @@
+//! Entries that are restored with their organization.
+
+use bytes::Bytes;
+
+use super::record::CommitChanges;
+use super::run::Run;
+use crate::inventory::schema::{CHANGE, CHANGE_RUN, WRITTEN};
+use crate::inventory::{Error, Inventory};
+use crate::store::{Batch, Facets, Key, Precondition, Record, Version};
+
+/// The latest era whose entries are restored. A store begins few, so that a later one is made up.
+const MAX_ERA: u32 = u32::MAX / 2;
+
+/// Puts the entries of an organization in another store than the one in which they were written, in their order.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::inventory) struct RestoredHistory {
+    /// What is added to eras: those before it were before a gap of this store.
+    first_era: u32,
+    /// The greatest era of an entry.
+    greatest: u32,
+}
+
+impl RestoredHistory {
+    /// Adds a record to a batch, if it is one of entries. `None`: its content is not valid. `Some(false)`: it is another record.
+    pub(in crate::inventory) fn add(
+        &mut self,
+        key: Key,
+        facets: &Facets,
+        body: &Bytes,
+        batch: &mut Batch,
+    ) -> Result<Option<bool>, Error> {
+        let record = Record { key, version: Version(0), body: body.clone() };
+        match key.kind {
+            CHANGE => self.add_commit(&record, facets, batch),
+            CHANGE_RUN => self.add_run(&record, batch),
+            _ => Ok(Some(false)),
+        }
+    }
+
+    fn add_commit(
+        &mut self,
+        record: &Record,
+        facets: &Facets,
+        batch: &mut Batch,
+    ) -> Result<Option<bool>, Error> {
+        let Ok(mut changes) = CommitChanges::read(record) else { return Ok(None) };
+        let written = facets.sort_keys.iter().find(|key| key.name == WRITTEN);
+        let version = written.and_then(|key| key.value.strip_prefix(&changes.era.to_be_bytes()));
+        let version = version.and_then(|version| version.try_into().ok()).map(u64::from_be_bytes);
+        let Some(era) = self.era(changes.era).filter(|_| version.is_some()) else { return Ok(None) };
+        (changes.era, changes.version) = (era, version);
+        changes.put(record.key, Precondition::Absent, batch)?;
+        Ok(Some(true))
+    }
+
+    fn add_run(&mut self, record: &Record, batch: &mut Batch) -> Result<Option<bool>, Error> {
+        let Ok(mut run) = Run::read(record) else { return Ok(None) };
+        let Some(end) = self.era(run.end.era) else { return Ok(None) };
+        run.end.era = end;
+        for commit in &mut run.commits {
+            let Some(era) = self.era(commit.era) else { return Ok(None) };
+            commit.era = era;
+        }
+        run.put(record.key, Precondition::Absent, batch)?;
+        Ok(Some(true))
+    }
+
+    fn era(&mut self, era: u32) -> Option<u32> {
+        let era = era.checked_add(self.first_era).filter(|era| *era <= MAX_ERA)?;
+        self.greatest = self.greatest.max(era);
+        Some(era)
+    }
+}
+
+impl Inventory {
+    pub(in crate::inventory) async fn restored_history(&self) -> Result<RestoredHistory, Error> {
+        let first_era = self.history_mark().await?.mark.first_era;
+        Ok(RestoredHistory { first_era, greatest: 0 })
+    }
+
+    /// Lets all further entries be later than the restored ones.
+    pub(in crate::inventory) async fn end_restored_history(
+        &self,
+        restored: RestoredHistory,
+    ) -> Result<(), Error> {
+        self.begin_era_after(restored.greatest).await
+    }
+}

@@ -1,0 +1,204 @@
+//! Runs: older entries of several commits, joined.
+//!
+//! All entries of an organization up to some place are in runs, and all later ones in the records of their commits. The former
+//! are cut into slabs that follow one another, and a slab has a run for each audience and class, or several.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::audience::Audience;
+use super::class::Class;
+use super::position::Place;
+use super::record::{CommitChanges, Entry};
+use crate::inventory::Error;
+use crate::inventory::schema::{
+    CHANGE_RUN, CHANGED_TERM, CREATED_AT, WRITTEN, decode, encode, time_sort_key,
+};
+use crate::model::{ChangeActor, OrganizationId, Timestamp};
+use crate::store::{Batch, Facets, Key, Precondition, Record, SortKey, Term};
+
+/// The body of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) organization_id: OrganizationId,
+    pub(super) audience: Audience,
+    #[serde(default, skip_serializing_if = "Class::is_of_records")]
+    pub(super) class: Class,
+    /// The place of the last entry of the slab.
+    pub(super) end: Place,
+    pub(super) commits: Vec<JoinedCommit>,
+}
+
+/// The entries of one commit in a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct JoinedCommit {
+    pub(super) era: u32,
+    version: u64,
+    commit: u64,
+    at: Timestamp,
+    pub(super) actor: ChangeActor,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Run {
+    pub(super) fn read(record: &Record) -> Result<Self, Error> {
+        decode(record)
+    }
+
+    /// Adds the run to a batch.
+    pub(super) fn put(&self, key: Key, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
+        let ids: BTreeSet<[u8; 6]> = self.entries().map(|entry| id_ending(entry.id)).collect();
+        let ids = ids.into_iter().map(|ending| Term::new(CHANGED_TERM, ending));
+        let written = SortKey::new(WRITTEN, self.end.entry_key());
+        let last = self.last_time().map(|time| time_sort_key(CREATED_AT, time));
+        let facets = Facets::default()
+            .with_organization(self.organization_id.uuid())
+            .with_terms([self.audience.term(), self.class.term()].into_iter().chain(ids))
+            .with_sort_keys([written].into_iter().chain(last));
+        batch.put(key, precondition, facets, encode(self)?);
+        Ok(())
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.commits.iter().flat_map(|commit| &commit.entries)
+    }
+
+    /// Returns the commits as their records had them.
+    pub(super) fn into_commits(self) -> impl Iterator<Item = CommitChanges> {
+        let Self { organization_id, audience, class, commits, .. } = self;
+        commits.into_iter().map(move |joined| {
+            let JoinedCommit { era, version, commit, at, actor, request_id, entries } = joined;
+            let version = Some(version);
+            CommitChanges {
+                organization_id,
+                era,
+                version,
+                commit,
+                at,
+                actor,
+                audience,
+                class,
+                request_id,
+                entries,
+            }
+        })
+    }
+}
+
+impl From<CommitChanges> for JoinedCommit {
+    fn from(changes: CommitChanges) -> Self {
+        let CommitChanges { era, version, commit, at, actor, request_id, entries, .. } = changes;
+        Self { era, version: version.unwrap_or_default(), commit, at, actor, request_id, entries }
+    }
+}
+
+/// Returns what runs have as a term of an id. Other ids may end alike.
+pub(super) const fn id_ending(id: Uuid) -> [u8; 6] {
+    let [.., a, b, c, d, e, f] = *id.as_bytes();
+    [a, b, c, d, e, f]
+}
+
+/// Runs while they are filled with the entries of commits in their order.
+#[derive(Debug)]
+pub(super) struct Joining {
+    organization: OrganizationId,
+    finished: Vec<Run>,
+    /// Those of the slab that is not full, by their audiences, each with its size in bytes.
+    open: BTreeMap<(Audience, Class), (Run, usize)>,
+    /// Those of it that are full themselves.
+    full: Vec<Run>,
+    /// The size of the slab that is not full, in bytes.
+    size: usize,
+}
+
+/// The size at which a slab is full, and a run, in bytes.
+const MAX_SLAB: usize = 128 * 1024;
+const MAX_RUN: usize = 64 * 1024;
+
+impl Joining {
+    pub(super) const fn new(organization: OrganizationId) -> Self {
+        Self { organization, finished: Vec::new(), open: BTreeMap::new(), full: Vec::new(), size: 0 }
+    }
+
+    /// Adds the records of one commit.
+    pub(super) fn add(&mut self, records: Vec<CommitChanges>) {
+        let mut entries: Vec<(u32, usize, Entry)> = Vec::new();
+        let mut commits = Vec::new();
+        for (index, mut changes) in records.into_iter().enumerate() {
+            let taken = std::mem::take(&mut changes.entries);
+            entries.extend(taken.into_iter().map(|entry| (entry.number, index, entry)));
+            commits.push(changes);
+        }
+        entries.sort_by_key(|(number, ..)| *number);
+        for (_, index, entry) in entries {
+            let Some(commit) = commits.get(index) else { continue };
+            self.add_entry(commit, entry);
+        }
+    }
+
+    fn add_entry(&mut self, commit: &CommitChanges, entry: Entry) {
+        let size = entry.size();
+        if self.size > 0 && self.size + size > MAX_SLAB {
+            self.end_slab();
+        }
+        self.size += size;
+        let new = || (empty_run(self.organization, commit), 0);
+        let (run, filled) = self.open.entry((commit.audience, commit.class)).or_insert_with(new);
+        if *filled > 0 && *filled + size > MAX_RUN {
+            self.full.push(std::mem::replace(run, empty_run(self.organization, commit)));
+            *filled = 0;
+        }
+        *filled += size;
+        match run.commits.last_mut().filter(|known| known.is_of(commit)) {
+            Some(known) => known.entries.push(entry),
+            None => run.commits.push(CommitChanges { entries: vec![entry], ..commit.clone() }.into()),
+        }
+    }
+
+    fn end_slab(&mut self) {
+        self.size = 0;
+        let open = std::mem::take(&mut self.open).into_values().map(|(run, _)| run);
+        let runs: Vec<Run> = self.full.drain(..).chain(open).collect();
+        let end = runs.iter().filter_map(Run::last_place).max();
+        self.finished.extend(runs.into_iter().filter_map(|run| Some(Run { end: end?, ..run })));
+    }
+
+    /// Returns the runs, in the order of their slabs.
+    pub(super) fn finish(mut self) -> Vec<Run> {
+        self.end_slab();
+        self.finished
+    }
+}
+
+fn empty_run(organization_id: OrganizationId, commit: &CommitChanges) -> Run {
+    let CommitChanges { audience, class, .. } = *commit;
+    Run { organization_id, audience, class, end: Place::BEGINNING, commits: Vec::new() }
+}
+
+impl JoinedCommit {
+    fn is_of(&self, commit: &CommitChanges) -> bool {
+        self.era == commit.era && Some(self.version) == commit.version
+    }
+}
+
+impl Run {
+    /// Returns the time of the last entry.
+    pub(super) fn last_time(&self) -> Option<Timestamp> {
+        self.commits.last().map(|commit| commit.at)
+    }
+
+    fn last_place(&self) -> Option<Place> {
+        let JoinedCommit { era, version, commit, entries, .. } = self.commits.last()?;
+        let number = entries.last()?.number;
+        Some(Place { era: *era, version: *version, number, commit: *commit })
+    }
+
+    /// Returns a new key for a run.
+    pub(super) const fn key(id: Uuid) -> Key {
+        Key::new(CHANGE_RUN, id)
+    }
+}

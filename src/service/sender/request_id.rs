@@ -1,0 +1,31 @@
+use std::sync::Arc;
+
+use crate::access::Caller;
+
+/// The id that the host application gives a request, as a request extension.
+///
+/// Changes that the request makes are recorded with it, so that they can be found in other logs. The service neither reads it
+/// from a header nor makes one.
+///
+/// ```
+/// use toposcope::service::RequestId;
+///
+/// let mut request = http::Request::new(());
+/// request.extensions_mut().insert(RequestId::new("4bf92f35"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// Creates an id of at most 128 characters. Further ones are cut off.
+    #[must_use]
+    pub fn new(id: &str) -> Self {
+        let end = id.char_indices().nth(128).map_or(id.len(), |(end, _)| end);
+        Self(id.get(..end).unwrap_or_default().into())
+    }
+
+    /// Returns the caller as one of this request.
+    pub(in crate::service) fn of(&self, caller: Caller) -> Caller {
+        caller.in_request(&self.0)
+    }
+}
