@@ -12,7 +12,7 @@ use super::position::Place;
 use super::record::{CommitChanges, Entry};
 use crate::access::Caller;
 use crate::inventory::schema::{CHANGE, CHANGED_LINK, CREATED_AT, WRITTEN, decode, time_sort_key};
-use crate::inventory::{Error, Inventory, Problem};
+use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::model::{
     Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, NetworkId, OrderDirection, Permission,
     Timestamp, UserId,
@@ -127,7 +127,7 @@ impl Inventory {
     /// Returns a page of the history of the caller's organization.
     ///
     /// # Errors
-    /// `Invalid` for a position that is not one of this organization.
+    /// `Invalid` for a position that is not one of this organization; `PositionGone` for one whose entry is no longer there.
     pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
         let mark = self.history_mark().await?;
         let records = self.records_for(caller, query).await?;
@@ -296,14 +296,28 @@ impl Entry {
 impl Inventory {
     /// Returns the place of the newest of these records' entries.
     async fn newest_place(&self, records: &Query) -> Result<Option<Place>, Error> {
-        let order = vec![Order::new(WRITTEN, Direction::Descending)];
-        let last = Query { order, limit: Some(1), ..records.clone() };
-        let Some(record) = self.store.list(&last).await?.records.pop() else { return Ok(None) };
-        let newest: CommitChanges = decode(&record)?;
-        let first = Place { era: newest.era, version: record.version, number: 0, commit: newest.commit };
-        let commit = self.records_of_commit(records, first).await?;
+        Ok(self.places_of_first_commit(records, Direction::Descending).await?.into_iter().max())
+    }
+
+    /// Returns the place of the oldest of these records' entries.
+    async fn oldest_place(&self, records: &Query) -> Result<Option<Place>, Error> {
+        Ok(self.places_of_first_commit(records, Direction::Ascending).await?.into_iter().min())
+    }
+
+    /// Returns the places of these records' entries that are of the first commit in a direction.
+    async fn places_of_first_commit(
+        &self,
+        records: &Query,
+        direction: Direction,
+    ) -> Result<Vec<Place>, Error> {
+        let order = vec![Order::new(WRITTEN, direction)];
+        let first = Query { order, limit: Some(1), ..records.clone() };
+        let Some(record) = self.store.list(&first).await?.records.pop() else { return Ok(Vec::new()) };
+        let changes: CommitChanges = decode(&record)?;
+        let place = Place { era: changes.era, version: record.version, number: 0, commit: changes.commit };
+        let commit = self.records_of_commit(records, place).await?;
         let places = commit.iter().flat_map(|(record, changes)| placed(changes, record.version));
-        Ok(places.map(|entry| entry.place).max())
+        Ok(places.map(|entry| entry.place).collect())
     }
 
     /// Returns the records of the commit of a place, of those that a query finds.
@@ -357,8 +371,21 @@ impl Inventory {
         }
         let all = Query { organization: Some(organization.uuid()), ..Query::new(CHANGE) };
         let commit = self.records_of_commit(&all, place).await?;
-        let is_there = commit.iter().any(|(_, changes)| changes.commit == place.commit);
-        if is_there { Ok(place) } else { Err(invalid()) }
+        if commit.iter().any(|(_, changes)| changes.commit == place.commit) {
+            return Ok(place);
+        }
+        Err(self.position_gone(mark, caller).await?)
+    }
+
+    /// Returns the error for a position of an entry that the history has no longer.
+    async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
+        let records = self.records_for(caller, &ChangeQuery::default()).await?;
+        let sealed = |place: Option<Place>| {
+            mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))
+        };
+        let oldest = sealed(self.oldest_place(&records).await?);
+        let newest = sealed(self.newest_place(&records).await?);
+        Ok(ErrorKind::PositionGone { oldest, newest }.into())
     }
 
     /// Returns the place of the last entry that was made no later than a time.

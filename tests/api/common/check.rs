@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    43 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
+    44 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -44,6 +44,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     #[cfg(feature = "discovery")]
     (404, "daemon_not_registered", &["entity", "id"]),
     (404, "route_not_found", &[]),
+    (410, "position_gone", &["newest", "oldest"]),
     (405, "method_not_allowed", &[]),
     (409, "entity_already_exists", &["entity", "name"]),
     (409, "entity_in_use", &["entity", "name", "used_by"]),
