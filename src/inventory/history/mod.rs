@@ -16,15 +16,15 @@ mod document;
 mod feed;
 mod mark;
 mod merged;
+mod of_record;
 mod past;
 mod position;
 mod record;
 mod recorder;
 mod watch;
 
-pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
-pub use self::past::Moment;
+pub(crate) use self::watch::ChangeReader;
 pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
