@@ -128,6 +128,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::PreconditionFailed { entity, id } => {
             (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
         }
+        ErrorKind::PositionGone { oldest, newest } => {
+            (ErrorCode::PositionGone, json!({"oldest": oldest, "newest": newest}))
+        }
         ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
         ErrorKind::RequestRunning => (ErrorCode::IdempotencyKeyInUse, Value::Null),
         ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {

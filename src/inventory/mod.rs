@@ -65,9 +65,9 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 pub use crate::wire::{
-    Alteration, Atomicity, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery, NewDaemonApiKey,
-    NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate,
-    Reassignment, Refusal, ShareToken,
+    ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DroppedPort, HostQuery, ImportReport,
+    ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
+    PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment, Refusal, ShareToken,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use application::{
@@ -84,8 +84,9 @@ pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
+pub(crate) use history::ChangeReader;
 use history::KnownHistory;
-pub use history::{ChangePage, ChangeQuery, ChangeWatch, HistoryLimits, Moment};
+pub use history::{ChangeWatch, HistoryLimits};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};

@@ -77,6 +77,9 @@ text_enum! {
         EntityUpdateForbidden = "entity_update_forbidden",
         /// No record with this id is visible to the caller. Params: `entity`, `id`.
         EntityNotFound = "entity_not_found",
+        /// The history has no longer the entry of a position. Params: `oldest` and `newest`, the positions of the oldest and
+        /// of the newest entry that the caller may see.
+        PositionGone = "position_gone",
         /// The daemon that asks for work is not registered, or another key has registered it. Params: `entity`, `id`.
         ///
         /// Daemons older than 0.15 get `entity_not_found`.
@@ -163,6 +166,7 @@ impl ErrorCode {
             | Self::EntityAccessDenied
             | Self::EntityUpdateForbidden => StatusCode::FORBIDDEN,
             Self::EntityNotFound | Self::DaemonNotRegistered | Self::RouteNotFound => StatusCode::NOT_FOUND,
+            Self::PositionGone => StatusCode::GONE,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::AuthChooseOrganization
             | Self::EntityAlreadyExists

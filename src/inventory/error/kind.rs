@@ -2,7 +2,7 @@ use uuid::Uuid;
 
 use super::{Entity, Problem};
 use crate::inventory::ApplicationCode;
-use crate::model::OrganizationId;
+use crate::model::{ChangePosition, OrganizationId};
 use crate::printable::printable;
 
 /// Maximum number of characters of a record's name in a sentence.
@@ -168,6 +168,16 @@ pub enum ErrorKind {
         entity: Entity,
         /// The id of the record.
         id: Uuid,
+    },
+    /// The history has no longer the entry of a position: it was removed, or the store was restored.
+    #[error(
+        "The history has no longer this position; read the records again, and go on from the newest one."
+    )]
+    PositionGone {
+        /// The position of the oldest entry that the caller may see.
+        oldest: ChangePosition,
+        /// The position of the newest entry that the caller may see.
+        newest: ChangePosition,
     },
     /// The idempotency key belongs to a request with another body.
     #[error("The idempotency key belongs to a request with another body; use a new key for a new request.")]

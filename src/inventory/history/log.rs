@@ -30,6 +30,8 @@ pub(super) struct LogFilter {
     /// Those whose entries are read; `None`: all.
     pub(super) audiences: Option<TermFilter>,
     pub(super) class: Option<Class>,
+    /// Only entries on this network.
+    pub(super) network: Option<NetworkId>,
     /// Only entries of this record. Runs may have others, too.
     pub(super) id: Option<Uuid>,
 }
@@ -37,7 +39,7 @@ pub(super) struct LogFilter {
 impl LogFilter {
     /// Returns the filter of all entries of an organization.
     pub(super) const fn all(organization: OrganizationId) -> Self {
-        Self { organization, audiences: None, class: None, id: None }
+        Self { organization, audiences: None, class: None, network: None, id: None }
     }
 
     /// Returns the filter of what a caller may see, on these networks.
@@ -62,9 +64,10 @@ impl LogFilter {
 
     fn query(&self, kind: Name) -> Query {
         let class = self.class.map(Class::filter);
+        let network = self.network.map(|network| Audience::Network(network).only());
         Query {
             organization: Some(self.organization.uuid()),
-            terms: self.audiences.iter().cloned().chain(class).collect(),
+            terms: self.audiences.iter().cloned().chain(class).chain(network).collect(),
             ..Query::new(kind)
         }
     }
@@ -139,9 +142,11 @@ impl<'i> LogReader<'i> {
         }
     }
 
-    /// Reads a single commit or slab at a time.
-    pub(super) fn one_at_a_time(self) -> Self {
-        Self { at_once: (1, 1), ..self }
+    /// Reads about so many records at a time, if these are fewer.
+    pub(super) fn some_at_a_time(self, records: usize) -> Self {
+        let (commits, runs) = self.at_once;
+        let at_once = (records.clamp(1, commits), records.clamp(1, runs));
+        Self { at_once, ..self }
     }
 
     /// Returns the entries of the next commits, in the order of the log. None: the span has ended.

@@ -6,22 +6,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::difference::ORDER;
-use super::feed::ChangeQuery;
 use crate::access::Caller;
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, Host, HostId, OrderDirection, Timestamp,
-};
-
-/// A moment of the history: the state after the last entry that is not later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Moment {
-    /// A time.
-    Time(Timestamp),
-    /// An entry.
-    Position(ChangePosition),
-}
+use crate::inventory::{ChangeQuery, Entity, Error, ErrorKind, Inventory, Moment};
+use crate::model::{Change, ChangeAction, ChangedEntity, Host, HostId, OrderDirection};
 
 /// A document of a record, by its fields.
 type Document = Map<String, Value>;
@@ -30,10 +17,12 @@ impl Inventory {
     /// Returns a host as it was. Its `updated_at` is the time of its last entry.
     ///
     /// # Errors
-    /// `NotFound` before its creation and after its deletion, and for a host that the caller may not see.
+    /// `NotFound` before its creation and after its deletion, and for a host that the caller may not see. `PositionGone` before
+    /// the history begins, and for a position whose entry is no longer there. `Invalid` for one that is not of this organization.
     pub async fn host_at(&self, caller: &Caller, id: HostId, at: &Moment) -> Result<Host, Error> {
         let missing = || Error::from(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() });
-        let document = self.document_at(caller, ChangedEntity::Host, id.uuid(), at).await?;
+        let at = Moment::Position(self.position_at(caller, "at", at).await?);
+        let document = self.document_at(caller, ChangedEntity::Host, id.uuid(), &at).await?;
         serde_json::from_value(Value::Object(document.ok_or_else(missing)?)).map_err(Error::internal)
     }
 
@@ -45,17 +34,18 @@ impl Inventory {
         id: Uuid,
         at: &Moment,
     ) -> Result<Option<Document>, Error> {
-        let mut query = ChangeQuery { entity: Some(entity), id: Some(id), ..ChangeQuery::default() };
-        match at {
-            Moment::Time(time) => query.until = Some(*time),
-            Moment::Position(position) => query.until_position = Some(position.clone()),
-        }
-        query.order_direction = OrderDirection::Descending;
+        let mut query = ChangeQuery {
+            entity: Some(entity),
+            id: Some(id),
+            until: Some(at.clone()),
+            order_direction: OrderDirection::Descending,
+            ..ChangeQuery::default()
+        };
         // From the moment back to where the whole record is known, and then forward again.
         let mut later: Vec<Change> = Vec::new();
         loop {
             let page = self.changes(caller, &query).await?;
-            let is_last = page.changes.is_empty();
+            let is_last = !page.has_more;
             for change in page.changes {
                 if change.is_erased {
                     return Ok(None);

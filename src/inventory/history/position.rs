@@ -73,6 +73,15 @@ impl Place {
     }
 }
 
+impl ChangePosition {
+    /// Returns whether the text has the form of positions.
+    pub(super) fn has_form(&self) -> bool {
+        let mut bytes = [0; CODE + LENGTH];
+        let decoded = Base64UrlUnpadded::decode(self.as_str(), &mut bytes);
+        decoded.is_ok_and(|decoded| decoded.len() == CODE + LENGTH)
+    }
+}
+
 impl PositionKey {
     pub(super) fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
         CodeSecret::generate(random).map(Self)

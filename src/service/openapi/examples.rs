@@ -7,9 +7,10 @@ mod discovery;
 #[cfg(feature = "topology")]
 mod topology;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use serde_json::Map;
+use serde_json::{Map, json};
 use uuid::Uuid;
 
 use super::schemas::Schemas;
@@ -17,19 +18,20 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
-    DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype,
-    LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus,
-    Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction,
-    Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet,
-    SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
+    AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, Cidr,
+    Color, CredentialAssignment, Custom, DaemonApiKey, DockerVirtualization, FieldChange, Host,
+    HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
+    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus, Organization,
+    OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service,
+    ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetId,
+    SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
 use crate::service::endpoints::general::Versions;
 use crate::service::endpoints::health::HealthReport;
 use crate::service::endpoints::many::{ItemError, ItemOutcome, ItemResult};
-use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
+use crate::wire::{API_VERSION, ErrorCode, Failure, FeedMeta, FeedPagination, Meta, Pagination};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// 2026-01-15T12:00:00Z.
@@ -77,6 +79,26 @@ fn meta() -> Meta {
 fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&meta().with_pagination(Pagination::new(120, 50, 0, 50)));
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
+    let position = ChangePosition::new("Vb9-T1VyIr7qmp6Xh0mSxk5uQ2n8aLw3cEj4dGt7fHy0oPzB1sRvNA");
+    let pagination = FeedPagination { limit: 50, has_more: true, next_cursor: position.clone() };
+    let server_version = VERSION.to_owned();
+    schemas.add(&FeedMeta { api_version: API_VERSION, server_version, pagination });
+    let field = FieldChange { before: Some(json!("Rack 3")), after: Some(json!("Rack 4")) };
+    schemas.add(&field);
+    schemas.add(&Change {
+        position,
+        at: now(),
+        actor: ChangeActor::User { id: USER, email: Some("user@example.net".to_owned()), key_id: None },
+        action: ChangeAction::Updated,
+        entity: ChangedEntity::Host,
+        id: uuid(6),
+        network_id: Some(NETWORK),
+        name: "core-1".to_owned(),
+        fields: BTreeMap::from([("sys_location".to_owned(), field)]),
+        is_erased: false,
+        cause: None,
+        request_id: None,
+    });
     schemas.add(&Failure::of(&ErrorKind::NotAuthenticated.into(), meta()));
     schemas.add(&Versions { api_version: API_VERSION, server_version: VERSION });
     schemas.add(&HealthReport { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });

@@ -153,9 +153,10 @@ fn joined_entries_are_read_as_before() {
             let page = inventory.changes(&owner, &query).await.unwrap();
             assert_eq!(page.changes, all[place + 1..all.len().min(place + 4)]);
             let mut query = ChangeQuery::default();
-            (query.since, query.until) = (Some(all[place].at), Some(all[place].at.plus_micros(2_500_000)));
+            let (since, until) = (all[place].at, all[place].at.plus_micros(2_500_000));
+            (query.since, query.until) = (Some(since.into()), Some(until.into()));
             let between =
-                all.iter().filter(|change| Some(change.at) > query.since && Some(change.at) <= query.until);
+                all.iter().filter(|change| change.at > since && change.at <= until);
             let page = inventory.changes(&owner, &query).await.unwrap();
             assert_eq!(page.changes, between.cloned().collect::<Vec<_>>());
         }

@@ -4,13 +4,16 @@ mod joining;
 mod replay;
 mod security;
 
+use futures_util::StreamExt;
 use serde_json::json;
+use tokio::task::yield_now;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{ChangeQuery, Problem};
+use toposcope::inventory::{ChangeQuery, ErrorKind, Problem};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, HostId, NetworkId, OrderDirection,
     Permission, Tag, UserId,
 };
+use toposcope::store::{Batch, LinkFilter, Name, Precondition, Query, Store};
 
 use crate::backend::run;
 use crate::support::{Fixture, bare_host, invalid, owner_of, refusal};
@@ -58,16 +61,17 @@ fn each_write_is_one_entry_with_the_fields_that_differ() {
     });
 }
 
+/// Returns a Viewer who sees one of the networks.
+fn viewer_of(fixture: &Fixture) -> Caller {
+    let scope = Scope::only([fixture.network]);
+    Caller::new(fixture.organization, UserId::from_u128(7), Permission::Viewer, scope)
+}
+
 #[test]
 fn viewer_of_one_network_sees_no_trace_of_another() {
     run(async || {
         let fixture = Fixture::new().await;
-        let viewer = Caller::new(
-            fixture.organization,
-            UserId::from_u128(7),
-            Permission::Viewer,
-            Scope::only([fixture.network]),
-        );
+        let viewer = viewer_of(&fixture);
         fixture.put(&bare_host(HostId::from_u128(1), fixture.network)).await;
         let (seen, position) = changes_after(&fixture, &viewer, None).await;
         assert!(seen.iter().all(|change| change.network_id.is_none_or(|network| network == fixture.network)));
@@ -77,15 +81,62 @@ fn viewer_of_one_network_sees_no_trace_of_another() {
 }
 
 #[test]
-fn position_of_another_organization_is_refused() {
+fn position_of_another_organization_is_gone() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let (_, position) = changes_after(&fixture, &owner_of(foreign.organization), None).await;
         let mut query = ChangeQuery::default();
         query.after = Some(position);
         let refused = fixture.inventory.changes(&owner_of(fixture.organization), &query).await;
-        assert_eq!(refusal(refused), invalid("after", Problem::InvalidFormat));
+        let ErrorKind::PositionGone { oldest, newest } = refusal(refused) else { panic!("it is gone") };
+        let (own, _) = changes_after(&fixture, &owner_of(fixture.organization), None).await;
+        assert_eq!(Some(oldest), own.first().map(|change| change.position.clone()));
+        assert_eq!(Some(newest), own.last().map(|change| change.position.clone()));
     });
+}
+
+#[test]
+fn position_whose_entry_is_gone_is_told_apart_from_other_text() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let (before, _) = changes_after(&fixture, &owner, None).await;
+        fixture.put(&bare_host(HostId::from_u128(1), fixture.network)).await;
+        let (_, gone) = changes_after(&fixture, &owner, None).await;
+        fixture.put(&bare_host(HostId::from_u128(2), fixture.network)).await;
+        let (_, newest) = changes_after(&fixture, &owner, None).await;
+        delete_entries_of(&fixture, HostId::from_u128(1)).await;
+        let oldest = before.first().unwrap().position.clone();
+        let mut query = ChangeQuery::default();
+        query.after = Some(gone.clone());
+        let refused = fixture.inventory.changes(&owner, &query).await;
+        assert_eq!(refusal(refused), ErrorKind::PositionGone { oldest, newest: newest.clone() });
+
+        // A caller who sees nothing of the second network gets no position of it.
+        let viewer = viewer_of(&fixture);
+        fixture.put(&bare_host(HostId::from_u128(3), fixture.other_network)).await;
+        let refused = fixture.inventory.changes(&viewer, &query).await;
+        let ErrorKind::PositionGone { newest: seen, .. } = refusal(refused) else { panic!("it is gone") };
+        assert_eq!(seen, newest);
+        for text in ["", "x", &"A".repeat(53), "%", &"A".repeat(4_096)] {
+            query.after = Some(ChangePosition::new(text));
+            let refused = fixture.inventory.changes(&owner, &query).await;
+            assert_eq!(refusal(refused), invalid("after", Problem::InvalidFormat), "{text}");
+        }
+    });
+}
+
+/// Deletes the records of changes that name a host, as if they were too old.
+async fn delete_entries_of(fixture: &Fixture, host: HostId) {
+    let mut query = Query::new(Name::new("change"));
+    query.links = vec![LinkFilter::new(Name::new("changed"), [host.uuid()])];
+    let records = fixture.store.list(&query).await.unwrap().records;
+    assert!(!records.is_empty());
+    let mut batch = Batch::new();
+    for record in records {
+        batch.delete(record.key, Precondition::Version(record.version));
+    }
+    fixture.store.commit(batch).await.unwrap();
 }
 
 #[test]
@@ -141,5 +192,46 @@ fn watch_gives_every_entry_once_in_order_while_it_is_committed() {
         writer.await.unwrap();
         let (all, _) = changes_after(&fixture, &owner_of(fixture.organization), None).await;
         assert_eq!(followed, all);
+    });
+}
+
+#[test]
+fn abandoned_waits_of_a_watch_lose_no_entry() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let (_, start) = changes_after(&fixture, &owner, None).await;
+        let mut watch = fixture.inventory.watch(&owner, Some(start));
+        let (mut followed, mut written) = (Vec::new(), 0);
+        while followed.len() < 10 {
+            tokio::select! {
+                biased;
+                change = watch.next() => followed.push(change.unwrap().name),
+                () = yield_now() => {}
+            }
+            if written < 10 && written == followed.len() {
+                let tag = Tag::new(format!("tag {written}"));
+                fixture.inventory.tags().create(&owner, tag).await.unwrap();
+                written += 1;
+            }
+        }
+        let expected: Vec<String> = (0..10).map(|number| format!("tag {number}")).collect();
+        assert_eq!(followed, expected);
+    });
+}
+
+#[test]
+fn watch_is_a_stream_and_goes_on_after_an_error() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let mut invalid = fixture.inventory.watch(&owner, Some(ChangePosition::new("x")));
+        for _ in 0..2 {
+            let refused = StreamExt::next(&mut invalid).await.unwrap();
+            assert_eq!(refusal(refused), self::invalid("after", Problem::InvalidFormat));
+        }
+        let mut watch = fixture.inventory.watch(&owner, None);
+        let first = StreamExt::next(&mut watch).await.unwrap().unwrap();
+        assert_eq!(first, changes_after(&fixture, &owner, None).await.0[0]);
     });
 }
