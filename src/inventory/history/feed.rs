@@ -382,9 +382,16 @@ impl Inventory {
         if place == Place::BEGINNING {
             return Ok(place);
         }
-        let all = Query { organization: Some(organization.uuid()), ..Query::new(CHANGE) };
-        let commit = self.records_of_commit(&all, place).await?;
-        if commit.iter().any(|(_, changes)| changes.commit == place.commit) {
+        // Any record of the commit tells which one it is, and it may have many.
+        let any = Query {
+            organization: Some(organization.uuid()),
+            keys: vec![KeyFilter::new(WRITTEN, TermRange::exact(place.key()))],
+            limit: Some(1),
+            ..Query::new(CHANGE)
+        };
+        let record = self.store.list(&any).await?.records.pop();
+        let changes: Option<CommitChanges> = record.as_ref().map(decode).transpose()?;
+        if changes.is_some_and(|changes| changes.commit == place.commit) {
             return Ok(place);
         }
         Err(self.position_gone(mark, caller).await?)
