@@ -64,10 +64,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+pub use crate::model::Moment;
 pub use crate::wire::{
-    Alteration, Atomicity, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery, NewDaemonApiKey,
-    NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate,
-    Reassignment, Refusal, ShareToken,
+    Alteration, Atomicity, DiffQuery, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery,
+    NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter,
+    PortFilterError, PortUpdate, Reassignment, Refusal, ShareToken, SummaryQuery,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use application::{
@@ -77,7 +78,9 @@ pub use application::{
 pub use application_error::{ApplicationCode, ApplicationError};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::{ChangedRecords, begin_of};
-pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
+pub use collections::{
+    BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Revertable, Switchable,
+};
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
 pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]
@@ -85,7 +88,7 @@ pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 use history::KnownHistory;
-pub use history::{ChangePage, ChangeQuery, ChangeWatch, Moment};
+pub use history::{ChangePage, ChangeQuery, ChangeWatch};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use super::PageCursor;
 use crate::model::{
-    Cidr, HostId, HostOrderField, MacPrefix, NetworkId, OrderDirection, PortNumber, Protocol, SourceType,
-    SubnetId, TagId, Timestamp,
+    Cidr, HostId, HostOrderField, MacPrefix, Moment, NetworkId, OrderDirection, PortNumber, Protocol,
+    SourceType, SubnetId, TagId, Timestamp,
 };
 
 /// Filters, order and page of a list of hosts.
@@ -89,6 +89,11 @@ pub struct HostQuery {
     pub order_by_custom: Option<String>,
     /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,
+    /// The hosts as they were at this moment; `None`: as they are.
+    ///
+    /// The work follows the number of changes since. What only the server moves is not recorded, so that `seen_since` is about
+    /// the present. The time of the last change of a host is that of its last entry in the history.
+    pub at: Option<Moment>,
     /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,
     /// The number of hosts to skip. Ignored with a cursor.

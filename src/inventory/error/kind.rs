@@ -170,7 +170,9 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// The history has no longer the entry of a position: it was removed, or the store was restored.
-    #[error("The history has no longer this position; read the records again, and go on from the newest one.")]
+    #[error(
+        "The history has no longer this position; read the records again, and go on from the newest one."
+    )]
     PositionGone {
         /// The position of the oldest entry that the caller may see.
         oldest: ChangePosition,

@@ -61,6 +61,8 @@ pub struct ChangeQuery {
     pub order_direction: OrderDirection,
     /// The maximum number of entries, at most 1,000. With 0, the page has the newest position alone.
     pub limit: Option<usize>,
+    /// Whether the entries come without their fields, for those who only count them.
+    pub(super) without_fields: bool,
 }
 
 /// A page of the history.
@@ -230,7 +232,7 @@ impl Reading<'_> {
         for entry in entries.into_iter().filter(|entry| self.span.contains(entry.place)) {
             self.last = Some(entry.place);
             if self.query.matches(&entry) {
-                self.changes.push(entry.to_change(mark, caller)?);
+                self.changes.push(entry.to_change(mark, caller, self.query.without_fields)?);
             }
             if self.changes.len() >= self.limit {
                 return Ok(true);
@@ -250,7 +252,7 @@ fn placed(commit: &CommitChanges, version: Version) -> impl Iterator<Item = Plac
 
 impl PlacedEntry<'_> {
     /// Returns the entry as this caller sees it.
-    fn to_change(&self, mark: &CurrentMark, caller: &Caller) -> Result<Change, Error> {
+    fn to_change(&self, mark: &CurrentMark, caller: &Caller, without_fields: bool) -> Result<Change, Error> {
         let Self { place, commit, entry } = self;
         let organization = caller.organization_id();
         Ok(Change {
@@ -262,7 +264,7 @@ impl PlacedEntry<'_> {
             id: entry.id,
             network_id: commit.audience.network(),
             name: entry.name.clone(),
-            fields: entry.changed_fields()?,
+            fields: if without_fields { BTreeMap::new() } else { entry.changed_fields()? },
             cause: None,
             request_id: commit.request_id.clone(),
         })
@@ -356,7 +358,7 @@ impl Inventory {
     }
 
     /// Returns the place of a position that a caller has sent.
-    async fn place_of(
+    pub(super) async fn place_of(
         &self,
         mark: &CurrentMark,
         caller: &Caller,
@@ -378,7 +380,7 @@ impl Inventory {
     }
 
     /// Returns the error for a position of an entry that the history has no longer.
-    async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
+    pub(super) async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
         let records = self.records_for(caller, &ChangeQuery::default()).await?;
         let sealed = |place: Option<Place>| {
             mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))
@@ -391,7 +393,7 @@ impl Inventory {
     /// Returns the place of the last entry that was made no later than a time.
     ///
     /// The clocks of instances differ, so that the entries are only almost in the order of their times.
-    async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
+    pub(super) async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
         let end = time_sort_key(CREATED_AT, time.plus_micros(1)).value;
         let all = Query { organization: Some(caller.organization_id().uuid()), ..Query::new(CHANGE) };
         let latest = Query {

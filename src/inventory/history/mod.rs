@@ -6,25 +6,35 @@
 //!             record: the entries of the commit, in its batch
 //!                │
 //! a reader ── feed ── position: what clients see of a place
+//!               │
+//!            between ── summary: how much
+//!               │
+//!            merged: several changes as one ── diff, and past_hosts, which past lists are made of
+//!
+//! one record ── past: forward from its creation, or back from its present state
 //! ```
 //!
 //! Decision 17 says why entries are records, and how they are ordered.
 
 mod audience;
+mod between;
+mod diff;
 mod difference;
 mod document;
 mod feed;
 mod mark;
 mod merged;
 mod past;
+mod past_hosts;
 mod position;
 mod record;
 mod recorder;
+mod summary;
 mod watch;
 
 pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
-pub use self::past::Moment;
+pub(in crate::inventory) use self::past_hosts::PastHosts;
 pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;

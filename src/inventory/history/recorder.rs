@@ -43,6 +43,11 @@ fn entity_of(kind: Name) -> Option<ChangedEntity> {
     RECORDED.iter().find(|(recorded, _)| *recorded == kind).map(|(_, entity)| *entity)
 }
 
+/// Returns the kind of the records of an entity; `None`: those of the host application have many.
+pub(super) fn kind_of(entity: ChangedEntity) -> Option<Name> {
+    RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
+}
+
 /// What every document may say of itself.
 #[derive(Deserialize)]
 struct Described {
@@ -215,7 +220,7 @@ impl Content {
 }
 
 /// Returns the JSON of a body. Those of hosts begin with a comma.
-fn json(body: &Bytes) -> &[u8] {
+pub(super) fn json(body: &Bytes) -> &[u8] {
     body.strip_prefix(b",").unwrap_or(body)
 }
 

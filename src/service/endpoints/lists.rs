@@ -57,7 +57,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let (shape, slot) = with_custom_columns(state, request, caller, &query, paging, shape).await?;
         #[cfg(not(feature = "csv"))]
         let slot = None;
-        let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
+        let pages = inventory.hosts().pages(caller, &query).await?;
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let sending = Sending { paging, representation, slot };
         let body = begin_list(state, caller, request, began, Box::new(pages), sending).await?;

@@ -1,6 +1,11 @@
 //! What has changed, who did it, and in which order.
 
+mod diff;
+mod lists;
+mod older;
 mod replay;
+mod revert;
+mod summary;
 
 use serde_json::json;
 use toposcope::access::{Caller, Scope};
