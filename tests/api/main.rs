@@ -27,6 +27,7 @@ mod common;
 mod concurrency;
 #[cfg(feature = "discovery")]
 mod daemons;
+mod history;
 #[cfg(any(feature = "discovery", all(feature = "postgres", unix)))]
 #[allow(dead_code, reason = "the tests on PostgreSQL use the rest")]
 #[path = "../support/in_turn.rs"]

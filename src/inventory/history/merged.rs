@@ -25,7 +25,7 @@ pub(super) enum Outcome {
 
 /// The changes of a record so far.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(super) struct MergedChanges {
     pub(super) name: String,
     pub(super) network_id: Option<NetworkId>,
     /// Whether the record was there before the first change.
@@ -39,7 +39,7 @@ pub(super) struct Merged {
     pub(super) bytes: usize,
 }
 
-impl Merged {
+impl MergedChanges {
     /// Adds the next change. Its name and fields are left out if the record then takes more than this many bytes.
     pub(super) fn add(&mut self, change: Change, max_bytes: usize) {
         let was_there = *self.was_there.get_or_insert(change.action != ChangeAction::Created);

@@ -27,12 +27,12 @@ pub(in crate::inventory) type Changed = (ChangedEntity, Uuid);
 
 /// One of the two states of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ChangeSide {
     Before,
     After,
 }
 
-impl Side {
+impl ChangeSide {
     fn of(self, field: FieldChange) -> Option<Value> {
         match self {
             Self::Before => field.before,
@@ -151,7 +151,7 @@ fn replayed(created: &Change, later: Vec<Change>) -> Document {
     let at = later.first().unwrap_or(created).at;
     let fields = created.fields.iter().filter_map(|(name, field)| Some((name.clone(), field.after.clone()?)));
     let mut document: Document = fields.collect();
-    later.into_iter().rev().for_each(|change| apply_fields(change.fields, &mut document, Side::After));
+    later.into_iter().rev().for_each(|change| apply_fields(change.fields, &mut document, ChangeSide::After));
     set_time(&mut document, Some(at));
     document
 }
@@ -164,13 +164,13 @@ pub(super) fn rewind(change: Change, document: &mut Option<Document>) {
             let fields = change.fields.into_iter();
             *document = Some(fields.filter_map(|(name, field)| Some((name, field.before?))).collect());
         }
-        (ChangeAction::Updated, Some(document)) => apply_fields(change.fields, document, Side::Before),
+        (ChangeAction::Updated, Some(document)) => apply_fields(change.fields, document, ChangeSide::Before),
         (ChangeAction::Updated, None) => {}
     }
 }
 
 /// Changes a document to one of the states of a change.
-pub(super) fn apply_fields(fields: BTreeMap<String, FieldChange>, document: &mut Document, side: Side) {
+pub(super) fn apply_fields(fields: BTreeMap<String, FieldChange>, document: &mut Document, side: ChangeSide) {
     let mut orders = Vec::new();
     for (path, field) in fields {
         let value = side.of(field);

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::diff::{ENTRIES_AT_ONCE, MAX_BYTES};
 use super::feed::ChangeQuery;
-use super::merged::Merged;
-use super::past::{Document, Side, apply_fields, host_of, set_time};
+use super::merged::MergedChanges;
+use super::past::{ChangeSide, Document, apply_fields, host_of, set_time};
 use super::position::Place;
 use super::recorder::json;
 use crate::access::Caller;
@@ -22,7 +22,7 @@ use crate::store::Query;
 /// What has become of hosts since a place of the history.
 #[derive(Debug, Default)]
 pub(super) struct MergedHosts {
-    pub(super) hosts: BTreeMap<HostId, Merged>,
+    pub(super) hosts: BTreeMap<HostId, MergedChanges>,
     /// The memory that their names and fields take.
     bytes: usize,
 }
@@ -149,7 +149,7 @@ impl PastHosts {
         }
         match (merged.known_fields(), present) {
             (Some(fields), Some(mut document)) => {
-                apply_fields(fields, &mut document, Side::Before);
+                apply_fields(fields, &mut document, ChangeSide::Before);
                 Ok(Some(document))
             }
             // What is gone is known as a whole from its entries alone.

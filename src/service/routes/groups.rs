@@ -181,6 +181,38 @@ pub(super) const IMPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];
 
+/// A time or a position in the history.
+const MOMENT: Kind = text(0, MAX_POSITION);
+
+pub(super) const AT: &[Parameter] = &[Parameter::nullable(
+    "at",
+    MOMENT,
+    "The hosts as they were at this time, or at this position in the history.",
+)];
+
+pub(super) const DIFF: &[Parameter] = &[
+    Parameter::required("from", MOMENT, "The time or the position of the earlier state."),
+    Parameter::nullable(
+        "to",
+        MOMENT,
+        "The time or the position of the later state; without it, the present one.",
+    ),
+];
+
+pub(super) const SUMMARY: &[Parameter] = &[
+    Parameter::nullable("since", MOMENT, "Only changes after this time or position."),
+    Parameter::nullable("until", MOMENT, "Only changes up to this time or position."),
+];
+
+pub(super) const REVERT: &[Parameter] = &[Parameter::required(
+    "position",
+    text(1, MAX_POSITION),
+    "The position in the history whose state the record gets.",
+)];
+
+/// The maximum number of characters of a position in the history. Those of this version have 54.
+const MAX_POSITION: usize = 256;
+
 pub(super) const HEALTH: &[Parameter] =
     &[Parameter::optional("write", Kind::Flag(false), "Whether the store must also accept a write.")];
 

@@ -45,7 +45,6 @@ pub(crate) enum Needs {
     /// JSON Lines, each a host.
     Lines,
     /// The query of a list that takes only these parameters, separated by spaces.
-    #[cfg(feature = "discovery")]
     Parameters(&'static str),
     /// The output of a scanner or a device.
     #[cfg(feature = "discovery")]
@@ -93,6 +92,7 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/hosts/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/hosts/{id}", MEMBER, Needs::Fields("host")),
     ("DELETE", "/api/v1/hosts/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/hosts/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("POST", "/api/v1/hosts/bulk-delete", MEMBER, Needs::Ids),
     ("POST", "/api/v1/hosts/bulk", MEMBER, Needs::Fields("bulk")),
     ("POST", "/api/v1/hosts/import", MEMBER, Needs::Lines),
@@ -116,6 +116,8 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/if-entries/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/if-entries/{id}", MEMBER, Needs::Fields("if-entry")),
     ("DELETE", "/api/v1/if-entries/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/changes/diff", VIEWER, Needs::Parameters("from to network_id")),
+    ("GET", "/api/v1/changes/summary", VIEWER, Needs::Parameters("since until network_id")),
     ("GET", "/api/v1/organizations", VIEWER, Needs::Query("")),
     ("GET", "/api/v1/organizations/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/organizations/{id}", Access::InPerson(Owner), Needs::Fields("organization")),
@@ -135,6 +137,7 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/subnets", MEMBER, Needs::Fields("subnet")),
     ("GET", "/api/v1/subnets/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/subnets/{id}", MEMBER, Needs::Fields("subnet")),
+    ("POST", "/api/v1/subnets/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/subnets/{id}", MEMBER, NOTHING),
     ("POST", "/api/v1/subnets/bulk-delete", MEMBER, Needs::Ids),
     ("GET", "/api/v1/users", VIEWER, Needs::Query("")),
@@ -146,6 +149,7 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/tags", MEMBER, Needs::Fields("tag")),
     ("GET", "/api/v1/tags/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/tags/{id}", ADMIN, Needs::Fields("tag")),
+    ("POST", "/api/v1/tags/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/tags/{id}", ADMIN, NOTHING),
     ("POST", "/api/v1/tags/bulk-delete", ADMIN, Needs::Ids),
     ("GET", "/api/v1/auth/keys", VIEWER, Needs::Query("tag_ids")),
@@ -231,6 +235,7 @@ const TOPOLOGY_ROWS: &[Row] = &[
     ("POST", "/api/v1/topology/layouts/{id}/{view}/tidy", MEMBER, Needs::Parameters("group_by")),
     ("GET", "/api/v1/topology/links", VIEWER, Needs::Query("network_id")),
     ("POST", "/api/v1/topology/links", MEMBER, Needs::Fields("link")),
+    ("POST", "/api/v1/topology/links/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/topology/links/{id}", MEMBER, NOTHING),
     ("POST", "/api/v1/shares/public/{id}/topology", ANYONE, NOTHING),
     ("GET", "/api/v1/shares/public/{id}/topology.svg", ANYONE, NOTHING),

@@ -4,6 +4,7 @@ mod accounts;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod hosts;
+mod past;
 mod records;
 mod row;
 #[cfg(feature = "topology")]
@@ -26,6 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
         general(),
         hosts::hosts(),
         hosts::parts(),
+        past::past(),
         records::organizations(),
         records::networks(),
         records::subnets(),

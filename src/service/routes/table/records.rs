@@ -111,6 +111,7 @@ pub(super) fn subnets() -> Vec<Route> {
         subnets.get::<Subnet>(),
         create,
         subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),
+        subnets.revert::<Subnet>("/api/v1/subnets/{id}/revert", UNIQUE),
         subnets.delete::<Subnet>(),
         subnets.bulk_delete::<Subnet>(),
     ]
@@ -138,6 +139,7 @@ pub(super) fn tags() -> Vec<Route> {
         tags.get::<Tag>(),
         tags.create::<Tag>(groups::TAG).errors(UNIQUE),
         tags.update::<Tag>(groups::TAG).errors(UNIQUE),
+        tags.revert::<Tag>("/api/v1/tags/{id}/revert", UNIQUE),
         tags.delete::<Tag>(),
         tags.bulk_delete::<Tag>(),
     ]

@@ -263,7 +263,8 @@ fn links() -> Vec<Route> {
     };
     // A single link has no path to get it by.
     let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
-    vec![list.errors(NETWORK_ERRORS), create, links.delete::<TopologyLink>()]
+    let revert = links.revert::<TopologyLink>("/api/v1/topology/links/{id}/revert", &[]);
+    vec![list.errors(NETWORK_ERRORS), create, revert, links.delete::<TopologyLink>()]
 }
 
 impl Template for TopologyLink {
