@@ -28,8 +28,8 @@ use crate::wire::{HostQuery, ListQuery, PageCursor};
 /// A kind of record that a [`Client`] lists.
 ///
 /// Implemented by the records of the API; not implementable outside of this crate. What else a client can do with a
-/// kind of record, the other traits of this module say: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`] and
-/// [`BulkDeletable`].
+/// kind of record, the other traits of this module say: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
+/// [`BulkDeletable`] and [`Recorded`].
 pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// The path of the collection.
     const PATH: &'static str;
@@ -65,6 +65,9 @@ pub trait Creatable: Collection {}
 
 /// A kind of record that [`Client::delete`] deletes.
 pub trait Deletable: Collection {}
+
+/// A kind of record of which [`Client::history`] reads the history.
+pub trait Recorded: Collection {}
 
 /// A kind of record that [`Client::delete_many`] deletes.
 pub trait BulkDeletable: Deletable {}
@@ -109,31 +112,31 @@ macro_rules! collections {
 }
 
 collections! {
-    Organization(OrganizationId): "/api/v1/organizations", ListQuery, [Readable, Updatable];
-    User(UserId): "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
+    Organization(OrganizationId): "/api/v1/organizations", ListQuery, [Recorded, Readable, Updatable];
+    User(UserId): "/api/v1/users", ListQuery, [Recorded, Readable, Updatable, Deletable];
     Network(NetworkId): "/api/v1/networks", ListQuery,
-        [Readable, Creatable, Updatable, Deletable] => clears "custom";
-    Subnet(SubnetId): "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Tag(TagId): "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Host(HostId): "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
+        [Recorded, Readable, Creatable, Updatable, Deletable] => clears "custom";
+    Subnet(SubnetId): "/api/v1/subnets", ListQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Tag(TagId): "/api/v1/tags", ListQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Host(HostId): "/api/v1/hosts", HostQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
     Interface(InterfaceId): "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
     Port(PortId): "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
     Service(ServiceId): "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
     IfEntry(IfEntryId): "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    UserApiKey(UserApiKeyId): "/api/v1/auth/keys", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
-    DaemonApiKey(DaemonApiKeyId): "/api/v1/auth/daemon", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
-    Share(ShareId): "/api/v1/shares", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    UserApiKey(UserApiKeyId): "/api/v1/auth/keys", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
+    DaemonApiKey(DaemonApiKeyId): "/api/v1/auth/daemon", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
+    Share(ShareId): "/api/v1/shares", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
 }
 
 #[cfg(feature = "discovery")]
 collections! {
-    DiscoveryDaemon(DaemonId): "/api/v1/daemons", ListQuery, [Readable, Deletable];
+    DiscoveryDaemon(DaemonId): "/api/v1/daemons", ListQuery, [Recorded, Readable, Deletable];
     Discovery(DiscoveryId): "/api/v1/discoveries", ListQuery, [Readable];
 }
 
 #[cfg(feature = "topology")]
 collections! {
-    TopologyLink(TopologyLinkId): "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
+    TopologyLink(TopologyLinkId): "/api/v1/topology/links", ListQuery, [Recorded, Creatable, Deletable];
 }
 
 pub(super) const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");

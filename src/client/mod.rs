@@ -54,6 +54,7 @@ mod collection;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod error;
+mod history;
 mod hosts;
 mod keys;
 mod past;
@@ -70,12 +71,13 @@ use std::fmt;
 use http::{HeaderValue, Uri};
 
 pub use self::collection::{
-    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Readable, Tagged,
-    Updatable,
+    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Readable, Recorded,
+    Tagged, Updatable,
 };
 #[cfg(feature = "discovery")]
 pub use self::discovery::ReportOptions;
 pub use self::error::{ClientError, ClientErrorKind};
+pub use self::history::Follower;
 pub use self::hosts::{HostOutcome, ImportOptions, Outcome, OutcomeError};
 pub use self::keys::CreatedKey;
 pub use self::past::Revertable;

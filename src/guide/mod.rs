@@ -9,33 +9,34 @@
 )]
 //! 5. [Behind a reverse proxy](reverse_proxy): nginx, Caddy, Traefik, prefixes, cookies.
 //! 6. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.
-//! 7. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
-//! 8. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
-//! 9. [Performance](performance): the cost of each request, with measurements.
-//! 10. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
-//! 11. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
-//! 12. [Scaling beyond one machine](past_one_machine): several processes on one PostgreSQL database.
+//! 7. [What happened here](history): changes, who made them, records as they were, following them.
+//! 8. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
+//! 9. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
+//! 10. [Performance](performance): the cost of each request, with measurements.
+//! 11. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
+//! 12. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
+//! 13. [Scaling beyond one machine](past_one_machine): several processes on one PostgreSQL database.
 #![cfg_attr(
     feature = "discovery",
-    doc = "13. [From a scan to an inventory](discovery): reports, recognition, merging."
+    doc = "14. [From a scan to an inventory](discovery): reports, recognition, merging."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "14. [Why this line is here](why_this_line): links, rules, confidence, blind spots, manual links."
+    doc = "15. [Why this line is here](why_this_line): links, rules, confidence, blind spots, manual links."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "15. [Pictures and themes](pictures): formats, classes for styles, colors, fonts, icons."
+    doc = "16. [Pictures and themes](pictures): formats, classes for styles, colors, fonts, icons."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "16. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
+    doc = "17. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "17. [The page of a network](network_page): looking, moving, linking, printing."
+    doc = "18. [The page of a network](network_page): looking, moving, linking, printing."
 )]
-#![cfg_attr(feature = "client", doc = "18. [The client](client): requests, errors, layers.")]
+#![cfg_attr(feature = "client", doc = "19. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -56,6 +57,9 @@ pub mod reverse_proxy {}
 
 #[doc = include_str!("data_model.md")]
 pub mod data_model {}
+
+#[doc = include_str!("history.md")]
+pub mod history {}
 
 #[doc = include_str!("access.md")]
 pub mod access {}

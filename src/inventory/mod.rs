@@ -64,11 +64,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use crate::model::Moment;
 pub use crate::wire::{
-    Alteration, Atomicity, DiffQuery, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery,
-    NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter,
-    PortFilterError, PortUpdate, Reassignment, Refusal, ShareToken, SummaryQuery,
+    ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DiffQuery, DroppedPort, HostQuery,
+    ImportReport, ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser,
+    NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment,
+    Refusal, ShareToken, SummaryQuery,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use application::{
@@ -87,8 +87,9 @@ pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
+pub(crate) use history::ChangeReader;
+pub use history::ChangeWatch;
 use history::KnownHistory;
-pub use history::{ChangePage, ChangeQuery, ChangeWatch};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};

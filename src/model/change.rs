@@ -79,10 +79,18 @@ impl fmt::Display for ChangePosition {
 pub struct FieldChange {
     /// The value before the change. Absent if the record is new, or did not have the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "value_of_any_type"))]
     pub before: Option<Value>,
     /// The value after the change. Absent if the record is gone, or no longer has the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "value_of_any_type"))]
     pub after: Option<Value>,
+}
+
+/// Names all types, because some tools read no schema without one.
+#[cfg(feature = "openapi")]
+fn value_of_any_type(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": ["array", "boolean", "null", "number", "object", "string"]})
 }
 
 /// Reads a member that is there, also if it is null.

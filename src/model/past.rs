@@ -1,50 +1,8 @@
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChange, HostId, NetworkId, Timestamp,
-};
-
-/// A moment of the history: the state after the last entry that is not later.
-///
-/// Its text is that of the time or of the position.
-///
-/// ```
-/// use toposcope::model::Moment;
-///
-/// let Ok(moment) = "2026-11-27T12:00:00Z".parse();
-/// assert!(matches!(moment, Moment::Time(_)));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Moment {
-    /// A time.
-    Time(Timestamp),
-    /// An entry.
-    Position(ChangePosition),
-}
-
-impl fmt::Display for Moment {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Time(time) => time.fmt(formatter),
-            Self::Position(position) => position.fmt(formatter),
-        }
-    }
-}
-
-/// Reads text that is no time as a position. Only the server knows whether it is one.
-impl FromStr for Moment {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(text.parse().map_or_else(|_| Self::Position(ChangePosition::new(text)), Self::Time))
-    }
-}
+use super::{ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChange, HostId, NetworkId};
 
 /// What differs between two states of an organization.
 ///

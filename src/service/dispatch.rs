@@ -16,7 +16,7 @@ use super::observation::Observation;
 use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
-use super::revocations::Moment;
+use super::revocations::RequestStart;
 use super::routes::RouteTable;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
 use super::sender::{AllowedSenders, Sender};
@@ -49,7 +49,7 @@ impl ApiState {
         request: &'r Parts,
         body: RequestBody,
         found: Result<(&'static Route, PathParameters<'r>), ApiError>,
-        began: Moment,
+        began: RequestStart,
         observation: &mut Observation<'_>,
     ) -> Response<ResponseBody> {
         let work = self.shutdown.begin();

@@ -4,7 +4,7 @@
 //! marks it. If other processes may use the store, a revocation is stored as well, and one task looks for those of others
 //! while there are long responses.
 //!
-//! A request knows the [`Moment`] when it began. A user who was revoked since then, while the first chunk of the response was
+//! A request knows the [`RequestStart`] when it began. A user who was revoked since then, while the first chunk of the response was
 //! read, is found when the response joins the others of the user.
 
 use std::collections::{HashMap, VecDeque};
@@ -96,7 +96,7 @@ struct Live {
 
 /// When a request began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
+pub(super) struct RequestStart {
     /// Number of revocations by this process until then.
     revocations: u64,
     /// The monotonic time.
@@ -123,8 +123,8 @@ impl Revocations {
     }
 
     /// Returns the present moment for a request that begins at a monotonic time.
-    pub(super) fn moment(&self, at: Duration) -> Moment {
-        Moment { revocations: self.count.load(Ordering::SeqCst), at }
+    pub(super) fn moment(&self, at: Duration) -> RequestStart {
+        RequestStart { revocations: self.count.load(Ordering::SeqCst), at }
     }
 
     /// Returns the revocation signal of a user's long response, which is about to begin.
@@ -133,7 +133,7 @@ impl Revocations {
     pub(super) async fn watch(
         self: &Arc<Self>,
         user: UserId,
-        began: Moment,
+        began: RequestStart,
     ) -> Result<Arc<Revocable>, Error> {
         let is_shared = self.inventory.is_shared();
         let last = if is_shared { self.inventory.revocations(&[user]).await?.pop().flatten() } else { None };
@@ -179,7 +179,7 @@ impl Revocations {
     }
 
     /// Returns the time of a moment by the clock that revocations are stored with.
-    fn time_of(&self, moment: Moment) -> Timestamp {
+    fn time_of(&self, moment: RequestStart) -> Timestamp {
         let ago = self.inventory.monotonic().saturating_sub(moment.at);
         let micros = i64::try_from(ago.as_micros()).unwrap_or(i64::MAX);
         self.inventory.now().plus_micros(micros.saturating_neg())
@@ -228,7 +228,7 @@ impl Recent {
     }
 
     /// Returns whether a user may have been revoked since a moment.
-    fn contains(&self, user: UserId, since: Moment) -> bool {
+    fn contains(&self, user: UserId, since: RequestStart) -> bool {
         let Some(known) = since.revocations.checked_sub(self.forgotten) else { return true };
         let known = usize::try_from(known).unwrap_or(usize::MAX);
         self.users.iter().skip(known).any(|revoked| *revoked == user)

@@ -81,7 +81,6 @@ pub(super) struct ApiState {
     #[cfg(feature = "discovery")]
     pub(super) report_rows: Arc<Budget>,
     /// Slots of streams of events.
-    #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<Budget>,
     /// Time after which a request body is aborted if its client stalls; `None` means never.
     pub(super) stall_timeout: Option<Duration>,
@@ -151,7 +150,6 @@ impl ApiState {
                 self.import_slots.figures("imports"),
                 #[cfg(feature = "discovery")]
                 self.report_slots.figures("reports"),
-                #[cfg(feature = "discovery")]
                 self.event_slots.figures("event_streams"),
                 #[cfg(feature = "topology")]
                 self.drawings.slots(),

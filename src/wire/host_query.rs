@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::PageCursor;
+use super::{Moment, PageCursor};
 use crate::model::{
-    Cidr, HostId, HostOrderField, MacPrefix, Moment, NetworkId, OrderDirection, PortNumber, Protocol,
-    SourceType, SubnetId, TagId, Timestamp,
+    Cidr, HostId, HostOrderField, MacPrefix, NetworkId, OrderDirection, PortNumber, Protocol, SourceType,
+    SubnetId, TagId, Timestamp,
 };
 
 /// Filters, order and page of a list of hosts.

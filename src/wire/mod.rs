@@ -4,6 +4,7 @@
 //! [`inventory`](crate::inventory) exports the inputs, queries and results again: its methods take and return them.
 
 mod atomicity;
+mod change_query;
 mod code;
 #[cfg(feature = "discovery")]
 pub mod daemon;
@@ -21,6 +22,7 @@ mod port_update;
 mod share_token;
 
 pub use atomicity::Atomicity;
+pub use change_query::{ActorFilter, ChangePage, ChangeQuery, Moment, MomentError};
 pub use code::ErrorCode;
 pub use host_query::{HostQuery, PortFilter, PortFilterError};
 pub use import_report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
@@ -41,6 +43,8 @@ pub use {
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+use crate::model::ChangePosition;
 
 /// The API version that this crate implements. It increases only with breaking changes.
 pub const API_VERSION: u32 = 1;
@@ -187,4 +191,31 @@ impl Pagination {
         let has_more = limit > 0 && next.is_some();
         Self { total_count, limit, offset: 0, has_more, next_cursor: Some(next) }
     }
+}
+
+/// Metadata of a page of the history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FeedMeta {
+    /// [`API_VERSION`] of the server.
+    pub api_version: u32,
+    /// The version of the host application.
+    pub server_version: String,
+    /// The position of the page.
+    pub pagination: FeedPagination,
+}
+
+/// The position of a page in the history, which has neither a total nor an offset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FeedPagination {
+    /// Maximum number of entries on the page. With 0, it has the newest position alone.
+    pub limit: u64,
+    /// Whether further entries may follow now.
+    pub has_more: bool,
+    /// The position to go on from: `after` of the next page, or its `before` in descending order. Entries that the filters
+    /// left out are before it, too.
+    pub next_cursor: ChangePosition,
 }

@@ -1,6 +1,7 @@
 //! What readers of the past ask for.
 
-use crate::model::{Moment, NetworkId};
+use super::Moment;
+use crate::model::NetworkId;
 
 /// Which two states to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]

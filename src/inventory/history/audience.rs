@@ -8,6 +8,9 @@ use crate::inventory::schema::CHANGED_FOR;
 use crate::model::{ChangedEntity, NetworkId, Permission, UserId};
 use crate::store::{Term, TermFilter, TermRange};
 
+/// The start of the terms of entries that a user and Admins may see.
+const USERS: &[u8] = b"user.";
+
 /// Those who may see an entry. It is a term of the record, by which pages of the history are filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Audience {
@@ -53,11 +56,16 @@ impl Audience {
         Term::new(CHANGED_FOR, self.value())
     }
 
+    /// Returns the filter of its entries alone.
+    pub(super) fn only(self) -> TermFilter {
+        TermFilter::new(CHANGED_FOR, [TermRange::exact(self.value())])
+    }
+
     fn value(self) -> Vec<u8> {
         match self {
             Self::Everyone => b"everyone".to_vec(),
             Self::Network(network) => [b"network.", network.as_bytes().as_slice()].concat(),
-            Self::User(user) => [b"user.", user.as_bytes().as_slice()].concat(),
+            Self::User(user) => [USERS, user.as_bytes().as_slice()].concat(),
             Self::Admins => b"admins".to_vec(),
         }
     }
@@ -67,13 +75,13 @@ impl Audience {
         if caller.permission() >= Permission::Admin && caller.scope().networks().is_none() {
             return None;
         }
-        let mut seen = vec![Self::Everyone, Self::User(caller.user_id())];
+        let mut seen = vec![Self::Everyone];
         seen.extend(networks.iter().copied().map(Self::Network));
-        if caller.permission() >= Permission::Admin {
-            seen.push(Self::Admins);
-        }
-        let ranges: Vec<TermRange> =
-            seen.into_iter().map(|audience| TermRange::exact(audience.value())).collect();
-        Some(TermFilter::new(CHANGED_FOR, ranges))
+        let is_admin = caller.permission() >= Permission::Admin;
+        seen.push(if is_admin { Self::Admins } else { Self::User(caller.user_id()) });
+        let ranges = seen.into_iter().map(|audience| TermRange::exact(audience.value()));
+        // Also those whose key reaches only some networks see all users.
+        let users = is_admin.then(|| TermRange::prefix(USERS));
+        Some(TermFilter::new(CHANGED_FOR, ranges.chain(users).collect::<Vec<_>>()))
     }
 }

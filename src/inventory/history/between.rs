@@ -1,53 +1,35 @@
 //! The changes between two moments.
 
-use super::feed::ChangeQuery;
 use super::mark::CurrentMark;
 use super::position::Place;
 use crate::access::Caller;
-use crate::inventory::{Error, Inventory};
-use crate::model::{Change, ChangePosition, Moment};
+use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
+use crate::model::{Change, ChangePosition};
 
 impl Inventory {
     /// Returns the place of the last entry that is not later than a moment whose state is asked for.
     ///
     /// # Errors
-    /// `PositionGone` for a time before the history began.
+    /// Those of [`position_at`](Self::position_at).
     pub(super) async fn place_of_state(
         &self,
         caller: &Caller,
         field: &str,
         moment: &Moment,
     ) -> Result<Place, Error> {
-        let mark = self.history_mark().await?;
-        match moment {
-            Moment::Time(time) if *time < mark.mark.began_at => {
-                Err(self.position_gone(&mark, caller).await?)
-            }
-            _ => self.place_of_moment(caller, field, moment).await,
-        }
-    }
-
-    /// Returns the place of the last entry that is not later than a moment, which a request names in a field.
-    pub(super) async fn place_of_moment(
-        &self,
-        caller: &Caller,
-        field: &str,
-        moment: &Moment,
-    ) -> Result<Place, Error> {
-        match moment {
-            Moment::Time(time) => Ok(self.place_at(caller, *time).await?.unwrap_or(Place::BEGINNING)),
-            Moment::Position(position) => {
-                self.place_of(&self.history_mark().await?, caller, field, position).await
-            }
-        }
+        let position = self.position_at(caller, field, moment).await?;
+        let key = &self.history_mark().await?.mark.key;
+        Ok(key.open(caller.organization_id(), &position).unwrap_or(Place::BEGINNING))
     }
 
     /// Returns the changes after one place up to another one, of those that a query finds otherwise. `None`: up to the newest.
+    ///
+    /// They come without their fields if they are only counted.
     pub(super) async fn changes_between<'a>(
         &'a self,
         caller: &'a Caller,
         (from, to): (Place, Option<Place>),
-        query: ChangeQuery,
+        (query, has_fields): (ChangeQuery, bool),
     ) -> Result<ChangesBetween<'a>, Error> {
         let mark = self.history_mark().await?;
         let to = match to {
@@ -56,8 +38,10 @@ impl Inventory {
             None => from.max(self.newest_place_of(&mark, caller).await?),
         };
         let sealed = |place| Some(mark.mark.key.seal(caller.organization_id(), place));
-        let query = ChangeQuery { after: sealed(from), until_position: sealed(to), ..query };
-        Ok(ChangesBetween { inventory: self, caller, mark, query, to, is_finished: to <= from })
+        let until = sealed(to).map(Moment::Position);
+        let query = ChangeQuery { after: sealed(from), until, ..query };
+        let is_finished = to <= from;
+        Ok(ChangesBetween { inventory: self, caller, mark, query, has_fields, to, is_finished })
     }
 
     async fn newest_place_of(&self, mark: &CurrentMark, caller: &Caller) -> Result<Place, Error> {
@@ -74,6 +58,7 @@ pub(super) struct ChangesBetween<'a> {
     caller: &'a Caller,
     mark: CurrentMark,
     query: ChangeQuery,
+    has_fields: bool,
     /// The last place.
     pub(super) to: Place,
     is_finished: bool,
@@ -85,10 +70,9 @@ impl ChangesBetween<'_> {
         if self.is_finished {
             return Ok(None);
         }
-        let page = self.inventory.changes(self.caller, &self.query).await?;
+        let page = self.inventory.changes_with(self.caller, &self.query, self.has_fields).await?;
         let reached = self.mark.mark.key.open(self.caller.organization_id(), &page.next);
-        let is_at_end = page.changes.is_empty() && self.query.after.as_ref() == Some(&page.next);
-        self.is_finished = is_at_end || reached.is_some_and(|reached| reached >= self.to);
+        self.is_finished = !page.has_more || reached.is_some_and(|reached| reached >= self.to);
         self.query.after = Some(page.next);
         // The reader of a long part of the history leaves the thread to others now and then.
         tokio::task::yield_now().await;

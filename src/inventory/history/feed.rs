@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use super::audience::Audience;
 use super::mark::CurrentMark;
@@ -12,10 +11,9 @@ use super::position::Place;
 use super::record::{CommitChanges, Entry};
 use crate::access::Caller;
 use crate::inventory::schema::{CHANGE, CHANGED_LINK, CREATED_AT, WRITTEN, decode, time_sort_key};
-use crate::inventory::{Error, ErrorKind, Inventory, Problem};
+use crate::inventory::{ChangePage, ChangeQuery, Error, ErrorKind, Inventory, Moment, Problem};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, NetworkId, OrderDirection, Permission,
-    Timestamp, UserId,
+    Change, ChangeAction, ChangePosition, FieldChange, NetworkId, OrderDirection, Permission, Timestamp,
 };
 use crate::store::{Direction, KeyFilter, LinkFilter, Order, Query, Record, Start, TermRange, Version};
 
@@ -28,52 +26,11 @@ const MAX_RECORDS: usize = 2_000;
 /// The number of records by which the order of commits and that of their times may differ.
 const MAX_DISORDER: usize = 1_000;
 
-/// The number of records that are read at a time.
-const RECORDS_AT_ONCE: usize = 200;
+/// The size, in bytes of stored fields, at which a page ends early.
+const MAX_BYTES: usize = 1024 * 1024;
 
-/// Which entries of the history to read, and from where.
-///
-/// Filters are combined with AND. The default is the oldest entries that the caller may see.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChangeQuery {
-    /// Only entries after this position.
-    pub after: Option<ChangePosition>,
-    /// Only entries before this position.
-    pub before: Option<ChangePosition>,
-    /// Only entries up to this position, with its own.
-    pub until_position: Option<ChangePosition>,
-    /// Only entries after the last one that was made before this time.
-    pub since: Option<Timestamp>,
-    /// Only entries up to the last one that was made no later than this time.
-    pub until: Option<Timestamp>,
-    /// Only changes of this kind of records.
-    pub entity: Option<ChangedEntity>,
-    /// Only changes of this record.
-    pub id: Option<Uuid>,
-    /// Only changes on this network.
-    pub network_id: Option<NetworkId>,
-    /// Only changes by this user.
-    pub user_id: Option<UserId>,
-    /// Only changes that do this.
-    pub action: Option<ChangeAction>,
-    /// Whether the oldest or the newest entries come first.
-    pub order_direction: OrderDirection,
-    /// The maximum number of entries, at most 1,000. With 0, the page has the newest position alone.
-    pub limit: Option<usize>,
-    /// Whether the entries come without their fields, for those who only count them.
-    pub(super) without_fields: bool,
-}
-
-/// A page of the history.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ChangePage {
-    /// The entries, in the order that was asked for.
-    pub changes: Vec<Change>,
-    /// The position to go on from. Entries that the filters left out are before it, too.
-    pub next: ChangePosition,
-}
+/// The number of records that are read at a time. They have about 64 KiB each at most, but for those of one large entry.
+const RECORDS_AT_ONCE: usize = 64;
 
 /// A part of the history: the entries after one place, up to another one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,12 +62,11 @@ struct PlacedEntry<'c> {
 
 impl ChangeQuery {
     fn matches(&self, PlacedEntry { commit, entry, .. }: &PlacedEntry<'_>) -> bool {
-        let is_by = |user: UserId| commit.actor.user_id() == Some(user);
         self.entity.is_none_or(|entity| entry.entity == entity)
             && self.id.is_none_or(|id| entry.id == id)
             && self.action.is_none_or(|action| entry.action == action)
             && self.network_id.is_none_or(|network| commit.audience.network() == Some(network))
-            && self.user_id.is_none_or(is_by)
+            && self.actor.as_ref().is_none_or(|actor| actor.matches(&commit.actor))
     }
 }
 
@@ -120,7 +76,10 @@ struct Reading<'q> {
     query: &'q ChangeQuery,
     span: Span,
     limit: usize,
+    has_fields: bool,
     changes: Vec<Change>,
+    /// The size of their fields.
+    bytes: usize,
     /// The place of the last entry that was looked at.
     last: Option<Place>,
 }
@@ -131,32 +90,50 @@ impl Inventory {
     /// # Errors
     /// `Invalid` for a position that is not one of this organization; `PositionGone` for one whose entry is no longer there.
     pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
+        self.changes_with(caller, query, true).await
+    }
+
+    /// Returns a page like [`changes`](Self::changes). Without the fields of its entries, it is for those who only count them.
+    pub(super) async fn changes_with(
+        &self,
+        caller: &Caller,
+        query: &ChangeQuery,
+        has_fields: bool,
+    ) -> Result<ChangePage, Error> {
         let mark = self.history_mark().await?;
         let records = self.records_for(caller, query).await?;
         // Read first: an entry that is committed meanwhile comes after the position of the page.
         let newest = self.newest_place(&self.records_for(caller, &ChangeQuery::default()).await?).await?;
         let span = self.span_of(&mark, caller, query).await?;
         let limit = query.limit.unwrap_or(MAX_PAGE).min(MAX_PAGE);
-        let mut reading = Reading { query, span, limit, changes: Vec::new(), last: None };
+        let mut reading =
+            Reading { query, span, limit, has_fields, changes: Vec::new(), bytes: 0, last: None };
         let is_complete = limit == 0 || self.read_page(&mark, caller, records, &mut reading).await?;
         let Reading { changes, last, .. } = reading;
         let end = match query.order_direction {
+            _ if limit == 0 => newest.max(span.after),
             // Entries that were committed since are on the page, too.
-            OrderDirection::Ascending => newest.max(span.after).max(last).filter(|_| is_complete),
-            OrderDirection::Descending => None,
+            OrderDirection::Ascending if is_complete => newest.max(span.after).max(last),
+            OrderDirection::Ascending => last.or(span.after),
+            OrderDirection::Descending => last,
         };
-        let next = end.or(last).or(span.after).unwrap_or(Place::BEGINNING);
-        Ok(ChangePage { changes, next: mark.mark.key.seal(caller.organization_id(), next) })
+        let next = match (end, &query.before) {
+            // Nothing is before it, and so nothing precedes the next page either.
+            (None, Some(before)) if query.order_direction == OrderDirection::Descending => before.clone(),
+            (end, _) => mark.mark.key.seal(caller.organization_id(), end.unwrap_or(Place::BEGINNING)),
+        };
+        Ok(ChangePage::new(changes, next, !is_complete))
     }
 
     /// Returns the query of the records that have what a caller may see.
     async fn records_for(&self, caller: &Caller, query: &ChangeQuery) -> Result<Query, Error> {
         let networks = self.networks_in_history(caller).await?;
         let links = query.id.map(|id| LinkFilter::new(CHANGED_LINK, [id]));
+        let on_network = query.network_id.map(|network| Audience::Network(network).only());
         Ok(Query {
             organization: Some(caller.organization_id().uuid()),
             links: links.into_iter().collect(),
-            terms: Audience::filter(caller, &networks).into_iter().collect(),
+            terms: Audience::filter(caller, &networks).into_iter().chain(on_network).collect(),
             ..Query::new(CHANGE)
         })
     }
@@ -185,7 +162,8 @@ impl Inventory {
         let mut records = Query {
             keys: vec![reading.span.filter()],
             order: vec![Order::new(WRITTEN, direction)],
-            limit: Some(RECORDS_AT_ONCE),
+            // Most pages are short, and records may be long.
+            limit: Some(reading.limit.clamp(1, RECORDS_AT_ONCE)),
             ..records
         };
         let mut commit: Vec<CommitChanges> = Vec::new();
@@ -205,7 +183,10 @@ impl Inventory {
             }
             match page.next {
                 // At least one commit is taken, so that every page goes on.
-                Some(next) if left > 0 || reading.last.is_none() => records.start = Start::After(next),
+                Some(next) if left > 0 || reading.last.is_none() => {
+                    records.start = Start::After(next);
+                    records.limit = Some(RECORDS_AT_ONCE);
+                }
                 Some(_) => return Ok(false),
                 None => return Ok(!reading.take_commit(mark, caller, version, &commit)?),
             }
@@ -232,9 +213,10 @@ impl Reading<'_> {
         for entry in entries.into_iter().filter(|entry| self.span.contains(entry.place)) {
             self.last = Some(entry.place);
             if self.query.matches(&entry) {
-                self.changes.push(entry.to_change(mark, caller, self.query.without_fields)?);
+                self.changes.push(entry.to_change(mark, caller, self.has_fields)?);
+                self.bytes += if self.has_fields { entry.entry.size() } else { 0 };
             }
-            if self.changes.len() >= self.limit {
+            if self.changes.len() >= self.limit || self.bytes >= MAX_BYTES {
                 return Ok(true);
             }
         }
@@ -252,7 +234,7 @@ fn placed(commit: &CommitChanges, version: Version) -> impl Iterator<Item = Plac
 
 impl PlacedEntry<'_> {
     /// Returns the entry as this caller sees it.
-    fn to_change(&self, mark: &CurrentMark, caller: &Caller, without_fields: bool) -> Result<Change, Error> {
+    fn to_change(&self, mark: &CurrentMark, caller: &Caller, has_fields: bool) -> Result<Change, Error> {
         let Self { place, commit, entry } = self;
         let organization = caller.organization_id();
         Ok(Change {
@@ -264,7 +246,7 @@ impl PlacedEntry<'_> {
             id: entry.id,
             network_id: commit.audience.network(),
             name: entry.name.clone(),
-            fields: if without_fields { BTreeMap::new() } else { entry.changed_fields()? },
+            fields: if has_fields { entry.changed_fields()? } else { BTreeMap::new() },
             cause: None,
             request_id: commit.request_id.clone(),
         })
@@ -272,6 +254,14 @@ impl PlacedEntry<'_> {
 }
 
 impl Entry {
+    /// Returns the size of its document and its fields.
+    fn size(&self) -> usize {
+        let length = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |text| text.get().len());
+        let fields =
+            self.fields.iter().map(|(path, field)| path.len() + length(&field.before) + length(&field.after));
+        length(&self.document) + fields.sum::<usize>()
+    }
+
     /// Returns the fields that have changed: all of a record that is new or gone.
     fn changed_fields(&self) -> Result<BTreeMap<String, FieldChange>, Error> {
         let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).map_err(Error::internal);
@@ -335,30 +325,61 @@ impl Inventory {
 
     /// Returns the part of the history that a query names.
     async fn span_of(&self, mark: &CurrentMark, caller: &Caller, query: &ChangeQuery) -> Result<Span, Error> {
-        let ChangeQuery { after, before, until_position, since, until, .. } = query;
         let mut span = Span::default();
-        if let Some(position) = after {
+        if let Some(position) = &query.after {
             span.after = Some(self.place_of(mark, caller, "after", position).await?);
         }
-        if let Some(position) = before {
-            span.until = self.place_of(mark, caller, "before", position).await?.predecessor();
+        if let Some(position) = &query.before {
+            let place = self.place_of(mark, caller, "before", position).await?;
+            span.until = Some(place.predecessor().unwrap_or(Place::BEGINNING));
         }
-        if let Some(position) = until_position {
-            let last = self.place_of(mark, caller, "until", position).await?;
-            span.until = Some(span.until.map_or(last, |until| until.min(last)));
+        if let Some(moment) = &query.since {
+            span.after = span.after.max(self.place_of_moment(mark, caller, "since", moment).await?);
         }
-        if let Some(time) = since {
-            span.after = span.after.max(self.place_at(caller, *time).await?);
-        }
-        if let Some(time) = until {
-            let last = self.place_at(caller, *time).await?.unwrap_or(Place::BEGINNING);
+        if let Some(moment) = &query.until {
+            let last = self.place_of_moment(mark, caller, "until", moment).await?;
+            let last = last.unwrap_or(Place::BEGINNING);
             span.until = Some(span.until.map_or(last, |until| until.min(last)));
         }
         Ok(span)
     }
 
+    /// Returns the position of the last entry that is not later than a moment, which the parameter `field` names.
+    ///
+    /// # Errors
+    /// `PositionGone` for a time before the history began, and for a position whose entry is no longer there.
+    pub(super) async fn position_at(
+        &self,
+        caller: &Caller,
+        field: &str,
+        moment: &Moment,
+    ) -> Result<ChangePosition, Error> {
+        let mark = self.history_mark().await?;
+        let place = self.place_of_moment(&mark, caller, field, moment).await?;
+        match (place, moment) {
+            (None, Moment::Time(time)) if *time < mark.mark.began_at => {
+                Err(self.position_gone(&mark, caller).await?)
+            }
+            (place, _) => Ok(mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))),
+        }
+    }
+
+    /// Returns the place of the last entry that is not later than a moment. `None`: all are later.
+    pub(super) async fn place_of_moment(
+        &self,
+        mark: &CurrentMark,
+        caller: &Caller,
+        field: &str,
+        moment: &Moment,
+    ) -> Result<Option<Place>, Error> {
+        match moment {
+            Moment::Time(time) => self.place_at(caller, *time).await,
+            Moment::Position(position) => self.place_of(mark, caller, field, position).await.map(Some),
+        }
+    }
+
     /// Returns the place of a position that a caller has sent.
-    pub(super) async fn place_of(
+    async fn place_of(
         &self,
         mark: &CurrentMark,
         caller: &Caller,
@@ -380,7 +401,7 @@ impl Inventory {
     }
 
     /// Returns the error for a position of an entry that the history has no longer.
-    pub(super) async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
+    async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
         let records = self.records_for(caller, &ChangeQuery::default()).await?;
         let sealed = |place: Option<Place>| {
             mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))
@@ -393,7 +414,7 @@ impl Inventory {
     /// Returns the place of the last entry that was made no later than a time.
     ///
     /// The clocks of instances differ, so that the entries are only almost in the order of their times.
-    pub(super) async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
+    async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
         let end = time_sort_key(CREATED_AT, time.plus_micros(1)).value;
         let all = Query { organization: Some(caller.organization_id().uuid()), ..Query::new(CHANGE) };
         let latest = Query {

@@ -24,6 +24,7 @@ mod document;
 mod feed;
 mod mark;
 mod merged;
+mod of_record;
 mod past;
 mod past_hosts;
 mod position;
@@ -32,9 +33,9 @@ mod recorder;
 mod summary;
 mod watch;
 
-pub use self::feed::{ChangePage, ChangeQuery};
 pub(in crate::inventory) use self::mark::KnownHistory;
 pub(in crate::inventory) use self::past_hosts::PastHosts;
+pub(crate) use self::watch::ChangeReader;
 pub use self::watch::ChangeWatch;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;

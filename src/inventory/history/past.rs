@@ -7,15 +7,13 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::difference::ORDER;
-use super::feed::ChangeQuery;
 use super::past_hosts::network_of;
 use super::position::Place;
 use super::recorder::{json, kind_of};
 use crate::access::Caller;
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::inventory::{ChangeQuery, Entity, Error, ErrorKind, Inventory, Moment};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, Moment, OrderDirection,
-    Timestamp,
+    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, OrderDirection, Timestamp,
 };
 use crate::store::Query;
 
@@ -62,7 +60,8 @@ impl Inventory {
         record: Changed,
         position: &ChangePosition,
     ) -> Result<Option<T>, Error> {
-        let place = self.place_of(&self.history_mark().await?, caller, "position", position).await?;
+        let position = Moment::Position(position.clone());
+        let place = self.place_of_state(caller, "position", &position).await?;
         let document = self.document_at_place(caller, record, place).await?;
         let decoded = document.map(|document| serde_json::from_value(Value::Object(document)));
         decoded.transpose().map_err(Error::internal)
@@ -82,20 +81,21 @@ impl Inventory {
             order_direction: OrderDirection::Descending,
             ..ChangeQuery::default()
         };
-        let mut query = ChangeQuery { until_position: Some(position.clone()), ..of_record.clone() };
+        let mut query = ChangeQuery { until: Some(Moment::Position(position.clone())), ..of_record.clone() };
         // From the moment back to where the whole record is known, and then forward again.
         let mut later: Vec<Change> = Vec::new();
         loop {
             let page = self.changes(caller, &query).await?;
-            if page.changes.is_empty() {
-                break;
-            }
+            let is_last = !page.has_more;
             for change in page.changes {
                 match change.action {
                     ChangeAction::Deleted if later.is_empty() => return Ok(None),
                     ChangeAction::Created => return Ok(Some(replayed(&change, later))),
                     ChangeAction::Updated | ChangeAction::Deleted => later.push(change),
                 }
+            }
+            if is_last {
+                break;
             }
             query.before = Some(page.next);
         }
@@ -104,10 +104,10 @@ impl Inventory {
         let mut query = ChangeQuery { after: Some(position), ..of_record };
         loop {
             let page = self.changes(caller, &query).await?;
-            if page.changes.is_empty() {
+            page.changes.into_iter().for_each(|change| rewind(change, &mut document));
+            if !page.has_more {
                 break;
             }
-            page.changes.into_iter().for_each(|change| rewind(change, &mut document));
             query.before = Some(page.next);
         }
         if let Some(document) = &mut document {

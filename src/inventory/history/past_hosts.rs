@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::diff::{ENTRIES_AT_ONCE, MAX_BYTES};
-use super::feed::ChangeQuery;
 use super::merged::MergedChanges;
 use super::past::{ChangeSide, Document, apply_fields, host_of, set_time};
 use super::position::Place;
 use super::recorder::json;
 use crate::access::Caller;
 use crate::inventory::schema::HOST;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, Host, HostId, Moment, NetworkId, OrderDirection,
-    uuids,
+    Change, ChangeAction, ChangePosition, ChangedEntity, Host, HostId, NetworkId, OrderDirection, uuids,
 };
 use crate::store::Query;
 
@@ -42,7 +40,7 @@ impl MergedHosts {
             limit: Some(ENTRIES_AT_ONCE),
             ..ChangeQuery::default()
         };
-        let mut changes = inventory.changes_between(caller, span, query).await?;
+        let mut changes = inventory.changes_between(caller, span, (query, true)).await?;
         while let Some(page) = changes.next().await? {
             page.into_iter().for_each(|change| self.add(change));
         }
@@ -165,13 +163,12 @@ impl PastHosts {
         let query = ChangeQuery {
             entity: Some(ChangedEntity::Host),
             id: Some(id.uuid()),
-            until_position: Some(self.at.clone()),
+            until: Some(Moment::Position(self.at.clone())),
             order_direction: OrderDirection::Descending,
             limit: Some(1),
-            without_fields: true,
             ..ChangeQuery::default()
         };
-        let last = self.inventory.changes(&self.caller, &query).await?.changes.pop();
+        let last = self.inventory.changes_with(&self.caller, &query, false).await?.changes.pop();
         Ok(last.filter(|change| change.action != ChangeAction::Deleted))
     }
 }

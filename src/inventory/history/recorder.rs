@@ -36,7 +36,8 @@ const RECORDED: [(Name, ChangedEntity); 11] = [
 /// Size, in bytes of documents, from which a commit begins another record of the same network.
 const MAX_RECORD: usize = 64 * 1024;
 
-fn entity_of(kind: Name) -> Option<ChangedEntity> {
+/// Returns what the history calls a kind of records; `None` if their changes are not recorded.
+pub(super) fn entity_of(kind: Name) -> Option<ChangedEntity> {
     if kind.is_of_application() {
         return Some(ChangedEntity::ApplicationRecord);
     }

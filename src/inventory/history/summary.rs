@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::between::ChangesBetween;
-use super::feed::{ChangeQuery, MAX_PAGE};
+use super::feed::MAX_PAGE;
 use super::position::Place;
 use crate::access::Caller;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
 use crate::model::{Change, ChangeAction, ChangeActor, ChangeCount, ChangeSummary, ChangedEntity, Timestamp};
 use crate::wire::SummaryQuery;
 
@@ -31,21 +31,24 @@ impl Inventory {
         caller: &Caller,
         query: &SummaryQuery,
     ) -> Result<ChangeSummary, Error> {
-        let from = match &query.since {
-            Some(moment) => self.place_of_moment(caller, "since", moment).await?,
-            None => Place::BEGINNING,
-        };
-        let to = match &query.until {
-            Some(moment) => Some(self.place_of_moment(caller, "until", moment).await?),
-            None => None,
-        };
-        let changes = ChangeQuery {
-            network_id: query.network_id,
-            limit: Some(MAX_PAGE),
-            without_fields: true,
-            ..ChangeQuery::default()
-        };
-        counted(&mut self.changes_between(caller, (from, to), changes).await?).await
+        let from = self.bound(caller, "since", query.since.as_ref()).await?.unwrap_or(Place::BEGINNING);
+        let to = self.bound(caller, "until", query.until.as_ref()).await?;
+        let changes =
+            ChangeQuery { network_id: query.network_id, limit: Some(MAX_PAGE), ..ChangeQuery::default() };
+        counted(&mut self.changes_between(caller, (from, to), (changes, false)).await?).await
+    }
+
+    /// Returns the place of the last entry that is not later than a moment, if there is one.
+    async fn bound(
+        &self,
+        caller: &Caller,
+        field: &str,
+        moment: Option<&Moment>,
+    ) -> Result<Option<Place>, Error> {
+        let Some(moment) = moment else { return Ok(None) };
+        let mark = self.history_mark().await?;
+        let place = self.place_of_moment(&mark, caller, field, moment).await?;
+        Ok(Some(place.unwrap_or(Place::BEGINNING)))
     }
 }
 

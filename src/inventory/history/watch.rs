@@ -1,15 +1,19 @@
 //! Following the history as it grows.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, mem};
 
+use futures_core::Stream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::feed::ChangeQuery;
 use crate::access::Caller;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{ChangeQuery, Error, Inventory};
 use crate::model::{Change, ChangePosition, OrganizationId};
 
 /// The interval at which entries of other instances are looked for.
@@ -51,62 +55,159 @@ impl Watchers {
     }
 }
 
-/// Entries of the history, in its order, as they are committed.
-///
-/// It reads the history itself: a slow reader loses nothing and costs no memory. Entries of this process come without
-/// delay, those of other instances with one store within a second.
+/// Reads the history of a caller's organization from a position on, as it grows.
 #[derive(Debug)]
-pub struct ChangeWatch {
+pub(crate) struct ChangeReader {
     inventory: Inventory,
     caller: Caller,
     query: ChangeQuery,
-    ready: VecDeque<Change>,
+    /// Whether there may be entries that were not read.
+    is_behind: bool,
+    woken: watch::Receiver<()>,
     /// Keeps the organization watched.
-    woken_by: Arc<watch::Sender<()>>,
+    _woken_by: Arc<watch::Sender<()>>,
+}
+
+impl ChangeReader {
+    /// Returns the next entries; none if all were read. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// As of [`Inventory::changes`]. The next call tries again.
+    pub(crate) async fn read(&mut self) -> Result<Vec<Change>, Error> {
+        self.is_behind = true;
+        // Before reading: an entry that is committed meanwhile wakes.
+        self.woken.mark_unchanged();
+        let page = self.inventory.changes(&self.caller, &self.query).await?;
+        self.query.after = Some(page.next);
+        self.is_behind = page.has_more || !page.changes.is_empty();
+        Ok(page.changes)
+    }
+
+    /// Waits until there may be further entries, for at most a second. Returns whether there may be.
+    pub(crate) async fn wait(&mut self) -> bool {
+        if self.is_behind {
+            return true;
+        }
+        let is_woken = timeout(INTERVAL, self.woken.changed()).await.is_ok();
+        self.is_behind = is_woken || self.inventory.store.is_shared();
+        self.is_behind
+    }
+
+    async fn next_entries(mut self: Box<Self>) -> (Box<Self>, Result<Vec<Change>, Error>) {
+        loop {
+            match self.read().await {
+                Ok(changes) if changes.is_empty() => while !self.wait().await {},
+                result => return (self, result),
+            }
+        }
+    }
+}
+
+/// Entries of the history, in its order, as they are committed: a `Stream` that does not end.
+///
+/// It reads the history itself: a slow reader loses nothing and costs no memory. Entries of this process come without
+/// delay, those of other instances with one store within a second.
+///
+/// After an error, the stream goes on where it was. Where the history has no longer the position, each further item is the
+/// same error.
+pub struct ChangeWatch {
+    ready: VecDeque<Change>,
+    reader: WatchState,
+}
+
+enum WatchState {
+    Idle(Box<ChangeReader>),
+    Reading(Pin<Box<dyn Future<Output = (Box<ChangeReader>, Result<Vec<Change>, Error>)> + Send>>),
+    /// The reading has panicked.
+    Lost,
 }
 
 impl Inventory {
     /// Follows the history of the caller's organization from a position on; `None`: from its beginning.
     ///
-    /// The rights are those of the caller as given. Whoever may lose them is to be checked again between entries.
+    /// The rights are those of the caller as given. Authenticate the caller again from time to time, and begin a new watch if
+    /// its rights have changed.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::model::{Permission, Tag, UserId};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Admin, Scope::all());
+    /// let mut query = toposcope::inventory::ChangeQuery::default();
+    /// query.limit = Some(0);
+    /// let now = inventory.changes(&caller, &query).await?.next;
+    /// let mut watch = inventory.watch(&caller, Some(now));
+    /// inventory.tags().create(&caller, Tag::new("critical")).await?;
+    /// assert_eq!(watch.next().await?.name, "critical");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn watch(&self, caller: &Caller, after: Option<ChangePosition>) -> ChangeWatch {
+        let reader = WatchState::Idle(Box::new(self.change_reader(caller, after)));
+        ChangeWatch { ready: VecDeque::new(), reader }
+    }
+
+    /// Returns a reader of the history of the caller's organization from a position on; `None`: from its beginning.
+    pub(crate) fn change_reader(&self, caller: &Caller, after: Option<ChangePosition>) -> ChangeReader {
         let query = ChangeQuery { after, limit: Some(ENTRIES_AT_ONCE), ..ChangeQuery::default() };
         let woken_by = self.state.history.watchers.watch(caller.organization_id());
-        let (inventory, caller) = (self.clone(), caller.clone());
-        ChangeWatch { inventory, caller, query, ready: VecDeque::new(), woken_by }
+        let (inventory, caller, woken) = (self.clone(), caller.clone(), woken_by.subscribe());
+        ChangeReader { inventory, caller, query, is_behind: true, woken, _woken_by: woken_by }
     }
 }
 
 impl ChangeWatch {
-    /// Waits for the next entry.
-    ///
-    /// Dropping the future loses nothing.
+    /// Waits for the next entry. Dropping the future loses nothing.
     ///
     /// # Errors
     /// As of [`Inventory::changes`]. The next call tries again.
     pub async fn next(&mut self) -> Result<Change, Error> {
+        poll_fn(|context| self.poll_entry(context)).await
+    }
+
+    fn poll_entry(&mut self, context: &mut Context<'_>) -> Poll<Result<Change, Error>> {
         loop {
             if let Some(change) = self.ready.pop_front() {
-                return Ok(change);
+                return Poll::Ready(Ok(change));
             }
-            // Subscribed before reading: an entry that is committed meanwhile wakes at once.
-            let mut woken = self.woken_by.subscribe();
-            let page = self.inventory.changes(&self.caller, &self.query).await?;
-            self.query.after = Some(page.next);
-            self.ready.extend(page.changes);
-            if self.ready.is_empty() {
-                self.wait(&mut woken).await;
+            match mem::replace(&mut self.reader, WatchState::Lost) {
+                WatchState::Idle(reader) => {
+                    self.reader = WatchState::Reading(Box::pin(reader.next_entries()))
+                }
+                WatchState::Reading(mut reading) => {
+                    let Poll::Ready((reader, result)) = reading.as_mut().poll(context) else {
+                        self.reader = WatchState::Reading(reading);
+                        return Poll::Pending;
+                    };
+                    self.reader = WatchState::Idle(reader);
+                    match result {
+                        Ok(changes) => self.ready = changes.into(),
+                        Err(error) => return Poll::Ready(Err(error)),
+                    }
+                }
+                WatchState::Lost => {
+                    return Poll::Ready(Err(Error::internal("the history could not be read")));
+                }
             }
         }
     }
+}
 
-    async fn wait(&self, woken: &mut watch::Receiver<()>) {
-        if self.inventory.store.is_shared() {
-            // Whether something has come, or the interval has passed, is all the same.
-            let _woken = timeout(INTERVAL, woken.changed()).await;
-        } else {
-            let _woken = woken.changed().await;
-        }
+impl Stream for ChangeWatch {
+    type Item = Result<Change, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Change, Error>>> {
+        self.get_mut().poll_entry(context).map(Some)
+    }
+}
+
+impl fmt::Debug for ChangeWatch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ChangeWatch").field("ready", &self.ready.len()).finish_non_exhaustive()
     }
 }

@@ -17,8 +17,8 @@ use crate::inventory::collections::{
 use crate::inventory::custom::IndexedKind;
 use crate::inventory::history::PastHosts;
 use crate::inventory::schema::{CHANGE, host_key};
-use crate::inventory::{Error, Inventory, Problem};
-use crate::model::{Host, HostId, HostOrderField, Moment};
+use crate::inventory::{Error, Inventory, Moment, Problem};
+use crate::model::{Host, HostId, HostOrderField};
 use crate::store::{Batch, Facets, MemoryStore, Precondition, Query, Revision, Start, Store};
 use crate::wire::{HostQuery, PageCursor};
 

@@ -17,7 +17,7 @@ use crate::model::{ChangePosition, Common, Host, HostId, NetworkId, Record, Time
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
-    Fields, check_types, read_fields, read_id, read_ids, read_no_query, read_parts_query,
+    Fields, check_types, read_at, read_fields, read_id, read_ids, read_no_query, read_parts_query,
 };
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
@@ -31,8 +31,16 @@ use crate::service::state::ApiState;
 pub(in crate::service) fn get_host(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
-        read_no_query(&call.input)?;
+        let at = read_at(call.input.query(), &call.route.query)?;
         let (state, request) = (call.state, call.input.request);
+        if let Some(at) = at {
+            let host = state.inventory.host_at(&call.into_caller()?, id, &at).await?;
+            let tag = EntityTag::of_record(&host)?;
+            if tag.matches(request) {
+                return Ok(Outcome::not_modified(&tag));
+            }
+            return state.responder.record(&host, tag);
+        }
         let document = state.inventory.hosts().document(&call.into_caller()?, id).await?;
         let tag = EntityTag::of_document(&document)?;
         if tag.matches(request) {

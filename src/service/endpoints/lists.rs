@@ -18,7 +18,7 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{ListShape, Representation, Shaped};
 use crate::service::response::{Outcome, Responder};
-use crate::service::revocations::{Moment, Revocable};
+use crate::service::revocations::{RequestStart, Revocable};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
 use crate::service::shutdown::{Shutdown, ShutdownStage};
@@ -242,7 +242,7 @@ pub(super) async fn begin_list(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
-    began: Moment,
+    began: RequestStart,
     mut pages: Box<dyn DocumentPages>,
     Sending { paging, representation, slot }: Sending,
 ) -> Result<ResponseBody, ApiError> {

@@ -8,8 +8,10 @@ pub(super) mod daemons;
 pub(super) mod discoveries;
 #[cfg(feature = "discovery")]
 pub(super) mod discovery_stream;
+pub(super) mod event_stream;
 pub(super) mod general;
 pub(super) mod health;
+pub(super) mod history;
 pub(super) mod hosts;
 pub(super) mod lists;
 pub(super) mod many;

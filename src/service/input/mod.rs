@@ -2,6 +2,7 @@
 
 mod accept;
 mod bodies;
+mod history;
 mod json_text;
 mod parameters;
 mod past;
@@ -34,11 +35,12 @@ use self::timeout_body::TimeoutBody;
 use super::budget::BudgetExhausted;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
-use super::revocations::Moment;
+use super::revocations::RequestStart;
 use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
+pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query};
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
@@ -234,7 +236,7 @@ impl Body for BoxedBody {
 /// A request as an endpoint receives it.
 pub(super) struct Input<'r> {
     pub(super) request: &'r Parts,
-    pub(super) began: Moment,
+    pub(super) began: RequestStart,
     pub(super) body: RequestBody,
     /// Maximum size of the body, in bytes.
     pub(super) body_limit: usize,

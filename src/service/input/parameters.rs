@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use super::history::parsed;
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
 use crate::inventory::{Error, HostQuery, ListQuery, MAX_CUSTOM_FIELDS, PageCursor, Problem, is_custom_name};
-use crate::model::{Cidr, CidrError, HostId, Moment, NetworkId, RecordId};
+use crate::model::{Cidr, CidrError, HostId, NetworkId, RecordId};
 use crate::service::response::error::ApiError;
 
 use crate::service::response::shape::FieldNames;
@@ -96,7 +96,7 @@ pub(in crate::service) fn read_hosts_query(
         stale: values.boolean("stale")?,
         search: values.text("search")?.map(str::to_owned),
         custom: values.custom()?,
-        at: values.moment("at")?,
+        at: parsed(&values, "at")?,
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
         order_by_custom: values.order_by_custom()?,
@@ -268,11 +268,6 @@ impl<'q> QueryValues<'q> {
     pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
         let text = self.once(field)?;
         text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
-    }
-
-    /// Parses a time or a position in the history.
-    pub(super) fn moment(&self, field: &str) -> Result<Option<Moment>, ApiError> {
-        Ok(self.text(field)?.map(|text| text.parse().unwrap_or_else(|never: Infallible| match never {})))
     }
 
     /// Parses a boolean that counts as its default if it is missing.

@@ -1,5 +1,6 @@
 //! Queries of what has changed between two moments.
 
+use super::history::parsed;
 use super::parameters::{KnownParameters, QueryValues};
 use crate::inventory::{DiffQuery, Error, Problem, SummaryQuery};
 use crate::service::response::error::ApiError;
@@ -10,9 +11,9 @@ pub(in crate::service) fn read_diff_query(
     known: KnownParameters<'_>,
 ) -> Result<DiffQuery, ApiError> {
     let values = QueryValues::read(query, known)?;
-    let from = values.moment("from")?.ok_or_else(|| Error::invalid("from", Problem::Required))?;
+    let from = parsed(&values, "from")?.ok_or_else(|| Error::invalid("from", Problem::Required))?;
     let mut diff = DiffQuery::new(from);
-    (diff.to, diff.network_id) = (values.moment("to")?, values.value("network_id")?);
+    (diff.to, diff.network_id) = (parsed(&values, "to")?, values.value("network_id")?);
     Ok(diff)
 }
 
@@ -23,7 +24,7 @@ pub(in crate::service) fn read_summary_query(
 ) -> Result<SummaryQuery, ApiError> {
     let values = QueryValues::read(query, known)?;
     let mut summary = SummaryQuery::default();
-    (summary.since, summary.until) = (values.moment("since")?, values.moment("until")?);
+    (summary.since, summary.until) = (parsed(&values, "since")?, parsed(&values, "until")?);
     summary.network_id = values.value("network_id")?;
     Ok(summary)
 }

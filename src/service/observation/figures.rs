@@ -60,7 +60,8 @@ pub struct LimitFigures {
 }
 
 /// The statuses that the service answers with.
-const STATUSES: [u16; 16] = [200, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 429, 500, 503];
+const STATUSES: [u16; 17] =
+    [200, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 422, 429, 500, 503];
 
 /// Counts requests by route and status. The last cell is that of requests that no route matches.
 #[derive(Debug)]

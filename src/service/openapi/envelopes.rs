@@ -9,6 +9,9 @@ use crate::service::routes::route::ResponseContent;
 /// The schema of the metadata of a page.
 const PAGE_META: &str = "PageMeta";
 
+/// The schema of the metadata of a page of the history.
+const FEED_META: &str = "FeedMeta";
+
 /// The envelopes by name.
 pub(super) struct Envelopes<'a> {
     /// The schemas of responses.
@@ -80,14 +83,20 @@ impl<'a> Envelopes<'a> {
                 let schema = "TopologyFile";
                 (schema.to_owned(), reference(schema), self.example(schema))
             }
-            #[cfg(feature = "discovery")]
-            ResponseContent::Events => return json!({"type": "string"}),
+            ResponseContent::Feed(schema) => {
+                (format!("{schema}Feed"), list(schema), json!([self.example(schema)]))
+            }
+            ResponseContent::Events(_) => return json!({"type": "string"}),
             #[cfg(feature = "topology")]
             ResponseContent::Picture | ResponseContent::SharePage | ResponseContent::NetworkPage => {
                 return json!({"type": "string"});
             }
         };
-        let meta = if matches!(answer, ResponseContent::Page(_)) { PAGE_META } else { "Meta" };
+        let meta = match answer {
+            ResponseContent::Page(_) => PAGE_META,
+            ResponseContent::Feed(_) => FEED_META,
+            _ => "Meta",
+        };
         self.add(&name, &data, &example, meta)
     }
 
@@ -101,7 +110,7 @@ impl<'a> Envelopes<'a> {
     }
 
     fn envelope(&self, data: &Value, example: &Value, meta: &str) -> Value {
-        let mut meta_example = self.example("Meta");
+        let mut meta_example = self.example(if meta == FEED_META { meta } else { "Meta" });
         if let (Value::Object(members), "Meta") = (&mut meta_example, meta) {
             members.remove("pagination");
         }

@@ -83,7 +83,9 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
     }
     let mut codes = vec![ErrorCode::ValidationInvalidFormat, ErrorCode::EntityNotFound];
     let record = route.subject().or(match route.answer {
-        ResponseContent::Value(schema) | ResponseContent::Page(schema) => Some(schema.to_owned()),
+        ResponseContent::Value(schema) | ResponseContent::Page(schema) | ResponseContent::Feed(schema) => {
+            Some(schema.to_owned())
+        }
         _ => None,
     });
     let is_restricted = record.as_deref().is_some_and(|name| RESTRICTED.contains(&name));

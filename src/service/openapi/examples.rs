@@ -7,9 +7,10 @@ mod discovery;
 #[cfg(feature = "topology")]
 mod topology;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use serde_json::Map;
+use serde_json::{Map, json};
 use uuid::Uuid;
 
 use super::schemas::Schemas;
@@ -17,21 +18,21 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, ChangeAction, ChangeActor, ChangeCount, ChangePosition, ChangeSummary,
-    ChangedEntity, ChangedHost, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey, DiffedHost,
-    DockerVirtualization, FieldChange, Host, HostVirtualization, IfEntry, Interface, LldpChassisId,
-    LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId,
-    OperStatus, Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization,
-    Redaction, Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source,
-    StateDiff, Subnet, SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId,
-    Vlans,
+    AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangeCount, ChangePosition,
+    ChangeSummary, ChangedEntity, ChangedHost, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DiffedHost, DockerVirtualization, FieldChange, Host, HostVirtualization, IfEntry, Interface,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor,
+    Network, NetworkId, OperStatus, Organization, OrganizationId, Permission, Port, PortNumber, Protocol,
+    ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
+    ShareMetadata, ShareOptions, Source, StateDiff, Subnet, SubnetId, SubnetType, Tag, TagId, Timestamp,
+    TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
 use crate::service::endpoints::general::Versions;
 use crate::service::endpoints::health::HealthReport;
 use crate::service::endpoints::many::{ItemError, ItemOutcome, ItemResult};
-use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
+use crate::wire::{API_VERSION, ErrorCode, Failure, FeedMeta, FeedPagination, Meta, Pagination};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// 2026-01-15T12:00:00Z.
@@ -80,23 +81,39 @@ fn meta() -> Meta {
 fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&meta().with_pagination(Pagination::new(120, 50, 0, 50)));
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
+    let position = ChangePosition::new("Vb9-T1VyIr7qmp6Xh0mSxk5uQ2n8aLw3cEj4dGt7fHy0oPzB1sRvNA");
+    let pagination = FeedPagination { limit: 50, has_more: true, next_cursor: position.clone() };
+    let server_version = VERSION.to_owned();
+    schemas.add(&FeedMeta { api_version: API_VERSION, server_version, pagination });
+    let field = FieldChange { before: Some(json!("Rack 3")), after: Some(json!("Rack 4")) };
+    schemas.add(&field);
+    schemas.add(&Change {
+        position,
+        at: now(),
+        actor: ChangeActor::User { id: USER, email: Some("user@example.net".to_owned()), key_id: None },
+        action: ChangeAction::Updated,
+        entity: ChangedEntity::Host,
+        id: uuid(6),
+        network_id: Some(NETWORK),
+        name: "core-1".to_owned(),
+        fields: BTreeMap::from([("sys_location".to_owned(), field)]),
+        cause: None,
+        request_id: None,
+    });
     schemas.add(&Failure::of(&ErrorKind::NotAuthenticated.into(), meta()));
     schemas.add(&Versions { api_version: API_VERSION, server_version: VERSION });
     schemas.add(&HealthReport { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });
     schemas.add(&BulkDeletion { deleted_count: 2, requested_count: 3 });
 }
 
-/// A position in a history.
-const POSITION: &str = "3V9s0Wq1mZbT4yLr7nXcJfHkQpAeUiOgDvBtRwSxYzMlNhKjPoIu";
-
 fn add_past(schemas: &mut Schemas) {
     let host = DiffedHost { id: id(9), name: "printer".to_owned(), network_id: Some(NETWORK) };
-    let field = FieldChange { before: Some("pve".into()), after: Some("pve1".into()) };
+    let field = FieldChange { before: Some(json!("pve")), after: Some(json!("pve1")) };
     let changed = ChangedHost {
         id: id(10),
         name: "pve1".to_owned(),
         network_id: Some(NETWORK),
-        fields: [("name".to_owned(), field)].into(),
+        fields: BTreeMap::from([("name".to_owned(), field)]),
     };
     let mut diff = StateDiff::default();
     (diff.hosts.added, diff.hosts.changed) = (vec![host], vec![changed]);
@@ -109,7 +126,7 @@ fn add_past(schemas: &mut Schemas) {
         actor: ChangeActor::System,
         count: 12,
     };
-    schemas.add(&ChangeSummary { counts: vec![count], next: Some(ChangePosition::new(POSITION)) });
+    schemas.add(&ChangeSummary { counts: vec![count], next: None });
 }
 
 fn add_bulk(schemas: &mut Schemas) {

@@ -114,6 +114,9 @@ fn parameters(route: &Route) -> Value {
     if route.errors.contains(&ErrorCode::PreconditionFailed) {
         parameters.push(in_header("If-Match", "Entity tags of the states that the request may change."));
     }
+    if matches!(route.answer, ResponseContent::Events(_)) && route.errors.contains(&ErrorCode::PositionGone) {
+        parameters.push(in_header("Last-Event-ID", "The id of the last event that the client has received."));
+    }
     if route.repetition == Repetition::Answered {
         let mut header = in_header(
             "Idempotency-Key",
@@ -176,7 +179,6 @@ fn responses(route: &Route, shared: &mut OperationContext<'_>) -> Value {
         _ => shared.envelopes.schema(route.answer),
     };
     let success = response(route, 200, Some(&schema));
-    #[cfg(feature = "discovery")]
     let success = with_events(route, success);
     #[cfg(feature = "topology")]
     let success = with_files(route, success);
@@ -231,10 +233,8 @@ fn share(response: Value, reason: &str, errors: &mut Map<String, Value>) -> Stri
 }
 
 /// Describes an answer that is a stream of events, in place of JSON.
-#[cfg(feature = "discovery")]
 fn with_events(route: &Route, mut response: Value) -> Value {
-    if matches!(route.answer, ResponseContent::Events) {
-        let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
+    if let ResponseContent::Events(events) = route.answer {
         // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
         let events = json!({"schema": {"description": events}});
         set(&mut response, "content", json!({"text/event-stream": events}));

@@ -124,7 +124,6 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
-    #[cfg(feature = "discovery")]
     pub(crate) fn too_many_streams(retry_after: u64) -> Self {
         let message =
             format!("Too many streams are open. Close one of them, and retry in {retry_after} seconds.");

@@ -126,7 +126,7 @@ impl Responder {
     }
 
     /// Encodes the text that closes the envelope of a list.
-    pub(super) fn tail(&self, pagination: &Pagination) -> Result<Bytes, ApiError> {
+    pub(super) fn tail(&self, pagination: &impl Serialize) -> Result<Bytes, ApiError> {
         let mut text = Vec::with_capacity(USUAL_LENGTH);
         text.push(b']');
         text.extend_from_slice(&self.meta);

@@ -52,7 +52,6 @@ impl Outcome {
     }
 
     /// Creates a response of server-sent events.
-    #[cfg(feature = "discovery")]
     pub(in crate::service) fn events(body: ResponseBody) -> Self {
         let outcome = Self::of_type("text/event-stream", body);
         // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.

@@ -3,7 +3,7 @@ use std::ops::{BitOr, BitOrAssign};
 
 /// Groups of endpoints that a host application can leave out of its [`Api`](crate::service::Api).
 ///
-/// Endpoints of hosts with their parts, networks, subnets, tags, versions and health always exist, and so do those of
+/// Endpoints of hosts with their parts, networks, subnets, tags, the history, versions and health always exist, and so do those of
 /// groups whose feature is enabled, unless [`ApiBuilder::without`](crate::service::ApiBuilder::without) names them.
 ///
 /// ```

@@ -81,9 +81,10 @@ pub(in crate::service) enum ResponseContent {
     /// An envelope with null.
     #[cfg(feature = "discovery")]
     Null,
-    /// Server-sent events.
-    #[cfg(feature = "discovery")]
-    Events,
+    /// An envelope with a page of the history, of values of this schema.
+    Feed(&'static str),
+    /// Server-sent events, which this sentence describes.
+    Events(&'static str),
     /// The topology of a network as a file, or in an envelope.
     #[cfg(feature = "topology")]
     TopologyFile,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::bodies::{fields, rows};
 use super::reports::reports;
 use super::world::{LARGE_HOSTS, World};
-use crate::common::{LAB, OFFICE, bare, with_key, with_session};
+use crate::common::{LAB, NOBODY, OFFICE, bare, with_key, with_session};
 use crate::requests::routes::{Access, Needs, Route};
 use crate::requests::tenant::collection_of;
 
@@ -222,6 +222,17 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
         "/api/v1/topology/edges/{id}" => vec![("plain", lab)],
         "/api/v1/topology/blind-spots" => {
             vec![("plain", lab), ("many hosts", format!("?network_id={OFFICE}"))]
+        }
+        "/api/v1/changes" => vec![
+            ("newest", "?limit=1000&order_direction=desc".to_owned()),
+            ("oldest", "?limit=1000".to_owned()),
+            // All entries are looked at, and none is on the page.
+            ("without a match", format!("?limit=1000&actor={NOBODY}")),
+            ("of a network", format!("?limit=1&network_id={OFFICE}&until=2036-08-14T12:00:00Z")),
+        ],
+        path if path.ends_with("/history") => vec![("whole", "?limit=1000".to_owned())],
+        "/api/v1/hosts/{id}" => {
+            vec![("plain", String::new()), ("past", "?at=2036-08-14T12:00:00Z".to_owned())]
         }
         _ => vec![("plain", String::new())],
     }

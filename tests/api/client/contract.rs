@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use serde_json::{Value, json};
-use toposcope::client::{BulkDeletable, Collection, Creatable, Deletable, Readable, Updatable};
+use toposcope::client::{BulkDeletable, Collection, Creatable, Deletable, Readable, Recorded, Updatable};
 #[cfg(feature = "topology")]
 use toposcope::model::TopologyLink;
 use toposcope::model::{
@@ -44,6 +44,7 @@ macro_rules! assert_documented {
         assert_eq!(implements!($record: Updatable), has(&item, "put"), "{item}");
         assert_eq!(implements!($record: Deletable), has(&item, "delete"), "{item}");
         assert_eq!(implements!($record: BulkDeletable), has(&format!("{path}/bulk-delete"), "post"), "{path}");
+        assert_eq!(implements!($record: Recorded), has(&format!("{item}/history"), "get"), "{item}");
         // Other records are created by methods of their own.
         assert!(!implements!($record: Creatable) || has(path, "post"), "{path}");
     })*};

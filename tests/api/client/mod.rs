@@ -6,6 +6,7 @@ mod contract;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod errors;
+mod history;
 mod layers;
 mod operations;
 mod records;

@@ -168,6 +168,11 @@ impl Asked {
         self.is_reading() && LISTS.contains(&self.path.as_str())
     }
 
+    /// Returns whether a success is a page of the history.
+    pub(super) fn is_feed(&self) -> bool {
+        self.is_reading() && (self.path == "/api/v1/changes" || self.path.ends_with("/history"))
+    }
+
     /// Returns the path of the collection in which a success creates a record that can be got by its id.
     pub(super) fn creates_in(&self) -> Option<&str> {
         const UNREACHABLE: [&str; 2] = ["/api/v1/daemons", "/api/v1/topology/links"];
@@ -194,7 +199,8 @@ impl Asked {
 
     /// Returns whether a success is a stream of server-sent events.
     pub(super) fn is_stream(&self) -> bool {
-        self.path == "/api/v1/discoveries/stream" && (self.method == Method::GET || self.is_head())
+        ["/api/v1/changes/stream", "/api/v1/discoveries/stream"].contains(&self.path.as_str())
+            && self.is_reading()
     }
 
     /// Returns whether the body is the output of a scanner or a device.

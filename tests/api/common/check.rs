@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use toposcope::model::{Change, ChangePosition};
 use toposcope::service::RateLimit;
 use toposcope::wire::{Failure, Success};
 
@@ -256,7 +257,10 @@ fn check_success(asked: &Asked, reply: &Reply) {
     let json = &reply.json;
     assert_eq!(keys(json), ["data", "meta", "success"], "{asked:?}");
     assert_eq!(json["success"], true);
-    check_meta(asked, &json["meta"], asked.is_list());
+    check_meta(asked, &json["meta"], asked.is_list() || asked.is_feed());
+    if asked.is_feed() {
+        return check_feed(json);
+    }
     // Parsing into the type also detects duplicate fields.
     let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(typed.data, json["data"]);
@@ -284,6 +288,20 @@ fn check_success(asked: &Asked, reply: &Reply) {
     assert_eq!(pagination["has_more"], limit > 0 && offset + items < total, "{pagination}");
     let rest = total.saturating_sub(offset);
     assert_eq!(items, if limit == 0 { rest } else { rest.min(limit) }, "{pagination}");
+}
+
+/// Checks a page of the history, which has neither a total nor an offset.
+fn check_feed(json: &Value) {
+    let pagination = &json["meta"]["pagination"];
+    assert_eq!(keys(pagination), ["has_more", "limit", "next_cursor"]);
+    assert!(pagination["next_cursor"].as_str().is_some_and(|position| !position.is_empty()), "{pagination}");
+    let entries = json["data"].as_array().expect("the data of a page is an array").len() as u64;
+    let limit = pagination["limit"].as_u64().unwrap();
+    assert!(entries <= limit, "{pagination}");
+    assert!(pagination["has_more"] == false || limit > 0, "{pagination}");
+    let changes: Vec<Change> = serde_json::from_value(json["data"].clone()).unwrap();
+    let positions: BTreeSet<&ChangePosition> = changes.iter().map(|change| &change.position).collect();
+    assert_eq!(positions.len(), changes.len());
 }
 
 fn check_failure(asked: &Asked, reply: &Reply) {
@@ -318,7 +336,7 @@ fn check_failure(asked: &Asked, reply: &Reply) {
         given.retain(|name| *name != "field");
     }
     assert_eq!(given, *params, "{json}");
-    for name in ["field", "entity", "feature", "id", "name"] {
+    for name in ["field", "entity", "feature", "id", "name", "newest", "oldest"] {
         assert!(json["params"].get(name).is_none_or(Value::is_string), "{json}");
     }
     for name in ["limit", "retry_after", "line", "column", "byte"] {

@@ -26,9 +26,9 @@ use crate::backend::{run, run_with};
 #[cfg(feature = "discovery")]
 use crate::common::NOBODY;
 use crate::common::{
-    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, OFFICE, PASSWORD, PORT, Populated, Produced, Row, Server,
-    VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
-    until, until_commits, with_header, with_key,
+    CODES, Fixture, HOST, HOSTS, Hook, LOG_IN, LOG_OUT, OFFICE, PASSWORD, PORT, Populated, Produced, Row,
+    Server, VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port,
+    send_json, until, until_commits, with_header, with_key,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -558,6 +558,12 @@ impl Body for Broken {
     }
 }
 
+async fn before_the_history() -> Produced {
+    let fixture = Populated::new().await;
+    let target = format!("{HOSTS}/{HOST}?at=1970-01-01T00:00:00Z");
+    produced_by(&fixture.server.get_with(&fixture.key, &target).await)
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -571,6 +577,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(repeated().await);
         produced.extend(refused_by_policy().await);
         produced.extend(ambiguous_login().await);
+        produced.extend(before_the_history().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

@@ -1,34 +1,54 @@
-//! The past over HTTP.
+//! The history over HTTP: its pages, that of one record, its stream, and hosts as they were.
 
+mod pages;
+mod parameters;
 mod past;
+mod states;
+mod stream;
+mod visibility;
 
-use http::Request;
 use serde_json::Value;
-use toposcope::access::Caller;
-use toposcope::inventory::ChangeQuery;
 
-use crate::common::{Fixture, Reply, get, send_json, with_key};
+use crate::common::{Fixture, Reply};
+
+const CHANGES: &str = "/api/v1/changes";
 
 impl Fixture {
-    /// Sends a request with the key of an Owner.
-    async fn as_owner(&self, request: Request<String>) -> Reply {
-        self.send(with_key(request, &self.key)).await
+    /// Returns a page of the history, as the holder of a key sees it.
+    async fn changes_as(&self, key: &str, query: &str) -> Reply {
+        self.server.get_with(key, &format!("{CHANGES}?{query}")).await
     }
 
-    /// Returns the `data` of what an Owner reads.
-    async fn read_as_owner(&self, target: &str) -> Value {
-        self.as_owner(get(target)).await.data().clone()
+    /// Returns a page of the history, as the key of the fixture sees it.
+    async fn changes(&self, query: &str) -> Reply {
+        self.changes_as(&self.key, query).await
     }
 
-    /// Creates a record as an Owner. Returns its path.
-    async fn create_as_owner(&self, collection: &str, body: &Value) -> String {
-        let record = self.as_owner(send_json("POST", collection, body)).await.data().clone();
-        format!("{collection}/{}", record["id"].as_str().unwrap())
+    /// Returns the newest position that the holder of a key sees.
+    async fn newest(&self, key: &str) -> String {
+        let reply = self.changes_as(key, "limit=0").await;
+        assert_eq!(reply.data(), &Value::Array(vec![]));
+        reply.next()
+    }
+}
+
+impl Reply {
+    /// Returns the position after a page.
+    fn next(&self) -> String {
+        self.json["meta"]["pagination"]["next_cursor"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the newest position of the history that a caller sees.
-    async fn position_of(&self, caller: &Caller) -> String {
-        let page = self.inventory.changes(caller, &ChangeQuery::default()).await.unwrap();
-        page.next.to_string()
+    /// Returns the entries of a page.
+    #[track_caller]
+    fn entries(&self) -> Vec<Value> {
+        self.data().as_array().unwrap().clone()
+    }
+
+    /// Returns the actions and the names of the entries of a page.
+    #[track_caller]
+    fn told(&self) -> Vec<String> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let entries = self.entries();
+        entries.iter().map(|entry| format!("{} {}", text(&entry["action"]), text(&entry["name"]))).collect()
     }
 }

@@ -237,6 +237,16 @@ impl Author<'_> {
                 let cursors = if self.random.once_in(4) { &self.other.cursors } else { &self.own.cursors };
                 return self.random.choice(cursors).cloned().unwrap_or_default();
             }
+            "after" | "before" => return self.position(),
+            "since" | "until" | "at" if self.random.bool() => return self.position(),
+            // Before the history begins.
+            "at" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z",
+            "since" | "until" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z|2036-08-14T12:00:00Z|2026-08-14",
+            "entity" => "Host|Tag|User|UserApiKey|TopologyLink|host",
+            "id" => return self.any_id().to_string(),
+            "actor" if self.random.bool() => return self.id("users").to_string(),
+            "actor" => "System|billing|x",
+            "action" => "created|updated|deleted|moved",
             "limit" => "0|1|2|3|1000|-1|1001|x",
             "offset" => "0|1|500|2147483647|-1",
             "group_by" if self.random.once_in(2) => "|||location|subnet|tag|x",
@@ -266,6 +276,12 @@ impl Author<'_> {
             _ => "zqzqa|zqzqb|10.0|x|",
         };
         self.random.choose_part(values).to_owned()
+    }
+
+    /// Returns a position in the history, occasionally in that of the other organization.
+    fn position(&mut self) -> String {
+        let tenant = if self.random.once_in(4) { self.other } else { &*self.own };
+        self.random.choice(&tenant.positions).cloned().unwrap_or_else(|| "x".to_owned())
     }
 
     pub(super) fn add_condition(&mut self, request: &mut ApiRequest) {

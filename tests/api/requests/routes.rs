@@ -71,6 +71,10 @@ const HOSTS: Needs = Needs::Query(
      stale search",
 );
 
+const HISTORY: Needs = Needs::Parameters("after before since until actor action limit order_direction");
+const CHANGES: Needs =
+    Needs::Parameters("after before since until entity id network_id actor action limit order_direction");
+
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     ("GET", "/api/version", ANYONE, NOTHING),
@@ -89,7 +93,10 @@ const ROWS: &[Row] = &[
     ("POST", "/api/hosts", MEMBER, Needs::Fields("host")),
     ("GET", "/api/v1/hosts", VIEWER, HOSTS),
     ("POST", "/api/v1/hosts", MEMBER, Needs::Fields("host")),
-    ("GET", "/api/v1/hosts/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/changes", VIEWER, CHANGES),
+    ("GET", "/api/v1/changes/stream", VIEWER, Needs::Parameters("after")),
+    ("GET", "/api/v1/hosts/{id}", VIEWER, Needs::Parameters("at")),
+    ("GET", "/api/v1/hosts/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/hosts/{id}", MEMBER, Needs::Fields("host")),
     ("DELETE", "/api/v1/hosts/{id}", MEMBER, NOTHING),
     ("POST", "/api/v1/hosts/{id}/revert", MEMBER, Needs::Fields("reversion")),
@@ -120,11 +127,13 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/changes/summary", VIEWER, Needs::Parameters("since until network_id")),
     ("GET", "/api/v1/organizations", VIEWER, Needs::Query("")),
     ("GET", "/api/v1/organizations/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/organizations/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/organizations/{id}", Access::InPerson(Owner), Needs::Fields("organization")),
     ("POST", "/api/v1/organizations/referral-source", Access::InPerson(Viewer), Needs::Fields("referral")),
     ("GET", "/api/v1/networks", VIEWER, Needs::Query("tag_ids")),
     ("POST", "/api/v1/networks", Access::Caller(Admin), Needs::Fields("network")),
     ("GET", "/api/v1/networks/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/networks/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
     ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),
     #[cfg(feature = "discovery")]
@@ -136,6 +145,7 @@ const ROWS: &[Row] = &[
     #[cfg(not(feature = "discovery"))]
     ("POST", "/api/v1/subnets", MEMBER, Needs::Fields("subnet")),
     ("GET", "/api/v1/subnets/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/subnets/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/subnets/{id}", MEMBER, Needs::Fields("subnet")),
     ("POST", "/api/v1/subnets/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/subnets/{id}", MEMBER, NOTHING),
@@ -143,17 +153,20 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/users", VIEWER, Needs::Query("")),
     ("POST", "/api/v1/users", Access::InPerson(Admin), Needs::Fields("user")),
     ("GET", "/api/v1/users/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/users/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/users/{id}", Access::InPerson(Admin), Needs::Fields("user")),
     ("DELETE", "/api/v1/users/{id}", Access::InPerson(Admin), NOTHING),
     ("GET", "/api/v1/tags", VIEWER, Needs::Query("")),
     ("POST", "/api/v1/tags", MEMBER, Needs::Fields("tag")),
     ("GET", "/api/v1/tags/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/tags/{id}/history", VIEWER, HISTORY),
     ("PUT", "/api/v1/tags/{id}", ADMIN, Needs::Fields("tag")),
     ("POST", "/api/v1/tags/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/tags/{id}", ADMIN, NOTHING),
     ("POST", "/api/v1/tags/bulk-delete", ADMIN, Needs::Ids),
     ("GET", "/api/v1/auth/keys", VIEWER, Needs::Query("tag_ids")),
     ("GET", "/api/v1/auth/keys/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/auth/keys/{id}/history", VIEWER, HISTORY),
     ("POST", "/api/v1/auth/keys", Access::InPerson(Viewer), Needs::Fields("user key")),
     ("PUT", "/api/v1/auth/keys/{id}", Access::InPerson(Viewer), Needs::Fields("user key")),
     ("DELETE", "/api/v1/auth/keys/{id}", Access::InPerson(Viewer), NOTHING),
@@ -161,6 +174,7 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/auth/keys/{id}/rotate", Access::InPerson(Viewer), NOTHING),
     ("GET", "/api/v1/auth/daemon", MEMBER, Needs::Query("network_id tag_ids")),
     ("GET", "/api/v1/auth/daemon/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/auth/daemon/{id}/history", MEMBER, HISTORY),
     ("POST", "/api/v1/auth/daemon", MEMBER, Needs::Fields("daemon key")),
     ("PUT", "/api/v1/auth/daemon/{id}", MEMBER, Needs::Fields("daemon key")),
     ("DELETE", "/api/v1/auth/daemon/{id}", MEMBER, NOTHING),
@@ -169,6 +183,7 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/shares", MEMBER, Needs::Query("network_id")),
     ("POST", "/api/v1/shares", MEMBER, Needs::Fields("share")),
     ("GET", "/api/v1/shares/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/shares/{id}/history", MEMBER, HISTORY),
     ("PUT", "/api/v1/shares/{id}", MEMBER, Needs::Fields("share")),
     ("DELETE", "/api/v1/shares/{id}", MEMBER, NOTHING),
     ("POST", "/api/v1/shares/bulk-delete", MEMBER, Needs::Ids),
@@ -184,6 +199,7 @@ const DISCOVERY_ROWS: &[Row] = &[];
 const DISCOVERY_ROWS: &[Row] = &[
     ("GET", "/api/v1/daemons", VIEWER, Needs::Query("network_id")),
     ("GET", "/api/v1/daemons/{id}", VIEWER, NOTHING),
+    ("GET", "/api/v1/daemons/{id}/history", VIEWER, HISTORY),
     ("DELETE", "/api/v1/daemons/{id}", MEMBER, NOTHING),
     ("GET", "/api/v1/discoveries", VIEWER, Needs::Query("network_id")),
     ("POST", "/api/v1/discoveries", MEMBER, Needs::Fields("discovery")),
@@ -237,6 +253,7 @@ const TOPOLOGY_ROWS: &[Row] = &[
     ("POST", "/api/v1/topology/links", MEMBER, Needs::Fields("link")),
     ("POST", "/api/v1/topology/links/{id}/revert", MEMBER, Needs::Fields("reversion")),
     ("DELETE", "/api/v1/topology/links/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/topology/links/{id}/history", VIEWER, HISTORY),
     ("POST", "/api/v1/shares/public/{id}/topology", ANYONE, NOTHING),
     ("GET", "/api/v1/shares/public/{id}/topology.svg", ANYONE, NOTHING),
     ("GET", "/share/{id}", ANYONE, NOTHING),

@@ -57,6 +57,8 @@ pub(crate) struct Tenant {
     pub(crate) sessions: Vec<String>,
     pub(super) share_tokens: Vec<String>,
     pub(super) cursors: Vec<String>,
+    /// Positions in the history.
+    pub(super) positions: Vec<String>,
     pub(super) entity_tags: Vec<String>,
     /// The number of the next text.
     pub(super) count: usize,
@@ -82,6 +84,7 @@ impl Tenant {
             sessions: vec![],
             share_tokens: vec![],
             cursors: vec![],
+            positions: vec![],
             entity_tags: vec![],
             count: 0,
         };
@@ -167,7 +170,9 @@ impl Tenant {
             remember(&mut self.sessions, session_of(reply));
         }
         if let Some(cursor) = reply.json["meta"]["pagination"]["next_cursor"].as_str() {
-            remember(&mut self.cursors, cursor.to_owned());
+            let is_position = route.path.ends_with("/changes") || route.path.ends_with("/history");
+            let known = if is_position { &mut self.positions } else { &mut self.cursors };
+            remember(known, cursor.to_owned());
         }
         let data = &reply.json["data"];
         if let Some(session) =
@@ -197,7 +202,8 @@ impl Tenant {
         if let Some((_, other)) = sent.split_once("/consolidate/") {
             self.forget(collection, other);
         }
-        if route.path.ends_with("/claims") || collection == "topology/edges" {
+        let is_about_record = route.path.ends_with("/claims") || route.path.ends_with("/history");
+        if is_about_record || collection == "topology/edges" {
             return;
         }
         if route.method == "DELETE" || route.path.ends_with("bulk-delete") {

@@ -39,10 +39,11 @@ const NEVER: [&str; 9] = [
     "store_unavailable",
 ];
 /// Outcomes that may be missing if there are fewer requests than these.
-const RARE: [&str; 5] = [
+const RARE: [&str; 6] = [
     "auth_too_many_attempts",
     "daemon_not_registered",
     "import_refused",
+    "position_gone",
     "request_incomplete",
     "validation_min_length",
 ];

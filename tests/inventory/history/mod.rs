@@ -7,7 +7,9 @@ mod replay;
 mod revert;
 mod summary;
 
+use futures_util::StreamExt;
 use serde_json::json;
+use tokio::task::yield_now;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{ChangeQuery, ErrorKind, Problem};
 use toposcope::model::{
@@ -190,5 +192,46 @@ fn watch_gives_every_entry_once_in_order_while_it_is_committed() {
         writer.await.unwrap();
         let (all, _) = changes_after(&fixture, &owner_of(fixture.organization), None).await;
         assert_eq!(followed, all);
+    });
+}
+
+#[test]
+fn abandoned_waits_of_a_watch_lose_no_entry() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let (_, start) = changes_after(&fixture, &owner, None).await;
+        let mut watch = fixture.inventory.watch(&owner, Some(start));
+        let (mut followed, mut written) = (Vec::new(), 0);
+        while followed.len() < 10 {
+            tokio::select! {
+                biased;
+                change = watch.next() => followed.push(change.unwrap().name),
+                () = yield_now() => {}
+            }
+            if written < 10 && written == followed.len() {
+                let tag = Tag::new(format!("tag {written}"));
+                fixture.inventory.tags().create(&owner, tag).await.unwrap();
+                written += 1;
+            }
+        }
+        let expected: Vec<String> = (0..10).map(|number| format!("tag {number}")).collect();
+        assert_eq!(followed, expected);
+    });
+}
+
+#[test]
+fn watch_is_a_stream_and_goes_on_after_an_error() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let mut invalid = fixture.inventory.watch(&owner, Some(ChangePosition::new("x")));
+        for _ in 0..2 {
+            let refused = StreamExt::next(&mut invalid).await.unwrap();
+            assert_eq!(refusal(refused), self::invalid("after", Problem::InvalidFormat));
+        }
+        let mut watch = fixture.inventory.watch(&owner, None);
+        let first = StreamExt::next(&mut watch).await.unwrap().unwrap();
+        assert_eq!(first, changes_after(&fixture, &owner, None).await.0[0]);
     });
 }

@@ -14,8 +14,7 @@ use super::Api;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
 use crate::service::budget::Budget;
-#[cfg(feature = "discovery")]
-use crate::service::endpoints::discovery_stream::MAX_STREAMS;
+use crate::service::endpoints::event_stream::MAX_STREAMS;
 use crate::service::endpoints::health::Health;
 use crate::service::endpoints::many::{MAX_BULK_REQUESTS, MAX_IMPORTS};
 use crate::service::endpoints::past::MAX_PAST_READINGS;
@@ -338,7 +337,6 @@ impl ApiBuilder {
             report_bytes: Budget::new(report_bytes(self.report_body_limit), ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             report_rows: Budget::new(REPORT_ROWS, ApiError::too_many_reports),
-            #[cfg(feature = "discovery")]
             event_slots: Budget::new(MAX_STREAMS, ApiError::too_many_streams),
             stall_timeout: self.stall_timeout,
             sweeper: Sweeper::new(self.stall_timeout),

@@ -1,6 +1,5 @@
 //! Response bodies, which are produced frame by frame as the server polls them.
 
-#[cfg(feature = "discovery")]
 mod events;
 mod held;
 mod pieces;
@@ -16,9 +15,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tracing::Span;
 
-#[cfg(feature = "discovery")]
 use self::events::EventBody;
-#[cfg(feature = "discovery")]
 pub(in crate::service) use self::events::{Events, NextEvents};
 pub use self::held::BodyError;
 use self::held::{HeldBody, chunk_bytes};
@@ -50,7 +47,6 @@ enum Kind {
     /// A long list, or a body in memory that holds the bytes that it takes.
     Held(HeldBody),
     /// A stream of events.
-    #[cfg(feature = "discovery")]
     Events(EventBody),
 }
 
@@ -136,7 +132,6 @@ impl ResponseBody {
     /// Creates the body of a stream of events from its first ones.
     ///
     /// The body holds `slot` until it ends, which is with `end` at the latest.
-    #[cfg(feature = "discovery")]
     pub(in crate::service) fn events(
         first: Bytes,
         next: NextEvents,
@@ -151,7 +146,6 @@ impl ResponseBody {
         match self.kind {
             Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
             Kind::Held(_) => Err(Box::new(self)),
-            #[cfg(feature = "discovery")]
             Kind::Events(_) => Err(Box::new(self)),
         }
     }
@@ -161,7 +155,6 @@ impl ResponseBody {
         match &self.kind {
             Kind::Pieces(pieces) => Some(pieces.remaining()),
             Kind::Held(held) => held.length(),
-            #[cfg(feature = "discovery")]
             Kind::Events(events) => events.has_ended().then_some(0),
         }
     }
@@ -194,7 +187,6 @@ impl Body for ResponseBody {
         match kind {
             Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
             Kind::Held(held) => held.poll_frame(context),
-            #[cfg(feature = "discovery")]
             Kind::Events(events) => events.poll_frame(context).map(|frame| frame.map(Frame::data).map(Ok)),
         }
     }

@@ -33,6 +33,7 @@ pub(super) fn users() -> Vec<Route> {
     vec![
         users.list::<User>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         users.get::<User>(),
+        users.history::<User>("/api/v1/users/{id}/history"),
         create,
         users.update::<User>(groups::USER).errors(IN_USE),
         users.delete::<User>().errors(IN_USE),
@@ -96,6 +97,7 @@ pub(super) fn user_keys() -> Vec<Route> {
     vec![
         keys.list::<UserApiKey>(&[groups::PAGE, groups::IDS, groups::TAGS, groups::ORDER]),
         keys.get::<UserApiKey>(),
+        keys.history::<UserApiKey>("/api/v1/auth/keys/{id}/history"),
         keys.create_with::<UserApiKey>(groups::NEW_USER_KEY, accounts::create_user_key)
             .errors(&[ErrorCode::EntityNotFound])
             .value("IssuedUserApiKey")
@@ -153,6 +155,7 @@ pub(super) fn daemon_keys() -> Vec<Route> {
     vec![
         keys.list::<DaemonApiKey>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::TAGS, groups::ORDER]),
         keys.get::<DaemonApiKey>(),
+        keys.history::<DaemonApiKey>("/api/v1/auth/daemon/{id}/history"),
         keys.create_with::<DaemonApiKey>(groups::NEW_DAEMON_KEY, accounts::create_daemon_key)
             .value("IssuedDaemonApiKey")
             .secret(),
@@ -196,6 +199,7 @@ pub(super) fn shares() -> Vec<Route> {
     vec![
         shares.list::<Share>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER]),
         shares.get::<Share>(),
+        shares.history::<Share>("/api/v1/shares/{id}/history"),
         shares.create_with::<Share>(groups::SHARE, accounts::create_share).repeatable(),
         Route { handler: accounts::update_share, ..shares.update::<Share>(groups::SHARE) },
         shares.delete::<Share>(),

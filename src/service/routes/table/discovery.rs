@@ -354,6 +354,7 @@ pub(super) fn daemons() -> Vec<Route> {
     vec![
         daemons.list::<DiscoveryDaemon>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER]),
         daemons.get::<DiscoveryDaemon>(),
+        daemons.history::<DiscoveryDaemon>("/api/v1/daemons/{id}/history"),
         daemons.delete::<DiscoveryDaemon>(),
     ]
 }
@@ -363,7 +364,9 @@ pub(super) fn discoveries() -> Vec<Route> {
     let query = [groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER_BY_TIME];
     let list = lists::list::<Discovery>;
     let stream = Route {
-        answer: ResponseContent::Events,
+        answer: ResponseContent::Events(
+            "Events named `discovery`, whose data is a discovery. The first are the present ones.",
+        ),
         ..route(
             Method::GET,
             "/api/v1/discoveries/stream",

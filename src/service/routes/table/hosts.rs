@@ -5,7 +5,7 @@ use http::Method;
 use super::row::{MEMBER, REVERT_ERRORS, route};
 use crate::inventory::Part;
 use crate::model::{IfEntry, Interface, Port, Service};
-use crate::service::endpoints::{hosts, lists, many};
+use crate::service::endpoints::{history, hosts, lists, many};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Parameter, RequestContent};
 use crate::service::routes::route::{BodyLimit, ResponseContent, Route};
@@ -60,7 +60,20 @@ pub(super) fn hosts() -> Vec<Route> {
         alias(list("/api/hosts", "")),
         create("/api/v1/hosts", "create_host"),
         alias(create("/api/hosts", "")),
-        route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host).value("Host").tagged(),
+        route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host)
+            .query(&[groups::AT])
+            .value("Host")
+            .tagged()
+            .errors(&[ErrorCode::PositionGone]),
+        route(
+            Method::GET,
+            "/api/v1/hosts/{id}/history",
+            "get_host_history",
+            "Returns the history of a host, with its parts.",
+            history::host_history,
+        )
+        .query(&[groups::CHANGES_PAGE])
+        .feed(),
         route(Method::PUT, item, "update_host", "Updates a host.", hosts::update_host)
             .access(MEMBER)
             .update(groups::HOST, OPTIONAL_IN_UPDATES)

@@ -3,6 +3,7 @@
 mod accounts;
 #[cfg(feature = "discovery")]
 mod discovery;
+mod history;
 mod hosts;
 mod past;
 mod records;
@@ -25,6 +26,7 @@ use crate::wire::ErrorCode;
 pub(super) fn routes() -> Vec<Route> {
     let tables = [
         general(),
+        history::history(),
         hosts::hosts(),
         hosts::parts(),
         past::past(),

@@ -29,6 +29,7 @@ pub(super) fn organizations() -> Vec<Route> {
     vec![
         organizations.list::<Organization>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         organizations.get::<Organization>(),
+        organizations.history::<Organization>("/api/v1/organizations/{id}/history"),
         organizations.update::<Organization>(groups::ORGANIZATION),
         route(
             Method::POST,
@@ -63,6 +64,7 @@ pub(super) fn networks() -> Vec<Route> {
             groups::NETWORK_ORDER,
         ]),
         networks.get::<Network>(),
+        networks.history::<Network>("/api/v1/networks/{id}/history"),
         networks.create::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
         networks.update::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
         networks.delete::<Network>().errors(IN_USE),
@@ -109,6 +111,7 @@ pub(super) fn subnets() -> Vec<Route> {
     vec![
         list,
         subnets.get::<Subnet>(),
+        subnets.history::<Subnet>("/api/v1/subnets/{id}/history"),
         create,
         subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),
         subnets.revert::<Subnet>("/api/v1/subnets/{id}/revert", UNIQUE),
@@ -137,6 +140,7 @@ pub(super) fn tags() -> Vec<Route> {
     vec![
         tags.list::<Tag>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         tags.get::<Tag>(),
+        tags.history::<Tag>("/api/v1/tags/{id}/history"),
         tags.create::<Tag>(groups::TAG).errors(UNIQUE),
         tags.update::<Tag>(groups::TAG).errors(UNIQUE),
         tags.revert::<Tag>("/api/v1/tags/{id}/revert", UNIQUE),

@@ -5,7 +5,7 @@ use http::Method;
 use crate::inventory::{BulkDeletable, Creatable, Deletable, Requirement, Resource, Revertable};
 use crate::model::Permission;
 use crate::service::endpoints::collections::Template;
-use crate::service::endpoints::{collections, lists};
+use crate::service::endpoints::{collections, history, lists};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{EXPECTED_UPDATED_AT, Parameter, RequestContent};
 use crate::service::routes::route::{BodyLimit, Handler, Repetition, ResponseContent, Route};
@@ -129,6 +129,11 @@ impl Route {
         Self { repetition: Repetition::Refused, ..self.errors(&[ErrorCode::ValidationInvalidFormat]) }
     }
 
+    /// Answers with a page of the history.
+    pub(super) fn feed(self) -> Self {
+        Self { answer: ResponseContent::Feed("Change"), ..self.errors(&[ErrorCode::PositionGone]) }
+    }
+
     pub(super) fn tagged(self) -> Self {
         Self { is_tagged: true, ..self }
     }
@@ -174,6 +179,16 @@ impl CollectionNames {
             .access(AllowedSenders::Caller(T::REQUIREMENTS.read))
             .value(self.schema)
             .tagged()
+    }
+
+    /// `path` is that of the history of one record.
+    pub(super) fn history<T: Resource>(&self, path: &'static str) -> Route {
+        let (id, summary) =
+            (format!("get_{}_history", self.singular), format!("Returns the history of {}.", self.one));
+        route(Method::GET, path, &id, &summary, history::record_history::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.read))
+            .query(&[groups::CHANGES_PAGE])
+            .feed()
     }
 
     pub(super) fn create<T: Creatable + Template>(&self, fields: &'static [Parameter]) -> Route {

@@ -264,7 +264,8 @@ fn links() -> Vec<Route> {
     // A single link has no path to get it by.
     let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
     let revert = links.revert::<TopologyLink>("/api/v1/topology/links/{id}/revert", &[]);
-    vec![list.errors(NETWORK_ERRORS), create, revert, links.delete::<TopologyLink>()]
+    let history = links.history::<TopologyLink>("/api/v1/topology/links/{id}/history");
+    vec![list.errors(NETWORK_ERRORS), create, revert, links.delete::<TopologyLink>(), history]
 }
 
 impl Template for TopologyLink {
