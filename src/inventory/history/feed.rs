@@ -112,8 +112,10 @@ impl Inventory {
         let Reading { changes, last, .. } = reading;
         let end = match query.order_direction {
             _ if limit == 0 => newest.max(span.after),
-            // Entries that were committed since are on the page, too.
-            OrderDirection::Ascending if is_complete => newest.max(span.after).max(last),
+            // Entries that were committed since are on the page, too. Those after its upper bound are still to come.
+            OrderDirection::Ascending if is_complete && span.until.is_none() => {
+                newest.max(span.after).max(last)
+            }
             OrderDirection::Ascending => last.or(span.after),
             OrderDirection::Descending => last,
         };
@@ -392,9 +394,16 @@ impl Inventory {
         if place == Place::BEGINNING {
             return Ok(place);
         }
-        let all = Query { organization: Some(organization.uuid()), ..Query::new(CHANGE) };
-        let commit = self.records_of_commit(&all, place).await?;
-        if commit.iter().any(|(_, changes)| changes.commit == place.commit) {
+        // Any record of the commit tells which one it is, and it may have many.
+        let any = Query {
+            organization: Some(organization.uuid()),
+            keys: vec![KeyFilter::new(WRITTEN, TermRange::exact(place.key()))],
+            limit: Some(1),
+            ..Query::new(CHANGE)
+        };
+        let record = self.store.list(&any).await?.records.pop();
+        let changes: Option<CommitChanges> = record.as_ref().map(decode).transpose()?;
+        if changes.is_some_and(|changes| changes.commit == place.commit) {
             return Ok(place);
         }
         Err(self.position_gone(mark, caller).await?)
@@ -411,17 +420,19 @@ impl Inventory {
         Ok(ErrorKind::PositionGone { oldest, newest }.into())
     }
 
-    /// Returns the place of the last entry that was made no later than a time.
+    /// Returns the place of the last entry that the caller may see and that was made no later than a time.
+    ///
+    /// Entries that the caller may not see do not count: positions that follow from the place would depend on them.
     ///
     /// The clocks of instances differ, so that the entries are only almost in the order of their times.
     async fn place_at(&self, caller: &Caller, time: Timestamp) -> Result<Option<Place>, Error> {
         let end = time_sort_key(CREATED_AT, time.plus_micros(1)).value;
-        let all = Query { organization: Some(caller.organization_id().uuid()), ..Query::new(CHANGE) };
+        let seen = self.records_for(caller, &ChangeQuery::default()).await?;
         let latest = Query {
             keys: vec![KeyFilter::new(CREATED_AT, TermRange::new([], Some(end)))],
             order: vec![Order::new(CREATED_AT, Direction::Descending)],
             limit: Some(1),
-            ..all.clone()
+            ..seen.clone()
         };
         let Some(record) = self.store.list(&latest).await?.records.pop() else { return Ok(None) };
         let changes: CommitChanges = decode(&record)?;
@@ -430,7 +441,7 @@ impl Inventory {
             keys: vec![Span { after: Some(from), until: None }.filter()],
             order: vec![Order::new(WRITTEN, Direction::Ascending)],
             limit: Some(MAX_DISORDER),
-            ..all
+            ..seen
         };
         let mut last = None;
         for record in self.store.list(&following).await?.records {

@@ -93,7 +93,7 @@ impl ChangeReader {
         self.is_behind
     }
 
-    async fn next_entries(mut self: Box<Self>) -> (Box<Self>, Result<Vec<Change>, Error>) {
+    async fn next_entries(mut self: Box<Self>) -> ReadEntries {
         loop {
             match self.read().await {
                 Ok(changes) if changes.is_empty() => while !self.wait().await {},
@@ -115,9 +115,12 @@ pub struct ChangeWatch {
     reader: WatchState,
 }
 
+/// The next entries, and the reader that goes on behind them.
+type ReadEntries = (Box<ChangeReader>, Result<Vec<Change>, Error>);
+
 enum WatchState {
     Idle(Box<ChangeReader>),
-    Reading(Pin<Box<dyn Future<Output = (Box<ChangeReader>, Result<Vec<Change>, Error>)> + Send>>),
+    Reading(Pin<Box<dyn Future<Output = ReadEntries> + Send>>),
     /// The reading has panicked.
     Lost,
 }
@@ -177,7 +180,7 @@ impl ChangeWatch {
             }
             match mem::replace(&mut self.reader, WatchState::Lost) {
                 WatchState::Idle(reader) => {
-                    self.reader = WatchState::Reading(Box::pin(reader.next_entries()))
+                    self.reader = WatchState::Reading(Box::pin(reader.next_entries()));
                 }
                 WatchState::Reading(mut reading) => {
                     let Poll::Ready((reader, result)) = reading.as_mut().poll(context) else {

@@ -138,6 +138,9 @@ fn times_and_positions_bound_the_same_entries() {
                 ] {
                     let page = fixture.changes(&format!("since={since}&until={until}")).await;
                     assert_eq!(page.told(), expected, "{since} {until}");
+                    let rest: Vec<String> = (to + 1..=4).map(|id| format!("created host {id}")).collect();
+                    let following = fixture.changes(&format!("after={}", page.next())).await;
+                    assert_eq!(following.told(), rest, "{since} {until}");
                 }
             }
         }

@@ -7,13 +7,23 @@ use toposcope::model::{HostId, Permission, Tag};
 use super::CHANGES;
 use crate::backend::run;
 use crate::common::{
-    ELSEWHERE, Fixture, HOSTS, LAB, OFFICE, get, host, key_for, send_json, with_key, with_session,
+    ELSEWHERE, Fixture, HOSTS, LAB, OFFICE, at, get, host, key_for, send_json, with_key, with_session,
 };
 
 /// Returns all texts in which a caller may see anything of the history: pages, the stream, and the histories of these hosts.
 async fn seen_by(fixture: &Fixture, key: &str, hosts: &[HostId]) -> Vec<String> {
     let mut seen = Vec::new();
-    for query in ["limit=1000", "limit=1000&order_direction=desc", "limit=0", "entity=Host", "actor=System"] {
+    let (since, until) = (format!("since={}", at(0)), format!("until={}", at(0)));
+    for query in [
+        "limit=1000",
+        "limit=1000&order_direction=desc",
+        "limit=0",
+        "entity=Host",
+        "actor=System",
+        &since,
+        &format!("{since}&order_direction=desc"),
+        &until,
+    ] {
         seen.push(fixture.changes_as(key, query).await.json.to_string());
     }
     let stream = fixture.send(with_key(get(&format!("{CHANGES}/stream")), key)).await;
