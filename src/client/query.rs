@@ -79,16 +79,30 @@ pub(super) fn query_text(query: &impl PagedQuery) -> Result<String, ClientError>
         cursor => text.value(CURSOR, Some(cursor.take().unwrap_or_default())),
     }
     query.write(&mut text);
-    match text.invalid {
-        Some(name) => Err(ClientError::request(format!(
-            "`{name}` must be neither empty nor 0, and texts in a list have no comma."
-        ))),
-        None => Ok(Serializer::new(String::new()).extend_pairs(text.pairs).finish()),
-    }
+    text.finish()
+}
+
+/// Returns a query string of what `write` writes.
+///
+/// # Errors
+/// `Request` for empty values.
+pub(super) fn text_of(write: impl FnOnce(&mut QueryText)) -> Result<String, ClientError> {
+    let mut text = QueryText { pairs: Vec::new(), invalid: None };
+    write(&mut text);
+    text.finish()
 }
 
 impl QueryText {
-    fn value(&mut self, name: &'static str, value: Option<impl Display>) {
+    fn finish(self) -> Result<String, ClientError> {
+        match self.invalid {
+            Some(name) => Err(ClientError::request(format!(
+                "`{name}` must be neither empty nor 0, and texts in a list have no comma."
+            ))),
+            None => Ok(Serializer::new(String::new()).extend_pairs(self.pairs).finish()),
+        }
+    }
+
+    pub(super) fn value(&mut self, name: &'static str, value: Option<impl Display>) {
         let Some(text) = value.map(|value| value.to_string()) else { return };
         if text.is_empty() && name != CURSOR {
             self.invalid = Some(name);
@@ -183,10 +197,12 @@ impl PagedQuery for HostQuery {
             order_by,
             order_by_custom,
             order_direction,
+            at,
             limit: _,
             offset: _,
             cursor: _,
         } = self;
+        text.value("at", at.as_ref());
         text.value("network_id", *network_id);
         text.list("ids", ids.as_deref());
         text.list("tag_ids", tag_ids.as_deref());

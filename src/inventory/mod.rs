@@ -65,9 +65,10 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 pub use crate::wire::{
-    ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DroppedPort, HostQuery, ImportReport,
-    ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
-    PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment, Refusal, ShareToken,
+    ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DiffQuery, DroppedPort, HostQuery,
+    ImportReport, ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser,
+    NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment,
+    Refusal, ShareToken, SummaryQuery,
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use application::{
@@ -77,7 +78,9 @@ pub use application::{
 pub use application_error::{ApplicationCode, ApplicationError};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::{ChangedRecords, begin_of};
-pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
+pub use collections::{
+    BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Revertable, Switchable,
+};
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
 pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]

@@ -6,15 +6,16 @@ use std::ops::RangeInclusive;
 use super::schema::CIDR_UNIQUE_KEY;
 use crate::access::Caller;
 use crate::inventory::collections::{
-    BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, handle,
-    put_tombstone,
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, Revertable,
+    handle, put_tombstone,
 };
 use crate::inventory::hosts::check_source;
 use crate::inventory::records::named;
 use crate::inventory::schema::{SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key};
 use crate::inventory::{Entity, Error, Inventory, effects, validate};
 use crate::model::{
-    Cidr, Host, NetworkId, OrganizationId, Permission, Source, Subnet, SubnetId, SubnetType, Timestamp,
+    ChangedEntity, Cidr, Host, NetworkId, OrganizationId, Permission, Source, Subnet, SubnetId, SubnetType,
+    Timestamp,
 };
 use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange, UniqueKey};
 use crate::wire::ListQuery;
@@ -171,6 +172,10 @@ handle! {
 }
 
 impl Creatable for Subnet {}
+
+impl Revertable for Subnet {
+    const CHANGED: ChangedEntity = ChangedEntity::Subnet;
+}
 
 impl Deletable for Subnet {}
 

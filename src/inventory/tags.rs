@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 
 use crate::access::Caller;
 use crate::inventory::collections::{
-    BulkDeletable, CollectionRecord, Creatable, Deletable, Referenced, Requirements, Rewritten, handle,
-    put_tombstone,
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Referenced, Requirements, Revertable, Rewritten,
+    handle, put_tombstone,
 };
 use crate::inventory::records::{daemon_api_key_facets, named, user_api_key_facets};
 use crate::inventory::schema::{
@@ -15,7 +15,8 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
-    DaemonApiKey, Host, Network, OrganizationId, Permission, Subnet, Tag, TagId, Timestamp, UserApiKey,
+    ChangedEntity, DaemonApiKey, Host, Network, OrganizationId, Permission, Subnet, Tag, TagId, Timestamp,
+    UserApiKey,
 };
 use crate::store::{Batch, Facets, Key, Link, Name, Query, Record};
 
@@ -107,6 +108,10 @@ handle! {
     /// and no record can get it. It is removed from the records in further commits of at most 1,000, which change their
     /// `updated_at`. Repeating an interrupted deletion completes it.
     pub struct Tags(Tag) = tags;
+}
+
+impl Revertable for Tag {
+    const CHANGED: ChangedEntity = ChangedEntity::Tag;
 }
 
 impl Creatable for Tag {

@@ -42,6 +42,7 @@ mod mac;
 mod order;
 mod organization;
 mod part;
+mod past;
 mod port;
 pub mod referral_source;
 mod role;
@@ -93,6 +94,7 @@ pub use organization::{Network, Organization, Permission, Referral, Session, Tag
 #[cfg(feature = "discovery")]
 pub(crate) use part::part_ids;
 pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
+pub use past::{ChangeCount, ChangeSummary, ChangedHost, DiffCounts, DiffedHost, HostDiff, StateDiff};
 pub(crate) use port::{PORT_NAMES, port_fields};
 pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
 pub use role::{ApplicationRole, HostRole, HostRoleError};

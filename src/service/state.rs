@@ -62,6 +62,8 @@ pub(super) struct ApiState {
     pub(super) list_slots: Arc<Budget>,
     /// Bytes of responses that wait for their clients.
     pub(super) response_bytes: Arc<Budget>,
+    /// Slots of lists, diffs and summaries of the past.
+    pub(super) past_slots: Arc<Budget>,
     /// Slots of bulk requests for hosts.
     pub(super) bulk_slots: Arc<Budget>,
     /// Slots of imports of hosts.
@@ -143,6 +145,7 @@ impl ApiState {
             store_outages: self.responder.outages(),
             slots: vec![
                 self.list_slots.figures("whole_lists"),
+                self.past_slots.figures("past_readings"),
                 self.bulk_slots.figures("bulk_requests"),
                 self.import_slots.figures("imports"),
                 #[cfg(feature = "discovery")]

@@ -84,7 +84,7 @@ impl ChangePage {
 /// assert_eq!(moment, Moment::Time("2026-08-14T12:00:00Z".parse::<Timestamp>()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Moment {
     /// A time.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::PageCursor;
+use super::{Moment, PageCursor};
 use crate::model::{
     Cidr, HostId, HostOrderField, MacPrefix, NetworkId, OrderDirection, PortNumber, Protocol, SourceType,
     SubnetId, TagId, Timestamp,
@@ -89,6 +89,11 @@ pub struct HostQuery {
     pub order_by_custom: Option<String>,
     /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,
+    /// The hosts as they were at this moment; `None`: as they are.
+    ///
+    /// The work follows the number of changes since. What only the server moves is not recorded, so that `seen_since` is about
+    /// the present. The time of the last change of a host is that of its last entry in the history.
+    pub at: Option<Moment>,
     /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,
     /// The number of hosts to skip. Ignored with a cursor.

@@ -17,6 +17,7 @@ mod import_report;
 mod list_query;
 mod new_records;
 mod page_cursor;
+mod past_query;
 mod port_update;
 mod share_token;
 
@@ -28,6 +29,7 @@ pub use import_report::{Alteration, DroppedPort, ImportReport, Reassignment, Ref
 pub use list_query::{ListOrderField, ListQuery};
 pub use new_records::{NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
 pub use page_cursor::{PageCursor, PageCursorError};
+pub use past_query::{DiffQuery, SummaryQuery};
 pub use port_update::PortUpdate;
 pub use share_token::ShareToken;
 #[cfg(feature = "discovery")]

@@ -268,7 +268,12 @@ impl Inventory {
 /// Returns the position after a record with these facets.
 ///
 /// Fails if its sort keys no longer have this digest, because a record that has moved no longer marks the place.
-fn position_of(id: Uuid, facets: &Facets, query: &Query, digest: u64) -> Result<Start, Error> {
+pub(in crate::inventory) fn position_of(
+    id: Uuid,
+    facets: &Facets,
+    query: &Query,
+    digest: u64,
+) -> Result<Start, Error> {
     let key = |order: &Order| facets.sort_keys.iter().find(|key| key.name == order.name);
     let value = |order| key(order).map_or_else(Vec::new, |key| key.value.clone());
     let keys: Vec<Vec<u8>> = query.order.iter().map(value).collect();
@@ -369,7 +374,7 @@ impl<T: Serialize> ListPage<T> {
 }
 
 /// Encodes a record as JSON preceded by a comma.
-fn document(record: &impl Serialize) -> Result<Bytes, Error> {
+pub(in crate::inventory) fn document(record: &impl Serialize) -> Result<Bytes, Error> {
     let mut body = vec![b','];
     serde_json::to_writer(&mut body, record).map_err(Error::internal)?;
     Ok(body.into())

@@ -10,6 +10,7 @@ mod cursor;
 mod deletion;
 mod handle;
 mod list;
+mod revert;
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -27,6 +28,8 @@ pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
 pub use self::list::ListPage;
 pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
+pub(in crate::inventory) use self::list::{document, position_of};
+pub use self::revert::Revertable;
 use super::custom::IndexedKind;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;

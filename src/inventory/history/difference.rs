@@ -17,6 +17,9 @@ use super::document::{Members, Part, are_equal, elements};
 /// Fields that only the server moves. They make no change by themselves.
 const MOVED_BY_SERVER: [&str; 4] = ["updated_at", "last_used", "last_seen_at", "last_seen"];
 
+/// The beginning of the paths of custom fields.
+pub(super) const CUSTOM_FIELDS: &str = "custom.";
+
 /// The path of the order of a list, behind its name.
 pub(super) const ORDER: &str = "order";
 
@@ -56,7 +59,8 @@ fn between_members<'d>(
     let gone = before.0.iter().map(|(name, _)| name).filter(|name| after.get(name).is_none());
     let is_whole = !start.is_empty();
     for name in names.filter(|name| after.get(name).is_some()).chain(gone) {
-        if MOVED_BY_SERVER.contains(&&**name) {
+        // Custom fields are the client's, whatever their names.
+        if MOVED_BY_SERVER.contains(&&**name) && start != CUSTOM_FIELDS {
             continue;
         }
         let path = || format!("{start}{name}");

@@ -47,6 +47,7 @@ struct Reading<'q> {
     query: &'q ChangeQuery,
     span: Span,
     limit: usize,
+    has_fields: bool,
     changes: Vec<Change>,
     /// The size of their fields.
     bytes: usize,
@@ -61,6 +62,16 @@ impl Inventory {
     /// `Invalid` for text that is no position; `PositionGone` for a position whose entry is no longer there, or is one of another
     /// organization.
     pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
+        self.changes_with(caller, query, true).await
+    }
+
+    /// Returns a page like [`changes`](Self::changes). Without the fields of its entries, it is for those who only count them.
+    pub(super) async fn changes_with(
+        &self,
+        caller: &Caller,
+        query: &ChangeQuery,
+        has_fields: bool,
+    ) -> Result<ChangePage, Error> {
         let mark = self.history_mark().await?;
         if !self.has_history {
             let next = mark.mark.key.seal(caller.organization_id(), Place::BEGINNING);
@@ -71,7 +82,8 @@ impl Inventory {
         let newest = self.newest_place(&seen, &mark).await?;
         let span = self.span_of(&mark, caller, query).await?;
         let limit = query.limit.unwrap_or(MAX_PAGE).min(MAX_PAGE);
-        let mut reading = Reading { query, span, limit, changes: Vec::new(), bytes: 0, last: None };
+        let mut reading =
+            Reading { query, span, limit, has_fields, changes: Vec::new(), bytes: 0, last: None };
         let filter = LogFilter { id: query.id, network: query.network_id, ..seen };
         let is_complete = limit == 0 || self.read_page(&mark, caller, filter, &mut reading).await?;
         let Reading { changes, last, .. } = reading;
@@ -151,8 +163,8 @@ impl Reading<'_> {
         for entry in entries {
             self.last = Some(entry.place);
             if self.query.matches(&entry) {
-                self.changes.push(entry.to_change(mark, caller)?);
-                self.bytes += entry.entry.size();
+                self.changes.push(entry.to_change(mark, caller, self.has_fields)?);
+                self.bytes += if self.has_fields { entry.entry.size() } else { 0 };
             }
             if self.changes.len() >= self.limit || self.bytes >= MAX_BYTES {
                 return Ok(true);
@@ -169,7 +181,7 @@ fn placed(commit: &CommitChanges) -> impl Iterator<Item = PlacedEntry<'_>> {
 
 impl PlacedEntry<'_> {
     /// Returns the entry as this caller sees it.
-    fn to_change(&self, mark: &CurrentMark, caller: &Caller) -> Result<Change, Error> {
+    fn to_change(&self, mark: &CurrentMark, caller: &Caller, has_fields: bool) -> Result<Change, Error> {
         let Self { place, commit, entry } = self;
         let organization = caller.organization_id();
         Ok(Change {
@@ -181,7 +193,7 @@ impl PlacedEntry<'_> {
             id: entry.id,
             network_id: commit.audience.network(),
             name: entry.name.clone(),
-            fields: entry.changed_fields()?,
+            fields: if has_fields { entry.changed_fields()? } else { BTreeMap::new() },
             is_erased: entry.is_erased,
             cause: None,
             request_id: commit.request_id.clone(),

@@ -239,14 +239,12 @@ impl Inventory {
             }
             let mut batch = Batch::new();
             batch.guard(mark.guard());
-            let mut number = 0;
-            for record in &records {
-                let mut changes: CommitChanges = decode(record)?;
+            let mut commits = records.iter().map(decode).collect::<Result<Vec<CommitChanges>, Error>>()?;
+            let entries = commits.iter_mut().flat_map(|commit| &mut commit.entries);
+            let count = entries.zip(0..).map(|(entry, number)| entry.number = number).count();
+            for (record, mut changes) in records.iter().zip(commits) {
                 (changes.era, changes.version) = (mark.mark.era, None);
-                for entry in &mut changes.entries {
-                    entry.number = number;
-                    number += 1;
-                }
+                changes.count = u32::try_from(count).unwrap_or(u32::MAX);
                 changes.put(record.key, Precondition::Version(record.version), &mut batch)?;
             }
             self.store.commit(batch).await?;

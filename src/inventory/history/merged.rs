@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::difference::{CUSTOM_FIELDS, ORDER};
 use super::past::{set, set_part};
-use crate::model::{Change, ChangeAction, FieldChange};
+use crate::model::{Change, ChangeAction, FieldChange, NetworkId};
 
 /// What has become of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,64 +17,116 @@ pub(super) enum Outcome {
     Removed,
     /// These fields differ.
     Changed(BTreeMap<String, FieldChange>),
+    /// It was deleted and created again: the two states tell what differs.
+    Replaced,
+    /// It may differ. Its fields are not known, because they would take too much memory.
+    Unknown,
 }
 
 /// The changes of a record so far.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(super) struct MergedChanges {
     pub(super) name: String,
+    pub(super) network_id: Option<NetworkId>,
     /// Whether the record was there before the first change.
     was_there: Option<bool>,
     is_there: bool,
+    was_deleted: bool,
+    /// Whether fields were left out.
+    is_incomplete: bool,
     fields: BTreeMap<String, FieldChange>,
+    /// About how much memory the name and the fields take.
+    pub(super) bytes: usize,
 }
 
-impl Merged {
-    /// Adds the next change.
-    pub(super) fn add(&mut self, change: Change) {
-        let is_there = change.action != ChangeAction::Deleted;
-        self.was_there.get_or_insert(change.action != ChangeAction::Created);
-        // A record that is created again may differ from what it was in any field.
-        for (path, field) in change.fields {
-            self.add_field(path, field);
-        }
-        self.is_there = is_there;
+impl MergedChanges {
+    /// Adds the next change. Its name and fields are left out if the record then takes more than this many bytes.
+    pub(super) fn add(&mut self, change: Change, max_bytes: usize) {
+        let was_there = *self.was_there.get_or_insert(change.action != ChangeAction::Created);
+        self.is_there = change.action != ChangeAction::Deleted;
+        self.was_deleted |= was_there && !self.is_there;
+        self.is_incomplete |= change.is_erased;
+        self.network_id = change.network_id;
+        self.bytes -= self.name.len();
         self.name = change.name;
+        self.bytes += self.name.len();
+        // What is new or gone is in one of the states as a whole.
+        if !was_there || self.was_deleted {
+            self.forget_fields();
+        } else if !self.is_incomplete {
+            for (path, field) in change.fields.into_iter().filter(|(path, _)| !is_order(path)) {
+                self.add_field(path, field);
+            }
+        }
+        if self.bytes > max_bytes {
+            self.is_incomplete = true;
+            self.forget_fields();
+        }
+        if self.bytes > max_bytes {
+            self.bytes -= self.name.len();
+            self.name = String::new();
+        }
     }
 
-    pub(super) fn outcome(self) -> Outcome {
-        match (self.was_there.unwrap_or_default(), self.is_there) {
+    fn forget_fields(&mut self) {
+        self.fields = BTreeMap::new();
+        self.bytes = self.name.len();
+    }
+
+    /// Returns whether the record was there before the changes.
+    pub(super) fn was_there(&self) -> bool {
+        self.was_there.unwrap_or_default()
+    }
+
+    /// Returns all fields that have changed, also those that are again as they were: a document that was read in between may have
+    /// other values. `None`: the record is gone, or was, or the fields are not known.
+    pub(super) fn known_fields(&self) -> Option<BTreeMap<String, FieldChange>> {
+        let is_known = self.is_there && !self.was_deleted && !self.is_incomplete;
+        is_known.then(|| self.fields.clone())
+    }
+
+    /// Returns what differs.
+    pub(super) fn outcome(&self) -> Outcome {
+        let differing = |field: &FieldChange| field.before != field.after;
+        match (self.was_there(), self.is_there) {
             (false, false) => Outcome::Nothing,
             (false, true) => Outcome::Added,
             (true, false) => Outcome::Removed,
-            (true, true) if self.fields.is_empty() => Outcome::Nothing,
-            (true, true) => Outcome::Changed(self.fields),
+            (true, true) if self.was_deleted => Outcome::Replaced,
+            (true, true) if self.is_incomplete => Outcome::Unknown,
+            (true, true) if !self.fields.values().any(differing) => Outcome::Nothing,
+            (true, true) => {
+                let fields = self.fields.iter().filter(|(_, field)| differing(field));
+                Outcome::Changed(fields.map(|(path, field)| (path.clone(), field.clone())).collect())
+            }
         }
     }
 
-    fn add_field(&mut self, path: String, field: FieldChange) {
+    /// Adds a field. One that is again as it was stays known, because it may change again.
+    fn add_field(&mut self, path: String, mut field: FieldChange) {
         if let Some(known) = self.fields.get_mut(&path) {
+            self.bytes -= size(&known.after);
             known.after = field.after;
-            if known.before == known.after {
-                self.fields.remove(&path);
-            }
+            self.bytes += size(&known.after);
             return;
         }
         if let Some((outer, rest)) = self.outer_of(&path) {
-            if let Some(value) = self.fields.get_mut(&outer).and_then(|known| known.after.as_mut()) {
+            let Some(known) = self.fields.get_mut(&outer) else { return };
+            self.bytes -= size(&known.after);
+            if let Some(value) = known.after.as_mut() {
                 set_within(value, rest, field.after);
             }
+            self.bytes += size(&known.after);
             return;
         }
-        let mut field = field;
         for (inner, former) in self.take_inner(&path) {
+            self.bytes -= size_of_field(&inner, &former);
             if let (Some(value), Some(rest)) = (field.before.as_mut(), inner.get(path.len() + 1..)) {
                 set_within(value, rest, former.before);
             }
         }
-        if field.before != field.after {
-            self.fields.insert(path, field);
-        }
+        self.bytes += size_of_field(&path, &field);
+        self.fields.insert(path, field);
     }
 
     /// Returns the path of a known field that contains a field, and the rest of its path.
@@ -91,6 +144,33 @@ impl Merged {
         let paths: Vec<String> =
             self.fields.range(start.clone()..).map(|(known, _)| known).take_while(within).cloned().collect();
         paths.into_iter().filter_map(|known| self.fields.remove_entry(&known)).collect()
+    }
+}
+
+/// Returns whether a path is that of the order of a list. The fields of its elements imply the order.
+pub(super) fn is_order(path: &str) -> bool {
+    // A custom field may have the name.
+    path.split_once('.').is_some_and(|(_, rest)| rest == ORDER) && !path.starts_with(CUSTOM_FIELDS)
+}
+
+fn size_of_field(path: &str, field: &FieldChange) -> usize {
+    path.len() + size(&field.before) + size(&field.after)
+}
+
+fn size(value: &Option<Value>) -> usize {
+    value.as_ref().map_or(0, size_of_value)
+}
+
+/// Returns about how much memory a value takes.
+fn size_of_value(value: &Value) -> usize {
+    let own = size_of::<Value>();
+    own + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(size_of_value).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| own + name.len() + size_of_value(value)).sum()
+        }
     }
 }
 

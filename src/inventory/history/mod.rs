@@ -6,12 +6,20 @@
 //!             record: the entries of the commit, in its batch
 //!                │
 //! a reader ── feed ── position: what clients see of a place
+//!               │
+//!            between ── summary: how much
+//!               │
+//!            merged: several changes as one ── diff, and past_hosts, which past lists are made of
+//!
+//! one record ── past: forward from its creation, or back from its present state
 //! ```
 //!
 //! Decision 17 says why entries are records, and how they are ordered.
 
 mod audience;
+mod between;
 mod class;
+mod diff;
 mod difference;
 mod document;
 mod erasure;
@@ -25,6 +33,7 @@ mod notes;
 mod of_record;
 mod packing;
 mod past;
+mod past_hosts;
 mod places;
 mod position;
 mod record;
@@ -32,10 +41,12 @@ mod recorder;
 mod restored;
 mod retention;
 mod run;
+mod summary;
 mod watch;
 
 pub use self::limits::HistoryLimits;
 pub(in crate::inventory) use self::mark::KnownHistory;
+pub(in crate::inventory) use self::past_hosts::PastHosts;
 pub(in crate::inventory) use self::restored::RestoredHistory;
 pub(crate) use self::watch::ChangeReader;
 pub use self::watch::ChangeWatch;

@@ -1,6 +1,6 @@
 //! The places that queries name by positions and times.
 
-use super::log::{LogFilter, LogReader, Span, commits_in};
+use super::log::{LogFilter, LogReader, Span, commits_in, ordered};
 use super::mark::CurrentMark;
 use super::position::Place;
 use super::record::CommitChanges;
@@ -20,6 +20,12 @@ impl Inventory {
         filter: &LogFilter,
         mark: &CurrentMark,
     ) -> Result<Option<Place>, Error> {
+        let last = Query { limit: Some(1), ..ordered(&filter.commits(), Direction::Descending) };
+        let (found, _) = self.records_within(&last, TermRange::new([], None)).await?;
+        // Of a large commit, one record is enough.
+        if let Some(record) = found.first() {
+            return Ok(Some(CommitChanges::read(record)?.end()));
+        }
         Ok(self.outermost_places(filter, mark, Direction::Descending).await?.into_iter().max())
     }
 
@@ -82,7 +88,7 @@ impl Inventory {
     }
 
     /// Returns the place of the last entry that is not later than a moment. `None`: all are later.
-    async fn place_of_moment(
+    pub(super) async fn place_of_moment(
         &self,
         mark: &CurrentMark,
         caller: &Caller,

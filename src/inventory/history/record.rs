@@ -25,6 +25,9 @@ pub(super) struct CommitChanges {
     pub(super) version: Option<u64>,
     /// A random number that identifies the commit.
     pub(super) commit: u64,
+    /// The number of entries of the commit, in all its records.
+    #[serde(default)]
+    pub(super) count: u32,
     pub(super) at: Timestamp,
     pub(super) actor: ChangeActor,
     pub(super) audience: Audience,
@@ -64,6 +67,12 @@ impl CommitChanges {
     pub(super) fn place(&self, number: u32) -> Place {
         let version = self.version.unwrap_or_default();
         Place { era: self.era, version, number, commit: self.commit }
+    }
+
+    /// Returns the place of the last entry of the commit, whoever may see it.
+    pub(super) fn end(&self) -> Place {
+        let last = self.entries.iter().map(|entry| entry.number).max().unwrap_or_default();
+        self.place(last.max(self.count.saturating_sub(1)))
     }
 
     /// Returns the places of the entries.

@@ -49,6 +49,11 @@ pub(super) fn entity_of(kind: Name) -> Option<ChangedEntity> {
     RECORDED.iter().find(|(recorded, _)| *recorded == kind).map(|(_, entity)| *entity)
 }
 
+/// Returns the kind of the records of an entity; `None`: those of the host application have many.
+pub(super) fn kind_of(entity: ChangedEntity) -> Option<Name> {
+    RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
+}
+
 /// What every document may say of itself.
 #[derive(Default, Deserialize)]
 struct Described {
@@ -146,6 +151,7 @@ impl Inventory {
         self.random.fill(&mut commit)?;
         let commit = u64::from_be_bytes(commit);
         let mut recorded = Recorded { random: commit, ..Recorded::default() };
+        let count = changes.count;
         for ((audience, class), Entries { list, .. }) in changes.finished() {
             recorded.records += 1;
             let changes = CommitChanges {
@@ -153,6 +159,7 @@ impl Inventory {
                 era: mark.mark.era,
                 version: None,
                 commit,
+                count,
                 at: self.now(),
                 actor: author.actor.clone(),
                 audience,
@@ -325,7 +332,7 @@ impl Content {
 }
 
 /// Returns what entries show of a body, as JSON. Bodies of hosts begin with a comma.
-fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
+pub(super) fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
     if !matches!(entity, ChangedEntity::UserApiKey | ChangedEntity::DaemonApiKey) {
         return Ok(if body.starts_with(b",") { body.slice(1..) } else { body.clone() });
     }

@@ -78,6 +78,7 @@ impl Run {
                 era,
                 version,
                 commit,
+                count: 0,
                 at,
                 actor,
                 audience,

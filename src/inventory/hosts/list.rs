@@ -53,9 +53,36 @@ impl Hosts<'_> {
     ///
     /// Every level may read.
     ///
+    /// ```
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::inventory::{ChangeQuery, HostQuery, Moment};
+    /// # use toposcope::model::{Host, Network};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let caller = Caller::system(organization.id);
+    /// # let network = inventory.networks().create(&caller, Network::new("Office")).await?;
+    /// let hosts = inventory.hosts();
+    /// let printer = hosts.create(&caller, Host::new(network.id, "printer")).await?;
+    /// let position = inventory.changes(&caller, &ChangeQuery::default()).await?.next;
+    /// hosts.delete(&caller, printer.id).await?;
+    /// let mut query = HostQuery::default();
+    /// assert_eq!(hosts.list(&caller, &query).await?.total, 0);
+    /// query.at = Some(Moment::Position(position));
+    /// assert_eq!(hosts.list(&caller, &query).await?.hosts()?[0].name, "printer");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// `Invalid` for a cursor of another list.
+    /// `Invalid` for a cursor of another list, for a position that is not one of this organization, and for an order of the past by
+    /// `virtualized_by`, which depends on other hosts.
     pub async fn list(self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
+        if let Some(at) = &query.at {
+            return self.list_at(caller, query, at).await;
+        }
         let (store_query, list) = self.inventory.listed(caller, query).await?;
         let page = self.inventory.store.list(&store_query).await?;
         let documents = page.records.into_iter().map(|record| without_comma(record.body)).collect();
@@ -65,11 +92,19 @@ impl Hosts<'_> {
 
     /// Lists hosts like [`Hosts::list`](crate::inventory::Hosts::list), in their stored form, chunk by chunk. A query without a limit is
     /// for all hosts from its start on.
-    pub(crate) async fn pages(self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
+    pub(crate) async fn pages(
+        self,
+        caller: &Caller,
+        query: &HostQuery,
+    ) -> Result<Box<dyn DocumentPages>, Error> {
+        if let Some(at) = &query.at {
+            return Ok(Box::new(self.pages_at(caller, query, at).await?));
+        }
         let (store_query, list) = self.inventory.listed(caller, query).await?;
         // A cursor costs more than the rest of the page, and most requests ask for none.
         let list = query.cursor.as_ref().map(|_| list());
-        Ok(HostPages { chunks: ChunkedList::new(Arc::clone(&self.inventory.store), store_query), list })
+        let chunks = ChunkedList::new(Arc::clone(&self.inventory.store), store_query);
+        Ok(Box::new(HostPages { chunks, list }))
     }
 
     /// Returns the revision of the organization's hosts; `None` if the store does not support it.
@@ -112,7 +147,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a search that no host can match, and for filters by terms if the inventory has none.
-    fn hosts_query(&self, caller: &Caller, query: &HostQuery) -> Result<Query, Error> {
+    pub(super) fn hosts_query(&self, caller: &Caller, query: &HostQuery) -> Result<Query, Error> {
         let terms = filters(query)?;
         if self.host_terms == HostTerms::None
             && let Some((field, _)) = terms.first()
@@ -179,7 +214,7 @@ fn order(query: &HostQuery) -> Vec<Order> {
 }
 
 /// A list of hosts that is read chunk by chunk.
-pub(crate) struct HostPages {
+struct HostPages {
     chunks: ChunkedList,
     /// The number of the list; `None`: the cursor of the next page is not asked for.
     list: Option<u64>,

@@ -13,7 +13,7 @@ impl HostQuery {
         let tags = (&self.tag_ids_all, &self.tag_ids_none, self.without_tags);
         let times = [self.seen_since, self.updated_since].map(|time| time.map(Timestamp::unix_micros));
         let custom = (&self.custom, &self.order_by_custom);
-        let others = (times, self.stale, &self.name, &self.hostname, tags, custom);
+        let others = (times, self.stale, &self.name, &self.hostname, tags, custom, &self.at);
         fingerprint(&(HOST, organization, order, filters, parts, others))
     }
 }

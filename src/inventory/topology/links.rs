@@ -2,7 +2,7 @@
 
 use crate::access::Caller;
 use crate::inventory::collections::{
-    CollectionRecord, Creatable, Deletable, Reference, Requirements, handle,
+    CollectionRecord, Creatable, Deletable, Reference, Requirements, Revertable, handle,
 };
 use crate::inventory::schema::{
     HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network,
@@ -10,7 +10,8 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{
-    Host, LinkEnd, NetworkId, OrganizationId, Permission, Timestamp, TopologyLink, TopologyLinkId,
+    ChangedEntity, Host, LinkEnd, NetworkId, OrganizationId, Permission, Timestamp, TopologyLink,
+    TopologyLinkId,
 };
 use crate::store::{Batch, Facets, Link, Name, Query};
 
@@ -112,6 +113,10 @@ handle! {
 }
 
 impl Creatable for TopologyLink {}
+
+impl Revertable for TopologyLink {
+    const CHANGED: ChangedEntity = ChangedEntity::TopologyLink;
+}
 
 impl Deletable for TopologyLink {}
 

@@ -2,9 +2,13 @@
 
 use http::request::Parts;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::inventory::{BulkDeletable, Creatable, Deletable, Error, ErrorKind, Inventory, Resource};
+use crate::inventory::{
+    BulkDeletable, Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Resource, Revertable,
+};
+use crate::model::ChangePosition;
 use crate::service::input::{Fields, read_id, read_ids, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
@@ -68,6 +72,26 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
             room.answer().reserve_record(record)
         };
         let record = call.state.inventory.records().update(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&record.tagged())?;
+        call.state.responder.record(&record, tag)
+    })
+}
+
+/// `POST /api/v1/{collection}/{id}/revert`.
+pub(in crate::service) fn revert<T: Revertable>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let position: ChangePosition = Fields::read(&body, call.route.body)?.required("position")?;
+        let (request, room) = (call.input.request, call.input.room);
+        let check = |present: Option<&T>, past: &T| {
+            match present {
+                Some(present) => check_precondition(request, present)?,
+                None => check_missing(request, T::ENTITY, id)?,
+            }
+            room.answer().reserve_record(past)
+        };
+        let record = call.state.inventory.records().revert_if(&caller, id, &position, check).await?;
         let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
@@ -156,4 +180,16 @@ pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, recor
         return Ok(());
     }
     Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id().into() }.into())
+}
+
+/// Checks that the `If-Match` of a request allows to create a record that is gone.
+pub(in crate::service) fn check_missing(
+    request: &Parts,
+    entity: Entity,
+    id: impl Into<Uuid>,
+) -> Result<(), Error> {
+    if EntityTag::allows_missing(request) {
+        return Ok(());
+    }
+    Err(ErrorKind::PreconditionFailed { entity, id: id.into() }.into())
 }

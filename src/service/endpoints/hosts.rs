@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::collections::BulkDeletion;
+use super::collections::{BulkDeletion, check_missing};
 use super::lists::{Sending, begin_list, shaped_page};
 use crate::inventory::{
     Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
-use crate::model::{Common, Host, HostId, NetworkId, Record, Timestamp};
+use crate::model::{ChangePosition, Common, Host, HostId, NetworkId, Record, Timestamp};
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
@@ -138,6 +138,26 @@ fn patched_host(fields: &Fields<'_>, host: &mut Host) -> Result<Host, Error> {
     let changes = fields.changes_of(host);
     (host.interfaces, host.ports, host.services, host.if_entries) = (interfaces, ports, services, if_entries);
     parse_host_changes(&text_of(&changes?)?)
+}
+
+/// `POST /api/v1/hosts/{id}/revert`.
+pub(in crate::service) fn revert_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let position: ChangePosition = Fields::read(&body, call.route.body)?.required("position")?;
+        let (request, answer) = (call.input.request.clone(), call.input.room.answer().clone());
+        let check = move |present: Option<&Host>, past: &Host| {
+            match present {
+                Some(present) => check_precondition(&request, Entity::Host, id, present)?,
+                None => check_missing(&request, Entity::Host, id)?,
+            }
+            answer.reserve_record(past)
+        };
+        let host = call.state.inventory.hosts().revert_if(&caller, id, &position, check).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(&host, tag)
+    })
 }
 
 /// `DELETE /api/v1/hosts/{id}`.

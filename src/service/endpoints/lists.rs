@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::request::Parts;
 
 use crate::access::Caller;
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
+use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, PendingDocuments, Resource};
 use crate::model::OrganizationId;
 use crate::service::budget::Reservation;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
@@ -38,7 +38,10 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
-        let revision = state.inventory.hosts().revision(caller).await?;
+        let revision = match &query.at {
+            Some(_) => state.inventory.hosts().past_revision(caller).await?,
+            None => state.inventory.hosts().revision(caller).await?,
+        };
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
         let tag = representation.tag(tag);
@@ -53,11 +56,19 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
+        let past_slot = match &query.at {
+            Some(_) => Some(state.past_slots.reserve(caller.into(), 1)?),
+            None => None,
+        };
         #[cfg(feature = "csv")]
         let (shape, slot) = with_custom_columns(state, request, caller, &query, paging, shape).await?;
         #[cfg(not(feature = "csv"))]
         let slot = None;
-        let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
+        let pages = inventory.hosts().pages(caller, &query).await?;
+        let pages = match past_slot {
+            Some(slot) => Box::new(SlotPages { pages, _slot: slot }),
+            None => pages,
+        };
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let sending = Sending { paging, representation, slot };
         let body = begin_list(state, caller, request, began, Box::new(pages), sending).await?;
@@ -67,6 +78,26 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         };
         Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
+}
+
+/// A list that holds a slot until it is sent.
+struct SlotPages {
+    pages: Box<dyn DocumentPages>,
+    _slot: Reservation,
+}
+
+impl DocumentPages for SlotPages {
+    fn is_finished(&self) -> bool {
+        self.pages.is_finished()
+    }
+
+    fn unread(&self) -> usize {
+        self.pages.unread()
+    }
+
+    fn next(&mut self) -> PendingDocuments<'_> {
+        self.pages.next()
+    }
 }
 
 /// Reads which custom fields the hosts of a CSV have, since its header names them. Each then has a column of its own.

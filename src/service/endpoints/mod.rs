@@ -16,6 +16,7 @@ pub(super) mod hosts;
 pub(super) mod lists;
 pub(super) mod many;
 pub(super) mod once;
+pub(super) mod past;
 #[cfg(feature = "discovery")]
 pub(super) mod reports;
 #[cfg(feature = "topology")]

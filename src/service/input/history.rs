@@ -53,7 +53,7 @@ fn position(values: &QueryValues<'_>, field: &str) -> Result<Option<ChangePositi
 }
 
 /// Parses a text whose length is limited.
-fn parsed<T: FromStr>(values: &QueryValues<'_>, field: &str) -> Result<Option<T>, ApiError> {
+pub(super) fn parsed<T: FromStr>(values: &QueryValues<'_>, field: &str) -> Result<Option<T>, ApiError> {
     let text = values.text(field)?;
     text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
 }

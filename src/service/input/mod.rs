@@ -5,6 +5,7 @@ mod bodies;
 mod history;
 mod json_text;
 mod parameters;
+mod past;
 #[cfg(feature = "discovery")]
 mod reports;
 mod timeout_body;
@@ -48,6 +49,7 @@ pub(super) use self::parameters::{
 };
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
+pub(super) use self::past::{read_diff_query, read_summary_query};
 #[cfg(feature = "discovery")]
 pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use super::history::parsed;
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
@@ -95,6 +96,7 @@ pub(in crate::service) fn read_hosts_query(
         stale: values.boolean("stale")?,
         search: values.text("search")?.map(str::to_owned),
         custom: values.custom()?,
+        at: parsed(&values, "at")?,
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
         order_by_custom: values.order_by_custom()?,

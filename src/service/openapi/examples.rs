@@ -18,13 +18,14 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, Cidr,
-    Color, CredentialAssignment, Custom, DaemonApiKey, DockerVirtualization, FieldChange, Host,
-    HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus, Organization,
-    OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service,
-    ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetId,
-    SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
+    AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangeCount, ChangePosition,
+    ChangeSummary, ChangedEntity, ChangedHost, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DiffedHost, DockerVirtualization, FieldChange, Host, HostVirtualization, IfEntry, Interface,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor,
+    Network, NetworkId, OperStatus, Organization, OrganizationId, Permission, Port, PortNumber, Protocol,
+    ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
+    ShareMetadata, ShareOptions, Source, StateDiff, Subnet, SubnetId, SubnetType, Tag, TagId, Timestamp,
+    TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -60,6 +61,7 @@ fn now() -> Timestamp {
 pub(super) fn add_all(schemas: &mut Schemas) {
     add_envelopes(schemas);
     add_bulk(schemas);
+    add_past(schemas);
     add_organization(schemas);
     add_keys(schemas);
     add_shares(schemas);
@@ -103,6 +105,29 @@ fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&Versions { api_version: API_VERSION, server_version: VERSION });
     schemas.add(&HealthReport { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });
     schemas.add(&BulkDeletion { deleted_count: 2, requested_count: 3 });
+}
+
+fn add_past(schemas: &mut Schemas) {
+    let host = DiffedHost { id: id(9), name: "printer".to_owned(), network_id: Some(NETWORK) };
+    let field = FieldChange { before: Some(json!("pve")), after: Some(json!("pve1")) };
+    let changed = ChangedHost {
+        id: id(10),
+        name: "pve1".to_owned(),
+        network_id: Some(NETWORK),
+        fields: BTreeMap::from([("name".to_owned(), field)]),
+    };
+    let mut diff = StateDiff::default();
+    (diff.hosts.added, diff.hosts.changed) = (vec![host], vec![changed]);
+    (diff.hosts.counts.added, diff.hosts.counts.changed) = (1, 1);
+    schemas.add(&diff);
+    let count = ChangeCount {
+        day: "2026-01-15".to_owned(),
+        entity: ChangedEntity::Host,
+        action: ChangeAction::Updated,
+        actor: ChangeActor::System,
+        count: 12,
+    };
+    schemas.add(&ChangeSummary { counts: vec![count], next: None });
 }
 
 fn add_bulk(schemas: &mut Schemas) {

@@ -133,6 +133,11 @@ impl EntityTag {
         Ok(tag.is_listed(request, &IF_MATCH))
     }
 
+    /// Returns whether the request allows a change of a record that does not exist: it must not have an `If-Match`.
+    pub(in crate::service) fn allows_missing(request: &Parts) -> bool {
+        !request.headers.contains_key(IF_MATCH)
+    }
+
     /// Returns whether the request's `If-None-Match` contains this tag or `*`.
     pub(in crate::service) fn matches(&self, request: &Parts) -> bool {
         self.is_listed(request, &IF_NONE_MATCH)

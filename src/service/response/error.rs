@@ -106,6 +106,13 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    pub(crate) fn too_many_past_readings(retry_after: u64) -> Self {
+        let message = format!(
+            "Another list, diff or summary of the past is being made for you, or too many for others. Retry in {retry_after} seconds."
+        );
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn too_many_bodies(retry_after: u64) -> Self {
         let message = format!("Too many large bodies are being received. Retry in {retry_after} seconds.");
         Self { message, ..Self::rate_limit_exceeded(retry_after) }

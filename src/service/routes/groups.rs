@@ -241,6 +241,26 @@ pub(super) const IMPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];
 
+pub(super) const DIFF: &[Parameter] = &[
+    Parameter::required("from", MOMENT, "The time or the position of the earlier state."),
+    Parameter::nullable(
+        "to",
+        MOMENT,
+        "The time or the position of the later state; without it, the present one.",
+    ),
+];
+
+pub(super) const SUMMARY: &[Parameter] = &[
+    Parameter::nullable("since", MOMENT, "Only changes after this time or position."),
+    Parameter::nullable("until", MOMENT, "Only changes up to this time or position."),
+];
+
+pub(super) const REVERT: &[Parameter] = &[Parameter::required(
+    "position",
+    text(1, 100),
+    "The position in the history whose state the record gets.",
+)];
+
 pub(super) const HEALTH: &[Parameter] =
     &[Parameter::optional("write", Kind::Flag(false), "Whether the store must also accept a write.")];
 

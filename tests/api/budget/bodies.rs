@@ -67,6 +67,7 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
         "share" => json!({"name": name, "network_id": LAB, "redact": ["names"]}),
         "login" => json!({"email": world.email, "password": PASSWORD}),
         "password change" => json!({"current_password": PASSWORD, "new_password": PASSWORD}),
+        "reversion" => json!({"position": world.position}),
         "referral" => json!({"referral_source": "other", "referral_source_other": "x".repeat(500)}),
         "registration" => json!({
             "daemon_id": Uuid::from_u128(0xdae9), "name": name, "version": "0.14.8",

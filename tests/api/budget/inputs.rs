@@ -57,7 +57,7 @@ pub(super) fn cases(route: &Route, world: &World) -> Vec<Case> {
             .into_iter()
             .map(|(name, query, items)| Case::new(name, request(&query, "", String::new()), items))
             .collect(),
-        Needs::Parameters(_) => parameters(route)
+        Needs::Parameters(_) => parameters(route, world)
             .into_iter()
             .map(|(name, query)| Case::new(name, request(&query, "", String::new()), 1))
             .collect(),
@@ -181,7 +181,7 @@ fn lists(names: &str, route: &Route, world: &World) -> Vec<(&'static str, String
 }
 
 /// Returns the queries of an endpoint that takes only certain parameters.
-fn parameters(route: &Route) -> Vec<(&'static str, String)> {
+fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
     let lab = format!("?network_id={LAB}");
     let ids: Vec<String> =
         (0..1_000_u128).map(|number| Uuid::from_u128(0x1_0000 + number).to_string()).collect();
@@ -214,6 +214,10 @@ fn parameters(route: &Route) -> Vec<(&'static str, String)> {
                 Some((query.0, format!("?{}", query.1.strip_prefix(&*lab)?.trim_start_matches('&'))))
             };
             all.iter().filter_map(of_lab).collect()
+        }
+        "/api/v1/changes/diff" => {
+            let from = &world.first_position;
+            vec![("all", format!("?from={from}")), ("network", format!("?from={from}&network_id={LAB}"))]
         }
         "/api/v1/topology/edges/{id}" => vec![("plain", lab)],
         "/api/v1/topology/blind-spots" => {

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http::Request;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toposcope::inventory::NewDaemonApiKey;
+use toposcope::inventory::{ChangeQuery, NewDaemonApiKey};
 use toposcope::model::{
-    Host, HostId, IfEntry, IfEntryId, LinkEnd, LinkId, LldpChassisId, LldpChassisIdSubtype, MacAddress,
-    OrganizationId, Permission, PortId, Protocol, ShareId, TagId, TopologyLink, UserId,
+    ChangePosition, Host, HostId, IfEntry, IfEntryId, LinkEnd, LinkId, LldpChassisId, LldpChassisIdSubtype,
+    MacAddress, OrganizationId, Permission, PortId, Protocol, ShareId, TagId, TopologyLink, UserId,
 };
 use toposcope::service::Api;
 use toposcope::testing::Interceptor;
@@ -73,6 +73,9 @@ pub(super) struct World {
     /// A user with few rights, and a share with a password.
     pub(super) viewer: UserId,
     pub(super) locked: ShareId,
+    /// The positions of the first and of the last change.
+    pub(super) first_position: ChangePosition,
+    pub(super) position: ChangePosition,
     /// A tag that all small hosts have.
     pub(super) common_tag: TagId,
     _fixture: Fixture,
@@ -112,6 +115,8 @@ impl World {
             edge: LinkId::nil(),
             viewer,
             locked: ShareId::nil(),
+            first_position: ChangePosition::new(""),
+            position: ChangePosition::new(""),
             common_tag,
             _fixture: fixture,
         };
@@ -119,6 +124,7 @@ impl World {
         let locked = json!({"name": "locked", "network_id": LAB, "password": crate::common::PASSWORD});
         world.locked = world.create("shares", &locked).await.into();
         world.learn_ids().await;
+        world.learn_positions().await;
         world
     }
 
@@ -153,6 +159,16 @@ impl World {
         let record =
             if answer["data"]["id"].is_string() { &answer["data"] } else { &answer["data"]["api_key"] };
         record["id"].as_str().unwrap_or_default().parse().unwrap_or_default()
+    }
+
+    async fn learn_positions(&mut self) {
+        let (inventory, system) = (&self._fixture.inventory, self._fixture.system());
+        let mut query = ChangeQuery::default();
+        query.limit = Some(1);
+        let first = inventory.changes(&system, &query).await.unwrap().changes.remove(0);
+        query.limit = Some(0);
+        let last = inventory.changes(&system, &query).await.unwrap().next;
+        (self.first_position, self.position) = (first.position, last);
     }
 
     async fn learn_ids(&mut self) {

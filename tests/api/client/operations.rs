@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use toposcope::client::{
     Client, ClientErrorKind, HttpService, ImportOptions, Outcome, PartQuery, RequestBody,
 };
-use toposcope::inventory::{Alteration, Atomicity, HostQuery, ListQuery, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::{DaemonApiKey, Interface, Permission, Subnet, User};
+use toposcope::inventory::{
+    Alteration, Atomicity, DiffQuery, HostQuery, ListQuery, Moment, NewShare, NewUser, NewUserApiKey,
+    SummaryQuery,
+};
+use toposcope::model::{ChangePosition, DaemonApiKey, Host, Interface, Permission, Subnet, User};
 use tower::service_fn;
 
 use super::{answered_by, canned, owner, success};
@@ -63,6 +66,19 @@ async fn operations_send_what_the_contract_names() {
     client.delete::<User>(id.uuid().into(), None).await.unwrap();
     let _ = client.delete_many::<DaemonApiKey>(&[id.uuid().into()]).await;
 
+    let from = Moment::Time("2026-11-27T12:00:00Z".parse().unwrap());
+    let mut diff = DiffQuery::new(from.clone());
+    diff.network_id = Some(OFFICE);
+    let _ = client.diff(&diff).await;
+    let mut summary = SummaryQuery::default();
+    summary.since = Some(from.clone());
+    let _ = client.change_summary(&summary).await;
+    let _ = client.change_summary(&SummaryQuery::default()).await;
+    let _ = client.revert::<Subnet>(id.uuid().into(), &ChangePosition::new("p"), None).await;
+    let mut past = HostQuery::default();
+    past.at = Some(from);
+    let _ = client.list::<Host>(&past).await;
+
     let page = "limit=0&cursor=";
     let order = "order_by=created_at&order_direction=asc";
     let options = json!({"show_export_button": true, "show_inspect_panel": true, "show_minimap": true, "show_zoom_controls": true});
@@ -91,6 +107,11 @@ async fn operations_send_what_the_contract_names() {
         (format!("GET /api/v1/interfaces?{page}&host_id={id}&{order}"), Value::Null),
         (format!("DELETE /api/v1/users/{id}"), Value::Null),
         ("POST /api/v1/auth/daemon/bulk-delete".to_owned(), json!([id])),
+        (format!("GET /api/v1/changes/diff?from=2026-11-27T12%3A00%3A00Z&network_id={OFFICE}"), Value::Null),
+        ("GET /api/v1/changes/summary?since=2026-11-27T12%3A00%3A00Z".to_owned(), Value::Null),
+        ("GET /api/v1/changes/summary?".to_owned(), Value::Null),
+        (format!("POST /api/v1/subnets/{id}/revert"), json!({"position": "p"})),
+        (format!("GET /api/v1/hosts?{page}&at=2026-11-27T12%3A00%3A00Z&order_direction=asc"), Value::Null),
     ];
     assert_eq!(*sent.lock().unwrap(), expected);
 }

@@ -3,6 +3,7 @@
 mod pages;
 mod parameters;
 mod past;
+mod states;
 mod stream;
 mod visibility;
 

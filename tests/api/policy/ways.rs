@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
-use toposcope::inventory::{ChangeKind, Import, NewDaemonApiKey};
-use toposcope::model::{Host, HostId, Permission};
+use toposcope::inventory::{ChangeKind, ChangeQuery, Import, NewDaemonApiKey};
+use toposcope::model::{ChangePosition, Host, HostId, Permission};
 use uuid::Uuid;
 
 use super::{Observer, Seen};
@@ -153,6 +153,14 @@ impl Scene {
     }
 
     /// Creates a record as the Owner, and returns its path.
+    /// Returns the newest position of the history.
+    async fn position(&self) -> ChangePosition {
+        let mut newest = ChangeQuery::default();
+        newest.limit = Some(0);
+        let system = self.fixture.system();
+        self.fixture.inventory.changes(&system, &newest).await.unwrap().next
+    }
+
     async fn create(&mut self, collection: &str, body: Value, expected: &str) -> String {
         let record = self.send("POST", collection, body, &[expected]).await;
         format!("{collection}/{}", text(&record["id"]))
@@ -188,6 +196,7 @@ fn every_endpoint_that_changes_records_asks_once_about_each() {
     run_with(Scene::new, async |mut scene| {
         hosts(&mut scene).await;
         parts(&mut scene).await;
+        reversions(&mut scene).await;
         many_hosts(&mut scene).await;
         places(&mut scene).await;
         accounts(&mut scene).await;
@@ -255,6 +264,26 @@ async fn parts(scene: &mut Scene) {
         scene.change(&path, part, patch, [update, update]).await;
     }
     scene.send("POST", "/api/v1/hosts/bulk-delete", json!([first, second]), &["Deletion Host"; 2]).await;
+}
+
+/// Reverts records that have changed, and those that are gone.
+async fn reversions(scene: &mut Scene) {
+    let subnet = json!({"network_id": OFFICE, "name": "one", "cidr": "10.9.0.0/16"});
+    for (collection, body, entity) in [
+        (HOSTS, draft("a"), "Host"),
+        ("/api/v1/subnets", subnet, "Subnet"),
+        ("/api/v1/tags", json!({"name": "blue"}), "Tag"),
+    ] {
+        let [created, updated, deleted] =
+            ["Creation", "Update", "Deletion"].map(|kind| format!("{kind} {entity}"));
+        let path = scene.create(collection, body, &created).await;
+        let revert = (format!("{path}/revert"), json!({"position": scene.position().await}));
+        scene.send("PATCH", &path, json!({"name": "other"}), &[&updated]).await;
+        scene.send("POST", &revert.0, revert.1.clone(), &[&updated]).await;
+        scene.send("DELETE", &path, Value::Null, &[&deleted]).await;
+        scene.send("POST", &revert.0, revert.1, &[&created]).await;
+        scene.send("DELETE", &path, Value::Null, &[&deleted]).await;
+    }
 }
 
 async fn many_hosts(scene: &mut Scene) {
@@ -373,6 +402,10 @@ async fn topologies(scene: &mut Scene) {
     let link = json!({"network_id": OFFICE, "source": {"host_id": ids[0]}, "target": {"host_id": ids[1]}});
     let links = "/api/v1/topology/links";
     let path = scene.create(links, link.clone(), "Creation Topology Link").await;
+    let position = json!({"position": scene.position().await});
+    scene.send("DELETE", &path, Value::Null, &["Deletion Topology Link"]).await;
+    let reverted = format!("{path}/revert");
+    scene.send("POST", &reverted, position, &["Creation Topology Link"]).await;
     scene.send("DELETE", &path, Value::Null, &["Deletion Topology Link"]).await;
     let layout = format!("/api/v1/topology/layouts/{OFFICE}/l2");
     let positions = |x: f64| json!({"positions": [{"id": ids[0], "x": x, "y": 1.0}]});

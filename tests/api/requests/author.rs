@@ -213,8 +213,8 @@ impl Author<'_> {
         request: &mut ApiRequest,
     ) {
         for name in names {
-            let is_needed =
-                name == "host_id" || (name == "network_id" && request.path.contains("/topology/"));
+            let is_needed = ["host_id", "from"].contains(&name)
+                || (name == "network_id" && request.path.contains("/topology/"));
             let is_given = if is_needed { !self.random.once_in(20) } else { self.random.once_in(6) };
             if is_given {
                 let value = self.parameter(name, collection);
@@ -259,6 +259,7 @@ impl Author<'_> {
             "service_definition" => "nginx|Proxmox%20VE",
             "source" => "Manual|Unknown|x",
             "hidden" | "stale" => "true|false|1",
+            "from" | "since" | "to" | "until" => "2999-01-01T00:00:00Z|2000-01-01T00:00:00Z|x",
             "seen_since" => "2026-08-01T12:00:00Z|2026-08-01|x",
             "contains" => "10.0.0.1|2001:db8::1|x",
             "kind" => "if_entries|addresses|lldp|ports|x",

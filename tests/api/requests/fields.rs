@@ -76,6 +76,8 @@ impl Author<'_> {
             ],
             "login" => vec![("email", json!(self.random.choose(&self.own.emails))), ("password", password())],
             "password change" => vec![("current_password", password()), ("new_password", password())],
+            // Positions are those of other tests: here, each is one of no organization.
+            "reversion" => vec![("position", self.name())],
             "referral" => vec![("referral_source", self.name())],
             "registration" => vec![
                 ("daemon_id", json!(self.chosen_id("daemons"))),

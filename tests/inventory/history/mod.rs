@@ -1,8 +1,13 @@
 //! What has changed, who did it, and in which order.
 
+mod diff;
 mod joining;
+mod lists;
+mod older;
 mod replay;
+mod revert;
 mod security;
+mod summary;
 
 use futures_util::StreamExt;
 use serde_json::json;

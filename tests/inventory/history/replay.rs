@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use serde_json::{Map, Value};
 use toposcope::inventory::Moment;
-use toposcope::model::{Change, ChangeAction, ChangedEntity, HostId};
+use toposcope::model::{Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, HostId};
 use uuid::Uuid;
 
 use super::changes_after;
@@ -18,13 +18,19 @@ fn apply(change: &Change, documents: &mut BTreeMap<Uuid, Map<String, Value>>) {
         documents.remove(&change.id);
         return;
     }
-    let document = documents.entry(change.id).or_default();
+    apply_fields(&change.fields, documents.entry(change.id).or_default());
+}
+
+/// Sets fields of a document, as the documentation says.
+pub(super) fn apply_fields(fields: &BTreeMap<String, FieldChange>, document: &mut Map<String, Value>) {
     let mut orders = Vec::new();
-    for (path, field) in &change.fields {
+    for (path, field) in fields {
         match path.split_once('.') {
             None => set(document, path, field.after.clone()),
-            Some((list, "order")) => orders.push((list, field.after.clone().unwrap())),
             Some((outer, rest)) => match document.get_mut(outer) {
+                Some(Value::Array(_)) if rest == "order" => {
+                    orders.push((outer, field.after.clone().unwrap()));
+                }
                 Some(Value::Object(members)) => set(members, rest, field.after.clone()),
                 Some(Value::Array(parts)) => set_part(parts, rest, field.after.clone()),
                 other => panic!("{path} is in {other:?}"),
@@ -57,7 +63,7 @@ fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
 }
 
 /// Removes what only the server moves, and what is null.
-fn comparable(mut document: Value) -> Value {
+pub(super) fn comparable(mut document: Value) -> Value {
     fn remove(value: &mut Value) {
         match value {
             Value::Object(members) => {
@@ -74,10 +80,28 @@ fn comparable(mut document: Value) -> Value {
     document
 }
 
+/// A position, and the hosts as they are stored there.
+pub(super) type State = (ChangePosition, BTreeMap<Uuid, Value>);
+
+/// Changes hosts at random. Returns a full copy of the hosts after each change.
+pub(super) async fn random_states(fixture: &Fixture, seed: u64, steps: u128) -> Vec<State> {
+    let owner = owner_of(fixture.organization);
+    let mut random = Rng::with_seed(seed);
+    let mut states: Vec<State> = Vec::new();
+    for number in 0..steps {
+        step(fixture, &mut random, number).await;
+        let after = states.last().map(|(position, _)| position.clone());
+        let (_, position) = changes_after(fixture, &owner, after).await;
+        states.push((position, stored(fixture).await));
+    }
+    states
+}
+
 /// Changes a host of six at random.
-async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
+pub(super) async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
     let number = 1 + random.u128(..6);
     let host: HostId = id(number);
+    let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
     match (random.u8(..6), fixture.try_host(host).await) {
         (0, Ok(_)) => fixture.delete(host).await.unwrap(),
         (1, Ok(mut host)) => {
@@ -91,11 +115,12 @@ async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
             fixture.put(&host).await;
         }
         (3, Ok(mut host)) => {
-            host.custom.insert(format!("field{}", step % 3), step.to_string().into());
+            let name = ["field", "order", "last_seen"][(step % 3) as usize];
+            host.custom.insert(name.to_owned(), step.to_string().into());
             fixture.put(&host).await;
         }
         (4, Ok(mut host)) => {
-            let whole = rich_host(number, fixture.network, &fixture.tags);
+            let whole = rich_host(number, network, &fixture.tags);
             (host.services, host.if_entries) = (whole.services, whole.if_entries);
             fixture.put(&host).await;
         }
@@ -103,7 +128,7 @@ async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
             host.description = (step % 2 == 0).then(|| "text".to_owned());
             fixture.put(&host).await;
         }
-        (_, Err(_)) => drop(fixture.put(&rich_host(number, fixture.network, &fixture.tags)).await),
+        (_, Err(_)) => drop(fixture.put(&rich_host(number, network, &fixture.tags)).await),
     }
 }
 
@@ -146,16 +171,7 @@ fn host_at_every_position_is_what_was_stored_then() {
     run(async || {
         let fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
-        let mut random = Rng::with_seed(7);
-        let mut states = Vec::new();
-        let mut after = None;
-        for number in 0..100 {
-            step(&fixture, &mut random, number).await;
-            let (_, position) = changes_after(&fixture, &owner, after).await;
-            states.push((position.clone(), stored(&fixture).await));
-            after = Some(position);
-        }
-        for (position, state) in states {
+        for (position, state) in random_states(&fixture, 7, 100).await {
             for number in 1..=6 {
                 let host: HostId = id(number);
                 let at = Moment::Position(position.clone());

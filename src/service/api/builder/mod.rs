@@ -17,6 +17,7 @@ use crate::service::budget::Budget;
 use crate::service::endpoints::event_stream::MAX_STREAMS;
 use crate::service::endpoints::health::Health;
 use crate::service::endpoints::many::{MAX_BULK_REQUESTS, MAX_IMPORTS};
+use crate::service::endpoints::past::MAX_PAST_READINGS;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::reports::{MAX_REPORTS, REPORT_ROWS, report_bytes};
 #[cfg(feature = "topology")]
@@ -325,6 +326,7 @@ impl ApiBuilder {
             whole_list_limit: self.whole_list_limit,
             list_slots: Budget::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
             response_bytes: Budget::new(self.unread_responses, ApiError::too_many_unread_responses),
+            past_slots: Budget::new(MAX_PAST_READINGS, ApiError::too_many_past_readings),
             bulk_slots: Budget::new(MAX_BULK_REQUESTS, ApiError::too_many_bulk_requests),
             import_slots: Budget::new(MAX_IMPORTS, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]

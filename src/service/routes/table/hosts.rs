@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::row::{MEMBER, route};
+use super::row::{MEMBER, REVERT_ERRORS, route};
 use crate::inventory::Part;
 use crate::model::{IfEntry, Interface, Port, Service};
 use crate::service::endpoints::{history, hosts, lists, many};
@@ -32,10 +32,15 @@ pub(super) fn hosts() -> Vec<Route> {
         groups::HOST_FILTERS,
         groups::CUSTOM_FILTERS,
         groups::HOST_ORDER,
+        groups::AT,
         groups::HOST_SELECTION,
     ];
-    let list =
-        |path, id| route(Method::GET, path, id, "Lists hosts.", lists::list_hosts).query(&query).page("Host");
+    let list = |path, id| {
+        route(Method::GET, path, id, "Lists hosts.", lists::list_hosts)
+            .query(&query)
+            .page("Host")
+            .errors(&[ErrorCode::PositionGone])
+    };
     let create = |path, id| {
         route(Method::POST, path, id, "Creates a host.", hosts::create_host)
             .access(MEMBER)
@@ -75,6 +80,23 @@ pub(super) fn hosts() -> Vec<Route> {
             .value("Host")
             .tagged()
             .errors(UPDATE_ERRORS),
+        route(
+            Method::POST,
+            "/api/v1/hosts/{id}/revert",
+            "revert_host",
+            "Makes a host with its parts what it was at a position.",
+            hosts::revert_host,
+        )
+        .access(MEMBER)
+        .fields(groups::REVERT)
+        .value("Host")
+        .tagged()
+        .errors(REVERT_ERRORS)
+        .errors(&[
+            ErrorCode::EntityAlreadyExists,
+            ErrorCode::EntityInUse,
+            ErrorCode::EntityNetworkMismatch,
+        ]),
         route(Method::DELETE, item, "delete_host", "Deletes a host.", hosts::delete_host)
             .access(MEMBER)
             .errors(DELETE_ERRORS),

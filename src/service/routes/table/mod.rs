@@ -5,6 +5,7 @@ mod accounts;
 mod discovery;
 mod history;
 mod hosts;
+mod past;
 mod records;
 mod row;
 #[cfg(feature = "topology")]
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
         history::history(),
         hosts::hosts(),
         hosts::parts(),
+        past::past(),
         records::organizations(),
         records::networks(),
         records::subnets(),

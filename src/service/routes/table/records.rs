@@ -114,6 +114,7 @@ pub(super) fn subnets() -> Vec<Route> {
         subnets.history::<Subnet>("/api/v1/subnets/{id}/history"),
         create,
         subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),
+        subnets.revert::<Subnet>("/api/v1/subnets/{id}/revert", UNIQUE),
         subnets.delete::<Subnet>(),
         subnets.bulk_delete::<Subnet>(),
     ]
@@ -142,6 +143,7 @@ pub(super) fn tags() -> Vec<Route> {
         tags.history::<Tag>("/api/v1/tags/{id}/history"),
         tags.create::<Tag>(groups::TAG).errors(UNIQUE),
         tags.update::<Tag>(groups::TAG).errors(UNIQUE),
+        tags.revert::<Tag>("/api/v1/tags/{id}/revert", UNIQUE),
         tags.delete::<Tag>(),
         tags.bulk_delete::<Tag>(),
     ]

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::inventory::{BulkDeletable, Creatable, Deletable, Requirement, Resource};
+use crate::inventory::{BulkDeletable, Creatable, Deletable, Requirement, Resource, Revertable};
 use crate::model::Permission;
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::{collections, history, lists};
@@ -20,6 +20,15 @@ pub(super) const MEMBER: AllowedSenders = AllowedSenders::Caller(Requirement::le
 
 /// The errors of writing a record whose name is unique.
 pub(super) const UNIQUE: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
+/// The errors of making a record what it was.
+pub(super) const REVERT_ERRORS: &[ErrorCode] = &[
+    ErrorCode::EntityAccessDenied,
+    ErrorCode::EntityReferenceInvalid,
+    ErrorCode::PositionGone,
+    ErrorCode::PreconditionFailed,
+    ErrorCode::QuotaExceeded,
+    ErrorCode::ValidationInvalidFormat,
+];
 /// The errors of deleting a record that others may need.
 pub(super) const IN_USE: &[ErrorCode] = &[ErrorCode::EntityInUse];
 
@@ -205,6 +214,19 @@ impl CollectionNames {
             .value(self.schema)
             .tagged()
             .errors(&[ErrorCode::PreconditionFailed])
+    }
+
+    /// `errors` are those of creations and updates.
+    pub(super) fn revert<T: Revertable>(&self, path: &'static str, errors: &[ErrorCode]) -> Route {
+        let (id, summary) =
+            (format!("revert_{}", self.singular), format!("Makes {} what it was at a position.", self.one));
+        route(Method::POST, path, &id, &summary, collections::revert::<T>)
+            .access(AllowedSenders::Caller(T::REQUIREMENTS.create))
+            .fields(groups::REVERT)
+            .value(self.schema)
+            .tagged()
+            .errors(REVERT_ERRORS)
+            .errors(errors)
     }
 
     pub(super) fn rotate<T: Resource>(&self, path: &'static str, handler: Handler) -> Route {

@@ -263,8 +263,9 @@ fn links() -> Vec<Route> {
     };
     // A single link has no path to get it by.
     let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
+    let revert = links.revert::<TopologyLink>("/api/v1/topology/links/{id}/revert", &[]);
     let history = links.history::<TopologyLink>("/api/v1/topology/links/{id}/history");
-    vec![list.errors(NETWORK_ERRORS), create, links.delete::<TopologyLink>(), history]
+    vec![list.errors(NETWORK_ERRORS), create, revert, links.delete::<TopologyLink>(), history]
 }
 
 impl Template for TopologyLink {

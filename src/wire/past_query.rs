@@ -1,0 +1,36 @@
+//! What readers of the past ask for.
+
+use super::Moment;
+use crate::model::NetworkId;
+
+/// Which two states to compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiffQuery {
+    /// The earlier state.
+    pub from: Moment,
+    /// The later state; `None`: the present one.
+    pub to: Option<Moment>,
+    /// Only what was on this network; `None`: on all networks that the caller may see.
+    pub network_id: Option<NetworkId>,
+}
+
+impl DiffQuery {
+    /// Creates a query for what has changed since a moment, on all networks.
+    #[must_use]
+    pub const fn new(from: Moment) -> Self {
+        Self { from, to: None, network_id: None }
+    }
+}
+
+/// Which changes to count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SummaryQuery {
+    /// Only changes after this moment.
+    pub since: Option<Moment>,
+    /// Only changes up to this moment.
+    pub until: Option<Moment>,
+    /// Only changes on this network.
+    pub network_id: Option<NetworkId>,
+}
