@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use super::document::{Members, Part, are_equal, elements};
+use super::document::{ObjectMembers, Part, are_equal, elements};
 
 /// Fields that only the server moves. They make no change by themselves.
 const MOVED_BY_SERVER: [&str; 4] = ["updated_at", "last_used", "last_seen_at", "last_seen"];
@@ -44,15 +44,15 @@ pub(super) fn differences<'d>(
     after: &'d str,
 ) -> Result<Vec<Difference<'d>>, serde_json::Error> {
     let mut found = Vec::new();
-    between_members("", &Members::read(before)?, &Members::read(after)?, &mut found);
+    between_members("", &ObjectMembers::read(before)?, &ObjectMembers::read(after)?, &mut found);
     Ok(found)
 }
 
 /// Compares two objects. `start` is the path of their members, up to and with its last dot.
 fn between_members<'d>(
     start: &str,
-    before: &Members<'d>,
-    after: &Members<'d>,
+    before: &ObjectMembers<'d>,
+    after: &ObjectMembers<'d>,
     found: &mut Vec<Difference<'d>>,
 ) {
     let names = after.0.iter().map(|(name, _)| name);
@@ -90,7 +90,7 @@ fn between_fields<'d>(
     let is_object = |text: &RawValue| text.get().starts_with('{');
     if is_object(before)
         && is_object(after)
-        && let (Ok(before), Ok(after)) = (Members::read(before.get()), Members::read(after.get()))
+        && let (Ok(before), Ok(after)) = (ObjectMembers::read(before.get()), ObjectMembers::read(after.get()))
     {
         return between_members(&format!("{path}."), &before, &after, found);
     }
@@ -161,7 +161,8 @@ fn between_equal_ids<'d>(path: &str, before: &[Part<'d>], after: &[Part<'d>]) ->
     for part in after {
         let Some(former) = known.get(part.id) else { continue };
         if former.get() != part.text.get() {
-            let (former, latter) = (Members::read(former.get()).ok()?, Members::read(part.text.get()).ok()?);
+            let (former, latter) =
+                (ObjectMembers::read(former.get()).ok()?, ObjectMembers::read(part.text.get()).ok()?);
             between_members(&format!("{path}.{}.", part.id), &former, &latter, &mut found);
         }
     }

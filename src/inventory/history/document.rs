@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 
 /// The members of a JSON object in their order, each with its text.
 #[derive(Debug)]
-pub(super) struct Members<'d>(pub(super) Vec<(Cow<'d, str>, &'d RawValue)>);
+pub(super) struct ObjectMembers<'d>(pub(super) Vec<(Cow<'d, str>, &'d RawValue)>);
 
-impl<'d> Members<'d> {
+impl<'d> ObjectMembers<'d> {
     /// Reads an object.
     pub(super) fn read(text: &'d str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
@@ -24,12 +24,12 @@ impl<'d> Members<'d> {
     }
 }
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
 
         impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
+            type Value = ObjectMembers<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
                 while let Some(Name(name)) = map.next_key()? {
                     members.push((name, map.next_value()?));
                 }
-                Ok(Members(members))
+                Ok(ObjectMembers(members))
             }
         }
 

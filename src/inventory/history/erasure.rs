@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::log::{LogFilter, ordered};
-use super::record::{CommitChanges, Entry};
-use super::run::Run;
+use super::record::{ChangeEntry, CommitChanges};
+use super::run::ChangeRun;
 use crate::access::Caller;
 use crate::inventory::schema::CHANGE_RUN;
 use crate::inventory::{Error, ErrorKind, Inventory};
@@ -79,7 +79,7 @@ impl Inventory {
         for record in records {
             let precondition = Precondition::Version(record.version);
             if record.key.kind == CHANGE_RUN {
-                let mut run = Run::read(record)?;
+                let mut run = ChangeRun::read(record)?;
                 let mut is_changed = false;
                 for commit in &mut run.commits {
                     is_changed |= what.erase(&mut commit.actor, &mut commit.entries);
@@ -101,7 +101,7 @@ impl Inventory {
 
 impl Erased {
     /// Erases in the entries of a commit. Returns whether there was anything to erase.
-    fn erase(self, actor: &mut ChangeActor, entries: &mut [Entry]) -> bool {
+    fn erase(self, actor: &mut ChangeActor, entries: &mut [ChangeEntry]) -> bool {
         match self {
             Self::Address(user) => match actor {
                 ChangeActor::User { id, email, .. } if *id == user => email.take().is_some(),
@@ -113,13 +113,13 @@ impl Erased {
                 let of_record = entries.iter_mut().filter(|entry| {
                     entry.id == id && !entry.is_erased && (entry.entity == entity || is_of_user(entry.entity))
                 });
-                of_record.map(Entry::erase).count() > 0
+                of_record.map(ChangeEntry::erase).count() > 0
             }
         }
     }
 }
 
-impl Entry {
+impl ChangeEntry {
     fn erase(&mut self) {
         self.is_erased = true;
         self.name.clear();

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::log::{LogFilter, LogReader, Span};
 use super::mark::CurrentMark;
 use super::position::Place;
-use super::record::{CommitChanges, Entry};
+use super::record::{ChangeEntry, CommitChanges};
 use crate::access::Caller;
 use crate::inventory::{ChangePage, ChangeQuery, Error, Inventory};
 use crate::model::{Change, ChangeAction, FieldChange, NetworkId, OrderDirection, Permission};
@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 struct PlacedEntry<'c> {
     place: Place,
     commit: &'c CommitChanges,
-    entry: &'c Entry,
+    entry: &'c ChangeEntry,
 }
 
 impl ChangeQuery {
@@ -201,7 +201,7 @@ impl PlacedEntry<'_> {
     }
 }
 
-impl Entry {
+impl ChangeEntry {
     /// Returns the fields that have changed: all of a record that is new or gone.
     fn changed_fields(&self) -> Result<BTreeMap<String, FieldChange>, Error> {
         let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).map_err(Error::internal);

@@ -9,7 +9,7 @@ use super::audience::Audience;
 use super::class::Class;
 use super::position::Place;
 use super::record::CommitChanges;
-use super::run::{Run, id_ending};
+use super::run::{ChangeRun, id_ending};
 use crate::access::Caller;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, CHANGED_LINK, CHANGED_TERM, WRITTEN};
 use crate::inventory::{Error, Inventory};
@@ -226,10 +226,10 @@ impl<'i> LogReader<'i> {
     }
 
     /// Reads the runs of the next slabs whose ends are in a range.
-    async fn slabs(&mut self, ends: TermRange, direction: Direction) -> Result<Vec<Run>, Error> {
+    async fn slabs(&mut self, ends: TermRange, direction: Direction) -> Result<Vec<ChangeRun>, Error> {
         let query = Query { limit: Some(self.at_once.1), ..ordered(&self.filter.runs(), direction) };
         let (records, is_cut) = self.inventory.records_within(&query, ends).await?;
-        let mut found = records.iter().map(Run::read).collect::<Result<Vec<Run>, Error>>()?;
+        let mut found = records.iter().map(ChangeRun::read).collect::<Result<Vec<ChangeRun>, Error>>()?;
         if let Some(end) = found.last().map(|run| run.end).filter(|_| is_cut) {
             // Of the last slab, there may be further runs.
             if found.iter().any(|run| run.end != end) {
@@ -237,7 +237,7 @@ impl<'i> LogReader<'i> {
             } else {
                 let exact = TermRange::exact(end.entry_key());
                 let (records, _) = self.inventory.records_within(&unlimited(query), exact).await?;
-                found = records.iter().map(Run::read).collect::<Result<Vec<Run>, Error>>()?;
+                found = records.iter().map(ChangeRun::read).collect::<Result<Vec<ChangeRun>, Error>>()?;
             }
         }
         self.records += found.len();
@@ -299,14 +299,14 @@ impl CommitChanges {
     }
 }
 
-fn commits_of(runs: Vec<Run>) -> Vec<CommitChanges> {
-    runs.into_iter().flat_map(Run::into_commits).collect()
+fn commits_of(runs: Vec<ChangeRun>) -> Vec<CommitChanges> {
+    runs.into_iter().flat_map(ChangeRun::into_commits).collect()
 }
 
 /// Returns the commits of a record, whether it is one of a commit or a run.
 pub(super) fn commits_in(record: &Record) -> Result<Vec<CommitChanges>, Error> {
     match record.key.kind {
-        CHANGE_RUN => Ok(Run::read(record)?.into_commits().collect()),
+        CHANGE_RUN => Ok(ChangeRun::read(record)?.into_commits().collect()),
         _ => Ok(vec![CommitChanges::read(record)?]),
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::Author;
 use super::audience::Audience;
 use super::event::SecurityEvent;
-use super::recorder::Changes;
+use super::recorder::CommitEntries;
 use crate::inventory::schema::{decode, share_key, user_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{ChangeAction, ChangedEntity, OrganizationId, Share, ShareId, User, UserId};
@@ -133,7 +133,7 @@ impl Inventory {
             }
         };
         let mark = self.history_mark().await?;
-        let mut changes = Changes::default();
+        let mut changes = CommitEntries::default();
         changes.add_event(event, name, Some(count))?;
         let mut batch = Batch::new();
         batch.guard(mark.guard());

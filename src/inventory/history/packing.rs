@@ -10,7 +10,7 @@ use super::class::Class;
 use super::log::{LogFilter, ordered};
 use super::mark::CurrentMark;
 use super::record::CommitChanges;
-use super::run::{Joining, Run};
+use super::run::{ChangeRun, Joining};
 use crate::inventory::schema::{CHANGE_TOTALS, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::OrganizationId;
@@ -56,7 +56,7 @@ impl Totals {
     }
 }
 
-impl Run {
+impl ChangeRun {
     pub(super) fn total(&self) -> Total {
         self.entries().fold(Total::default(), |Total { entries, bytes }, entry| Total {
             entries: entries + 1,
@@ -73,8 +73,8 @@ impl Inventory {
     /// Joins the oldest entries of an organization in the background, now and then.
     ///
     /// The more records a commit has, the likelier it is.
-    pub(super) fn pack_now_and_then(&self, organization: OrganizationId, recorded: Recorded) {
-        let Recorded { records, random } = recorded;
+    pub(super) fn pack_now_and_then(&self, organization: OrganizationId, recorded: EntriesAdded) {
+        let EntriesAdded { records, random } = recorded;
         if random < (u64::MAX / LOOKED_AT_EVERY).saturating_mul(records) {
             let inventory = self.with_own_state();
             self.state.tasks.spawn(|| true, async move { inventory.pack_history(organization).await });
@@ -121,7 +121,7 @@ impl Inventory {
         mark: &CurrentMark,
         organization: OrganizationId,
         records: &[Record],
-        runs: &[Run],
+        runs: &[ChangeRun],
     ) -> Result<bool, Error> {
         let mut batch = Batch::new();
         batch.guard(mark.guard());
@@ -134,7 +134,7 @@ impl Inventory {
             let total = totals.of(run.class);
             total.entries = total.entries.saturating_add(added.entries);
             total.bytes = total.bytes.saturating_add(added.bytes);
-            run.put(Run::key(self.new_id()?), Precondition::Absent, &mut batch)?;
+            run.put(ChangeRun::key(self.new_id()?), Precondition::Absent, &mut batch)?;
         }
         totals.put(known.as_ref(), &mut batch)?;
         self.commit_if_current(batch).await
@@ -166,14 +166,14 @@ impl Inventory {
 
 /// What a commit has added to the history.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recorded {
+pub(super) struct EntriesAdded {
     pub(super) records: u64,
     /// A random number.
     pub(super) random: u64,
 }
 
 /// Joins the records of commits that are in the order of the log.
-fn joined(organization: OrganizationId, changes: Vec<CommitChanges>) -> Vec<Run> {
+fn joined(organization: OrganizationId, changes: Vec<CommitChanges>) -> Vec<ChangeRun> {
     let mut joining = Joining::new(organization);
     let mut commit: Vec<CommitChanges> = Vec::new();
     for changes in changes {

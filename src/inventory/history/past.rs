@@ -131,7 +131,8 @@ impl Inventory {
         let organization = Some(caller.organization_id().uuid());
         let own = Query { organization, ids: Some(vec![id]), ..Query::new(kind) };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
-        let document: Document = serde_json::from_slice(&shown(entity, &record.body)?).map_err(Error::internal)?;
+        let document: Document =
+            serde_json::from_slice(&shown(entity, &record.body)?).map_err(Error::internal)?;
         let is_seen = network_of(&document).is_none_or(|network| caller.scope().allows(network));
         Ok(Some(document).filter(|_| is_seen))
     }

@@ -47,7 +47,12 @@ impl Inventory {
     }
 
     /// Returns the part of the history that a query names.
-    pub(super) async fn span_of(&self, mark: &CurrentMark, caller: &Caller, query: &ChangeQuery) -> Result<Span, Error> {
+    pub(super) async fn span_of(
+        &self,
+        mark: &CurrentMark,
+        caller: &Caller,
+        query: &ChangeQuery,
+    ) -> Result<Span, Error> {
         let mut span = Span { after: mark.mark.beginning(), until: None };
         if let Some(position) = &query.after {
             span.after = span.after.max(Some(self.place_of(mark, caller, "after", position).await?));

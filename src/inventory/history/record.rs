@@ -35,7 +35,7 @@ pub(super) struct CommitChanges {
     pub(super) class: Class,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) request_id: Option<String>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ChangeEntry>,
 }
 
 impl CommitChanges {
@@ -69,7 +69,7 @@ impl CommitChanges {
         Place { era: self.era, version, number, commit: self.commit }
     }
 
-    /// Returns the place of the last entry of the commit, whoever may see it.
+    /// Returns the place of the last entry of the commit, also if another record has it.
     pub(super) fn end(&self) -> Place {
         let last = self.entries.iter().map(|entry| entry.number).max().unwrap_or_default();
         self.place(last.max(self.count.saturating_sub(1)))
@@ -83,7 +83,7 @@ impl CommitChanges {
 
 /// A change as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct ChangeEntry {
     /// The number within the commit.
     pub(super) number: u32,
     pub(super) action: ChangeAction,
@@ -101,7 +101,7 @@ pub(super) struct Entry {
     pub(super) is_erased: bool,
 }
 
-impl Entry {
+impl ChangeEntry {
     /// Returns about the size of the entry, in bytes.
     pub(super) fn size(&self) -> usize {
         let length = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |text| text.get().len());

@@ -13,8 +13,8 @@ use super::class::Class;
 use super::difference::{Difference, FieldText, differences};
 use super::event::{SecurityEvent, is_credential};
 use super::mark::CurrentMark;
-use super::packing::Recorded;
-use super::record::{CommitChanges, Entry, StoredField};
+use super::packing::EntriesAdded;
+use super::record::{ChangeEntry, CommitChanges, StoredField};
 use crate::inventory::schema::{
     CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
     USER_API_KEY, decode, user_key,
@@ -90,17 +90,17 @@ impl Inventory {
         committed
     }
 
-    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<Recorded, Error> {
+    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<EntriesAdded, Error> {
         let mark = self.history_mark().await?;
         if !self.has_history {
             // Instances that record changes would not notice this one.
             batch.guard(mark.guard());
-            return Ok(Recorded::default());
+            return Ok(EntriesAdded::default());
         }
         let (before, user) = self.state_before(author, batch).await?;
         // What an entry says of the state before must be what the commit replaces.
         batch.require(|key| entity_of(key.kind).map(|_| unchanged(before.get(&key))));
-        let mut changes = Changes::default();
+        let mut changes = CommitEntries::default();
         for write in batch.writes() {
             let before = before.get(&write.key());
             changes.add(write, before)?;
@@ -112,7 +112,7 @@ impl Inventory {
             }
         }
         if changes.count == 0 {
-            return Ok(Recorded::default());
+            return Ok(EntriesAdded::default());
         }
         batch.guard(mark.guard());
         let mut actor = author.actor.clone();
@@ -144,13 +144,13 @@ impl Inventory {
         &self,
         mark: &CurrentMark,
         author: &Author,
-        changes: Changes,
+        changes: CommitEntries,
         batch: &mut Batch,
-    ) -> Result<Recorded, Error> {
+    ) -> Result<EntriesAdded, Error> {
         let mut commit = [0; 8];
         self.random.fill(&mut commit)?;
         let commit = u64::from_be_bytes(commit);
-        let mut recorded = Recorded { random: commit, ..Recorded::default() };
+        let mut recorded = EntriesAdded { random: commit, ..EntriesAdded::default() };
         let count = changes.count;
         for ((audience, class), Entries { list, .. }) in changes.finished() {
             recorded.records += 1;
@@ -185,7 +185,7 @@ fn as_store_error(error: Error) -> StoreError {
 
 /// The entries of a commit, by those who may see them.
 #[derive(Default)]
-pub(super) struct Changes {
+pub(super) struct CommitEntries {
     /// The number of entries so far.
     count: u32,
     /// Those of which the record is not full.
@@ -195,12 +195,12 @@ pub(super) struct Changes {
 
 #[derive(Default)]
 struct Entries {
-    list: Vec<Entry>,
+    list: Vec<ChangeEntry>,
     /// The size of their documents and fields.
     bytes: usize,
 }
 
-impl Changes {
+impl CommitEntries {
     /// Adds the entry of a write, if it changes anything.
     fn add(&mut self, write: &Write, before: Option<&Record>) -> Result<(), Error> {
         let Some(entity) = entity_of(write.key().kind) else { return Ok(()) };
@@ -247,7 +247,7 @@ impl Changes {
         let (number, id, name) = (0, key.id, name.unwrap_or_default());
         self.push(
             audience,
-            Entry { number, action, entity, id, name, document, fields, is_erased: false },
+            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
             bytes,
         );
         Ok(())
@@ -266,18 +266,18 @@ impl Changes {
         let (number, document, fields) = (0, None, count.map(field).into_iter().collect());
         self.push(
             audience,
-            Entry { number, action, entity, id, name, document, fields, is_erased: false },
+            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
             0,
         );
         Ok(())
     }
 
     /// Adds an entry, which gets the next number.
-    fn push(&mut self, audience: Audience, entry: Entry, bytes: usize) {
+    fn push(&mut self, audience: Audience, entry: ChangeEntry, bytes: usize) {
         let readers = (audience, Class::of(entry.action));
         let entries = self.open.entry(readers).or_default();
         entries.bytes += bytes;
-        entries.list.push(Entry { number: self.count, ..entry });
+        entries.list.push(ChangeEntry { number: self.count, ..entry });
         self.count += 1;
         if entries.bytes >= MAX_RECORD {
             self.full.push((readers, std::mem::take(entries)));

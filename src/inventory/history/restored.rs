@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::record::CommitChanges;
-use super::run::Run;
+use super::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, WRITTEN};
 use crate::inventory::{Error, Inventory};
 use crate::store::{Batch, Facets, Key, Precondition, Record, Version};
@@ -54,7 +54,7 @@ impl RestoredHistory {
     }
 
     fn add_run(&mut self, record: &Record, batch: &mut Batch) -> Result<Option<bool>, Error> {
-        let Ok(mut run) = Run::read(record) else { return Ok(None) };
+        let Ok(mut run) = ChangeRun::read(record) else { return Ok(None) };
         let Some(end) = self.era(run.end.era) else { return Ok(None) };
         run.end.era = end;
         for commit in &mut run.commits {

@@ -7,7 +7,7 @@ use super::limits::HistoryLimits;
 use super::log::{LogFilter, ordered};
 use super::packing::Total;
 use super::record::CommitChanges;
-use super::run::Run;
+use super::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, CREATED_AT, time_sort_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{OrganizationId, Timestamp};
@@ -50,7 +50,7 @@ impl Inventory {
                 for record in &found {
                     organizations.insert(match kind {
                         CHANGE => CommitChanges::read(record)?.organization_id,
-                        _ => Run::read(record)?.organization_id,
+                        _ => ChangeRun::read(record)?.organization_id,
                     });
                 }
                 organizations.retain(|organization| done.insert(*organization));
@@ -96,7 +96,7 @@ impl Inventory {
         let (records, is_cut) = self.records_within(&oldest, TermRange::new([], None)).await?;
         let mut batch = Batch::new();
         for record in &records {
-            let run = Run::read(record)?;
+            let run = ChangeRun::read(record)?;
             let is_too_much = total.entries > limits.max_entries || total.bytes > limits.max_bytes;
             if !is_too_much && run.last_time().is_none_or(|time| time >= beginning) {
                 break;

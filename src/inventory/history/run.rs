@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::audience::Audience;
 use super::class::Class;
 use super::position::Place;
-use super::record::{CommitChanges, Entry};
+use super::record::{ChangeEntry, CommitChanges};
 use crate::inventory::Error;
 use crate::inventory::schema::{
     CHANGE_RUN, CHANGED_TERM, CREATED_AT, WRITTEN, decode, encode, time_sort_key,
@@ -21,7 +21,7 @@ use crate::store::{Batch, Facets, Key, Precondition, Record, SortKey, Term};
 
 /// The body of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Run {
+pub(super) struct ChangeRun {
     pub(super) organization_id: OrganizationId,
     pub(super) audience: Audience,
     #[serde(default, skip_serializing_if = "Class::is_of_records")]
@@ -41,10 +41,10 @@ pub(super) struct JoinedCommit {
     pub(super) actor: ChangeActor,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ChangeEntry>,
 }
 
-impl Run {
+impl ChangeRun {
     pub(super) fn read(record: &Record) -> Result<Self, Error> {
         decode(record)
     }
@@ -63,7 +63,7 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &ChangeEntry> {
         self.commits.iter().flat_map(|commit| &commit.entries)
     }
 
@@ -107,11 +107,11 @@ pub(super) const fn id_ending(id: Uuid) -> [u8; 6] {
 #[derive(Debug)]
 pub(super) struct Joining {
     organization: OrganizationId,
-    finished: Vec<Run>,
+    finished: Vec<ChangeRun>,
     /// Those of the slab that is not full, by their audiences, each with its size in bytes.
-    open: BTreeMap<(Audience, Class), (Run, usize)>,
+    open: BTreeMap<(Audience, Class), (ChangeRun, usize)>,
     /// Those of it that are full themselves.
-    full: Vec<Run>,
+    full: Vec<ChangeRun>,
     /// The size of the slab that is not full, in bytes.
     size: usize,
 }
@@ -127,7 +127,7 @@ impl Joining {
 
     /// Adds the records of one commit.
     pub(super) fn add(&mut self, records: Vec<CommitChanges>) {
-        let mut entries: Vec<(u32, usize, Entry)> = Vec::new();
+        let mut entries: Vec<(u32, usize, ChangeEntry)> = Vec::new();
         let mut commits = Vec::new();
         for (index, mut changes) in records.into_iter().enumerate() {
             let taken = std::mem::take(&mut changes.entries);
@@ -141,7 +141,7 @@ impl Joining {
         }
     }
 
-    fn add_entry(&mut self, commit: &CommitChanges, entry: Entry) {
+    fn add_entry(&mut self, commit: &CommitChanges, entry: ChangeEntry) {
         let size = entry.size();
         if self.size > 0 && self.size + size > MAX_SLAB {
             self.end_slab();
@@ -163,21 +163,21 @@ impl Joining {
     fn end_slab(&mut self) {
         self.size = 0;
         let open = std::mem::take(&mut self.open).into_values().map(|(run, _)| run);
-        let runs: Vec<Run> = self.full.drain(..).chain(open).collect();
-        let end = runs.iter().filter_map(Run::last_place).max();
-        self.finished.extend(runs.into_iter().filter_map(|run| Some(Run { end: end?, ..run })));
+        let runs: Vec<ChangeRun> = self.full.drain(..).chain(open).collect();
+        let end = runs.iter().filter_map(ChangeRun::last_place).max();
+        self.finished.extend(runs.into_iter().filter_map(|run| Some(ChangeRun { end: end?, ..run })));
     }
 
     /// Returns the runs, in the order of their slabs.
-    pub(super) fn finish(mut self) -> Vec<Run> {
+    pub(super) fn finish(mut self) -> Vec<ChangeRun> {
         self.end_slab();
         self.finished
     }
 }
 
-fn empty_run(organization_id: OrganizationId, commit: &CommitChanges) -> Run {
+fn empty_run(organization_id: OrganizationId, commit: &CommitChanges) -> ChangeRun {
     let CommitChanges { audience, class, .. } = *commit;
-    Run { organization_id, audience, class, end: Place::BEGINNING, commits: Vec::new() }
+    ChangeRun { organization_id, audience, class, end: Place::BEGINNING, commits: Vec::new() }
 }
 
 impl JoinedCommit {
@@ -186,7 +186,7 @@ impl JoinedCommit {
     }
 }
 
-impl Run {
+impl ChangeRun {
     /// Returns the time of the last entry.
     pub(super) fn last_time(&self) -> Option<Timestamp> {
         self.commits.last().map(|commit| commit.at)

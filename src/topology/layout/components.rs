@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::containers::{GAP, LAYER_GAP, Level, Place};
+use super::containers::{ContainerPlace, GAP, LAYER_GAP, Level};
 use super::geometry::{Point, Size};
 use super::packing;
 
@@ -22,7 +22,7 @@ const MAX_RATIO: f64 = 6.0;
 #[derive(Debug)]
 struct Part {
     nodes: Vec<usize>,
-    places: Vec<Place>,
+    places: Vec<ContainerPlace>,
     extent: Size,
     /// The tier of its highest shape with lines to others outside of the container.
     tier: Option<usize>,
@@ -30,13 +30,13 @@ struct Part {
 
 impl Level {
     /// Places the shapes and returns their places and the extent of all.
-    pub(super) fn arrange(&self) -> (Vec<Place>, Size) {
+    pub(super) fn arrange(&self) -> (Vec<ContainerPlace>, Size) {
         let parts = self.parts();
         let (offsets, extent) = offsets(&parts);
-        let mut places = vec![Place::default(); self.network.len()];
+        let mut places = vec![ContainerPlace::default(); self.network.len()];
         for (part, offset) in parts.iter().zip(offsets) {
             for (node, place) in part.nodes.iter().zip(&part.places) {
-                places[*node] = Place { corner: place.corner.plus(offset).rounded(), ..*place };
+                places[*node] = ContainerPlace { corner: place.corner.plus(offset).rounded(), ..*place };
             }
         }
         (places, extent)
@@ -61,7 +61,7 @@ impl Level {
         } else {
             parts.extend(in_rows.into_iter().map(|node| {
                 let size = self.sizes[node];
-                let place = Place { corner: Point::default(), size, tier: None };
+                let place = ContainerPlace { corner: Point::default(), size, tier: None };
                 Part { tier: tier(&[node]), nodes: vec![node], places: vec![place], extent: size }
             }));
         }
@@ -69,7 +69,7 @@ impl Level {
             let sizes: Vec<Size> = in_grid.iter().map(|node| self.sizes[*node]).collect();
             let (corners, extent) = packing::grid(&sizes, GAP);
             let places = corners.into_iter().zip(sizes);
-            let places = places.map(|(corner, size)| Place { corner, size, tier: None }).collect();
+            let places = places.map(|(corner, size)| ContainerPlace { corner, size, tier: None }).collect();
             parts.push(Part { tier: tier(&in_grid), nodes: in_grid, places, extent });
         }
         parts

@@ -133,7 +133,7 @@ const STRETCH: f64 = 1.2;
 
 /// The place of a shape, relative to the content of its container.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ContainerPlace {
     pub(super) corner: Point,
     pub(super) size: Size,
     pub(super) tier: Option<usize>,
@@ -141,7 +141,7 @@ pub(super) struct Place {
 
 impl Level {
     /// Places the shapes, which are connected, and returns their places and the extent of all.
-    pub(super) fn arrange_connected(&self) -> (Vec<Place>, Size) {
+    pub(super) fn arrange_connected(&self) -> (Vec<ContainerPlace>, Size) {
         let without_tiers = |corners| PlacedTiers {
             corners,
             sizes: self.sizes.clone(),
@@ -155,7 +155,7 @@ impl Level {
         let bounds = bounds(&placed.corners, &placed.sizes);
         let places =
             placed.corners.into_iter().zip(placed.sizes).zip(placed.tiers).map(|((corner, size), tier)| {
-                Place { corner: corner.minus(bounds.corner()).rounded(), size, tier }
+                ContainerPlace { corner: corner.minus(bounds.corner()).rounded(), size, tier }
             });
         (places.collect(), bounds.size())
     }

@@ -155,8 +155,7 @@ fn joined_entries_are_read_as_before() {
             let mut query = ChangeQuery::default();
             let (since, until) = (all[place].at, all[place].at.plus_micros(2_500_000));
             (query.since, query.until) = (Some(since.into()), Some(until.into()));
-            let between =
-                all.iter().filter(|change| change.at > since && change.at <= until);
+            let between = all.iter().filter(|change| change.at > since && change.at <= until);
             let page = inventory.changes(&owner, &query).await.unwrap();
             assert_eq!(page.changes, between.cloned().collect::<Vec<_>>());
         }

@@ -1,7 +1,7 @@
 use bytes::Bytes;
 
 use super::check::term_names;
-use super::difference::{Difference, ReplacedRows, borrowed};
+use super::difference::{FacetDifference, ReplacedRows, borrowed};
 use super::pack::{Packed, Packs, pack};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
@@ -22,7 +22,7 @@ enum Change {
     Replace {
         id: RowId,
         row: Row,
-        difference: Difference,
+        difference: FacetDifference,
         body: Bytes,
     },
     Insert {
@@ -57,7 +57,7 @@ impl Index {
         for change in changes {
             match change {
                 Change::Delete(id) => {
-                    replaced.add(self.remove(id), Difference::default());
+                    replaced.add(self.remove(id), FacetDifference::default());
                     body_of(id, None);
                 }
                 Change::Replace { id, row, difference, body } => {
@@ -100,10 +100,10 @@ impl Index {
     }
 
     /// Compares a row with the one that replaces it.
-    fn difference(&self, id: RowId, new: &Row) -> Option<Difference> {
+    fn difference(&self, id: RowId, new: &Row) -> Option<FacetDifference> {
         let old = self.rows.get(id).asserted()?;
         let moves = old.partition != new.partition;
-        Some(Difference::new(&old.facets, &new.facets, moves, self.rows.common_values()))
+        Some(FacetDifference::new(&old.facets, &new.facets, moves, self.rows.common_values()))
     }
 
     pub(super) fn row(
@@ -220,8 +220,8 @@ impl Index {
 
     /// Replaces a row whose unique keys were released, and returns it. Orders in which it keeps its place, and equal
     /// links, terms and unique keys, stay untouched.
-    fn replace(&mut self, id: RowId, new: Row, difference: &Difference) -> Option<Row> {
-        let Difference { links, terms, unique_keys } = difference;
+    fn replace(&mut self, id: RowId, new: Row, difference: &FacetDifference) -> Option<Row> {
+        let FacetDifference { links, terms, unique_keys } = difference;
         let old = self.rows.get(id).asserted()?;
         let table = self.tables.get(&new.table).asserted()?;
         let moved = old.partition != new.partition;

@@ -13,32 +13,32 @@ use crate::store::index::rows::packed::PackedFacets;
 
 /// The links, terms and unique keys that a record loses and gains.
 #[derive(Debug, Default)]
-pub(super) struct Difference {
-    pub(super) links: Change<Uuid>,
-    pub(super) terms: Change<Box<[u8]>>,
-    pub(super) unique_keys: Change<Box<[u8]>>,
+pub(super) struct FacetDifference {
+    pub(super) links: FacetChange<Uuid>,
+    pub(super) terms: FacetChange<Box<[u8]>>,
+    pub(super) unique_keys: FacetChange<Box<[u8]>>,
 }
 
 /// Named values that a record loses and gains.
 #[derive(Debug)]
-pub(super) struct Change<V> {
+pub(super) struct FacetChange<V> {
     pub(super) lost: Vec<(NameId, V)>,
     pub(super) gained: Vec<(NameId, V)>,
 }
 
-impl<V> Change<V> {
+impl<V> FacetChange<V> {
     pub(super) const fn is_empty(&self) -> bool {
         self.lost.is_empty() && self.gained.is_empty()
     }
 }
 
-impl<V> Default for Change<V> {
+impl<V> Default for FacetChange<V> {
     fn default() -> Self {
         Self { lost: Vec::new(), gained: Vec::new() }
     }
 }
 
-impl Difference {
+impl FacetDifference {
     /// Compares the facets of a record before and after a write.
     ///
     /// The terms of a record that moves to another organization or network are all lost and gained, because another
@@ -78,10 +78,10 @@ pub(super) fn borrowed(values: &[(NameId, Box<[u8]>)]) -> impl Iterator<Item = (
 ///
 /// The caller drops them after it has released the lock: freeing megabytes takes time.
 #[derive(Debug, Default)]
-pub(crate) struct ReplacedRows(Vec<(Row, Difference)>);
+pub(crate) struct ReplacedRows(Vec<(Row, FacetDifference)>);
 
 impl ReplacedRows {
-    pub(super) fn add(&mut self, row: Option<Row>, difference: Difference) {
+    pub(super) fn add(&mut self, row: Option<Row>, difference: FacetDifference) {
         self.0.extend(row.map(|row| (row, difference)));
     }
 }

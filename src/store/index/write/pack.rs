@@ -6,7 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::check::check_facets;
-use super::difference::Difference;
+use super::difference::FacetDifference;
 use crate::fair_threads::yield_turn;
 use crate::store::index::Index;
 use crate::store::index::interner::{Interner, NameId, Partition};
@@ -47,18 +47,18 @@ pub(super) struct Packed {
     pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
     /// What the put changes in the version of its record that the packer has seen; `None`: it has seen none.
-    difference: Option<(u64, Difference)>,
+    difference: Option<(u64, FacetDifference)>,
 }
 
 impl Packed {
     /// Returns what the put changes in this row, if that is known.
-    pub(super) fn difference(&self, row: &Row) -> Option<&Difference> {
+    pub(super) fn difference(&self, row: &Row) -> Option<&FacetDifference> {
         let (version, difference) = self.difference.as_ref()?;
         Some(difference).filter(|_| *version == row.version)
     }
 
     /// Takes out what the put changes in this row, if that is known.
-    pub(super) fn take_difference(&mut self, row: &Row) -> Option<Difference> {
+    pub(super) fn take_difference(&mut self, row: &Row) -> Option<FacetDifference> {
         self.difference.take_if(|(version, _)| *version == row.version).map(|(_, difference)| difference)
     }
 }
@@ -142,7 +142,7 @@ impl Packer {
         packed.difference = self.rows.get(key).map(|(row, partition)| {
             let Facets { network, organization, .. } = *facets;
             let moves = *partition != Partition { network, organization };
-            (row.version, Difference::new(&row.facets, &packed.facets, moves, &self.common))
+            (row.version, FacetDifference::new(&row.facets, &packed.facets, moves, &self.common))
         });
         Some(packed)
     }
