@@ -21,6 +21,9 @@ use crate::backend::TestStore;
 use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
+/// The kinds of the records of the history.
+const HISTORY_KINDS: [&str; 4] = ["history", "change", "change_run", "change_totals"];
+
 /// An organization with two networks and two tags, in a store of the current backend. It also has the means to observe
 /// the store.
 #[derive(Clone)]
@@ -303,7 +306,7 @@ impl Fixture {
         self.store.hook().purges()
     }
 
-    /// Returns everything in the store, by key.
+    /// Returns everything in the store but the history, by key. The history keeps what is gone.
     ///
     /// Facets are those of a snapshot, not the latest recorded ones: concurrent commits are recorded in the order in
     /// which their answers are received, which may not be the order in which they took effect.
@@ -317,18 +320,15 @@ impl Fixture {
             }
             contents.extend(entries.into_iter().map(Stored::from));
         }
-        // Each instance writes it before its first change, which may then fail.
-        contents.retain(|stored| stored.kind() != "history");
+        contents.retain(|stored| !HISTORY_KINDS.contains(&stored.kind()));
         contents.sort_unstable_by_key(|stored| stored.record.key);
         contents
     }
 
-    /// Returns the records in which an id appears, as their own or as another record's. The history is left out: it
-    /// keeps what is gone.
+    /// Returns the records in which an id appears, as their own or as another record's, beside the history.
     pub(crate) async fn mentioning(&self, id: impl Into<Uuid>) -> Vec<Key> {
         let id = id.into();
-        let mut contents = self.contents().await;
-        contents.retain(|stored| stored.kind() != "change");
+        let contents = self.contents().await;
         contents.iter().filter(|stored| stored.mentions(id)).map(|stored| stored.record.key).collect()
     }
 
