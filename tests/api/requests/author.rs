@@ -259,7 +259,7 @@ impl Author<'_> {
             "service_definition" => "nginx|Proxmox%20VE",
             "source" => "Manual|Unknown|x",
             "hidden" | "stale" => "true|false|1",
-            "from" | "since" | "to" | "until" => "2999-01-01T00:00:00Z|2000-01-01T00:00:00Z|x",
+            "from" | "to" => "2999-01-01T00:00:00Z|2000-01-01T00:00:00Z|x",
             "seen_since" => "2026-08-01T12:00:00Z|2026-08-01|x",
             "contains" => "10.0.0.1|2001:db8::1|x",
             "kind" => "if_entries|addresses|lldp|ports|x",
