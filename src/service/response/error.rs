@@ -108,7 +108,7 @@ impl ApiError {
 
     pub(crate) fn too_many_past_readings(retry_after: u64) -> Self {
         let message = format!(
-            "Another list, diff or summary of the past is being made for you, or too many for others. Retry in {retry_after} seconds."
+            "Too many lists, diffs and summaries of the past are being made, or one for you. Retry in {retry_after} seconds."
         );
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }

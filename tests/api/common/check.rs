@@ -239,6 +239,7 @@ fn check_allowance(reply: &Reply, limit: RateLimit) {
         let others = [
             "large bodies",
             "lists without a limit",
+            "lists, diffs and summaries of the past",
             "streams",
             "reports",
             "imports",

@@ -192,11 +192,13 @@ async fn one_list_of_the_past_is_made_for_a_caller_at_a_time() {
     }
     let at = fixture.newest_position().await;
     let target = format!("{HOSTS}?at={at}&limit=1000");
-    let begun = Reading::begin(fixture.server.api.clone(), with_key(get(&target), &fixture.key)).await;
-    let reply = fixture.as_owner(get(&format!("{HOSTS}?at={at}&limit=1"))).await;
-    reply.refuses(429, "rate_limit_exceeded");
-    fixture.as_owner(get(&format!("{CHANGES}/diff?from={at}"))).await.refuses(429, "rate_limit_exceeded");
-    fixture.as_owner(get(&format!("{HOSTS}?limit=1"))).await.data();
+    let server = fixture.configured(|builder| builder);
+    let begun = Reading::begin(server.api.clone(), with_key(get(&target), &fixture.key)).await;
+    let short = format!("{HOSTS}?at={at}&limit=1");
+    server.get_with(&fixture.key, &short).await.refuses(429, "rate_limit_exceeded");
+    let diff = format!("{CHANGES}/diff?from={at}");
+    server.get_with(&fixture.key, &diff).await.refuses(429, "rate_limit_exceeded");
+    server.get_with(&fixture.key, &format!("{HOSTS}?limit=1")).await.data();
     drop(begun);
-    fixture.as_owner(get(&format!("{HOSTS}?at={at}&limit=1"))).await.data();
+    server.get_with(&fixture.key, &short).await.data();
 }

@@ -101,7 +101,7 @@ pub(super) async fn random_states(fixture: &Fixture, seed: u64, steps: u128) -> 
 pub(super) async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
     let number = 1 + random.u128(..6);
     let host: HostId = id(number);
-    let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
+    let network = if number.is_multiple_of(2) { fixture.network } else { fixture.other_network };
     match (random.u8(..6), fixture.try_host(host).await) {
         (0, Ok(_)) => fixture.delete(host).await.unwrap(),
         (1, Ok(mut host)) => {
@@ -125,7 +125,7 @@ pub(super) async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
             fixture.put(&host).await;
         }
         (_, Ok(mut host)) => {
-            host.description = (step % 2 == 0).then(|| "text".to_owned());
+            host.description = step.is_multiple_of(2).then(|| "text".to_owned());
             fixture.put(&host).await;
         }
         (_, Err(_)) => drop(fixture.put(&rich_host(number, network, &fixture.tags)).await),
