@@ -409,8 +409,9 @@ mod tests {
 
     #[test]
     fn every_kind_is_deleted_with_its_organization_or_known_to_outlive_it() {
-        // The first two begin and end a deletion, the next two belong to no organization, and the last one is deleted last.
-        let others = [ORGANIZATION, ORGANIZATION_DELETION, HOST_FACETS, REVOCATION, APPLICATION_KIND];
+        // The first two begin and end a deletion, the next three belong to no organization, and the last one is deleted last.
+        let others =
+            [ORGANIZATION, ORGANIZATION_DELETION, HOST_FACETS, REVOCATION, HISTORY, APPLICATION_KIND];
         for kind in KINDS {
             assert!(KINDS_OF_ORGANIZATION.contains(kind) != others.contains(kind), "{kind}");
         }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::LIFETIME_MICROS;
 use super::record::{AnsweredRequest, DoneHost, RequestAnswer};
 use crate::access::{Caller, Clock};
-use crate::inventory::schema::{REQUEST_LINK, decode, encode, facets};
+use crate::inventory::schema::{HISTORY, REQUEST_LINK, decode, encode, facets};
 use crate::inventory::{BulkChange, Error};
 use crate::model::{HostId, NetworkId, OrganizationId, Timestamp, UserId};
 use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version};
@@ -160,9 +160,10 @@ impl PendingAnswer {
 
     /// Commits a batch together with the noted answer, if there is one.
     ///
-    /// A batch without writes only checks something.
+    /// A batch without writes only checks something, and one of the mark of the history alone opens the history for all requests.
     pub(super) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        if self.progress().noted.is_none() || batch.writes().is_empty() {
+        let is_own = batch.writes().iter().any(|write| write.key().kind != HISTORY);
+        if self.progress().noted.is_none() || !is_own {
             return self.store.commit(batch).await;
         }
         self.commit_with_answer(batch).await

@@ -19,6 +19,9 @@ const HOST: Name = Name::new("host");
 /// The kind of the records of when keys were last used.
 const KEY_USE: Name = Name::new("key_use");
 
+/// The kinds of the records of the history that a server reads and writes when it opens the history, before its first change.
+const OF_HISTORY: [Name; 3] = [Name::new("history"), Name::new("change"), Name::new("change_run")];
+
 /// A store of the current backend, which counts its operations in progress.
 pub(crate) type WatchedStore = Interceptor<Arc<dyn Store>, InProgress>;
 
@@ -72,7 +75,7 @@ impl Intercept for InProgress {
     }
 }
 
-/// A hook that records, delays and fails the operations of a store.
+/// A hook that records, delays and fails the operations of a store. It only fails those that concern the history alone.
 #[derive(Debug)]
 pub(crate) struct Hook {
     seen: Mutex<Seen>,
@@ -197,13 +200,16 @@ impl Hook {
         let mut seen = self.seen.lock().unwrap();
         let number = seen.number;
         seen.number += 1;
-        seen.lists += usize::from(matches!(operation, Operation::List(_)));
-        seen.calls.push(Recorded { call: describe(operation), records: Vec::new() });
+        if !concerns_history(operation) {
+            seen.lists += usize::from(matches!(operation, Operation::List(_)));
+            seen.calls.push(Recorded { call: describe(operation), records: Vec::new() });
+        }
+        let place = if concerns_history(operation) { usize::MAX } else { seen.calls.len() - 1 };
         let is_due = match fault {
             Fault::From(first, _) | Fault::Body(first, _) => number >= first,
             _ => true,
         };
-        (seen.calls.len() - 1, if is_due { fault } else { Fault::None })
+        (place, if is_due { fault } else { Fault::None })
     }
 
     fn record_result(&self, place: usize, reply: &Reply) {
@@ -225,6 +231,7 @@ impl Intercept for Hook {
         let (place, fault) = self.record(call.operation());
         self.pause().await;
         let _permit = match call.operation() {
+            operation if concerns_history(operation) => None,
             Operation::List(query) if query.kind == HOST => Some(self.open.acquire().await.unwrap()),
             Operation::Commit(batch) if batch.writes().iter().any(|write| write.key().kind != KEY_USE) => {
                 self.commits.fetch_add(1, Ordering::SeqCst);
@@ -244,7 +251,9 @@ impl Intercept for Hook {
             }
             _ => {}
         }
-        if let Operation::Commit(batch) = call.operation() {
+        if let Operation::Commit(batch) = call.operation()
+            && !concerns_history(call.operation())
+        {
             self.seen.lock().unwrap().written.extend_from_slice(batch.writes());
         }
         let mut reply = call.proceed().await?;
@@ -259,6 +268,19 @@ impl Intercept for Hook {
             _ => {}
         }
         Ok(reply)
+    }
+}
+
+/// Returns whether an operation reads or writes records of the history and no others.
+fn concerns_history(operation: &Operation) -> bool {
+    match operation {
+        Operation::Get(keys) => !keys.is_empty() && keys.iter().all(|key| OF_HISTORY.contains(&key.kind)),
+        Operation::List(query) => OF_HISTORY.contains(&query.kind),
+        Operation::Commit(batch) => {
+            let mut writes = batch.writes().iter();
+            !batch.writes().is_empty() && writes.all(|write| OF_HISTORY.contains(&write.key().kind))
+        }
+        _ => false,
     }
 }
 

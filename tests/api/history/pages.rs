@@ -110,9 +110,13 @@ fn filters_select_entries() {
             assert_eq!(page.told(), expected, "{filters}");
         }
         let by_member = fixture.changes(&format!("after={start}&actor={member}")).await.entries();
-        assert_eq!(by_member[0]["actor"], json!({"type": "User", "id": member}));
+        let email = &fixture.member.email;
+        assert_eq!(by_member[0]["actor"], json!({"type": "User", "id": member, "email": email}));
         let key_id = fixture.member_key_id;
-        assert_eq!(by_member[1]["actor"], json!({"type": "User", "id": member, "key_id": key_id}));
+        assert_eq!(
+            by_member[1]["actor"],
+            json!({"type": "User", "id": member, "email": email, "key_id": key_id})
+        );
         assert_eq!(by_member[1]["fields"], json!({"name": {"before": "printer", "after": "renamed"}}));
     });
 }

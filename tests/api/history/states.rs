@@ -116,17 +116,24 @@ fn faults_of_moments_name_their_parameter() {
         let abroad = fixture.owner_key(&fixture.abroad).await;
         let theirs = fixture.newest(&abroad).await;
         for (target, field) in [
-            (format!("{CHANGES}/diff?from={theirs}"), "from"),
             (format!("{CHANGES}/diff?from={position}&to=x"), "to"),
             (format!("{CHANGES}/summary?since=x"), "since"),
-            (format!("{CHANGES}/summary?until={theirs}"), "until"),
-            (format!("{HOSTS}?at={theirs}"), "at"),
+            (format!("{HOSTS}?at=x"), "at"),
         ] {
             let reply = fixture.as_owner(get(&target)).await;
             assert_eq!(reply.refuses(400, "validation_invalid_format"), &json!({"field": field}), "{target}");
         }
         let reply = fixture.as_owner(get(&format!("{CHANGES}/diff"))).await;
         assert_eq!(reply.refuses(400, "validation_required"), &json!({"field": "from"}));
+        for target in [
+            format!("{CHANGES}/diff?from={theirs}"),
+            format!("{CHANGES}/summary?until={theirs}"),
+            format!("{HOSTS}?at={theirs}"),
+            format!("{CHANGES}?after={theirs}"),
+            format!("{CHANGES}/stream?after={theirs}"),
+        ] {
+            fixture.as_owner(get(&target)).await.refuses(410, "position_gone");
+        }
         let early = "2000-01-01T00:00:00Z";
         for target in [format!("{HOSTS}?at={early}"), format!("{CHANGES}/diff?from={early}")] {
             fixture.as_owner(get(&target)).await.refuses(410, "position_gone");
