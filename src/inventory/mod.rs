@@ -88,8 +88,8 @@ pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 pub(crate) use history::ChangeReader;
-use history::KnownHistory;
 pub use history::{ChangeWatch, HistoryLimits};
+use history::{KnownHistory, Recording};
 pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Begun, KeyedRequest, RequestAnswer};
@@ -202,7 +202,7 @@ pub struct Inventory {
     /// The custom fields by which hosts and networks are found.
     custom_index: CustomIndex,
     /// Whether changes are recorded.
-    has_history: bool,
+    recording: Recording,
     history_limits: HistoryLimits,
     #[cfg(feature = "discovery")]
     port_names: PortNames,
@@ -260,7 +260,10 @@ impl Inventory {
             history: Arc::clone(&self.state.history),
             ..State::default()
         };
-        Self { state: Arc::new(state), ..self.clone() }
+        // What it stores is not a part of the request.
+        let store =
+            self.pending_answer.as_ref().map_or_else(|| Arc::clone(&self.store), |pending| pending.store());
+        Self { state: Arc::new(state), store, pending_answer: None, ..self.clone() }
     }
 }
 

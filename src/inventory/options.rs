@@ -7,7 +7,7 @@ use super::Inventory;
 use super::custom::CustomIndex;
 use super::effects::HOST_EFFECTS;
 use super::existing_organizations::ExistingOrganizations;
-use super::history::HistoryLimits;
+use super::history::{HistoryLimits, Recording};
 use super::hosts::HostTerms;
 use super::measured_store::MeasuredStore;
 use super::quotas::Quotas;
@@ -54,7 +54,7 @@ impl Inventory {
             pending_answer: None,
             policy: None,
             custom_index: CustomIndex::default(),
-            has_history: true,
+            recording: Recording::On,
             history_limits: HistoryLimits::default(),
             #[cfg(feature = "discovery")]
             port_names: PortNames::new(),
@@ -127,7 +127,7 @@ impl Inventory {
     /// Does not record changes. The methods and endpoints of the history then have nothing to show.
     #[must_use]
     pub fn without_history(self) -> Self {
-        Self { has_history: false, ..self }
+        Self { recording: Recording::Off, ..self }
     }
 
     /// Sets the time after which a session expires, however often it is used. Default: 7 days.

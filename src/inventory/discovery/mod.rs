@@ -47,6 +47,7 @@ pub(in crate::inventory) use self::reported::given_ids;
 use self::subnets::Subnets;
 pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::collections::handle;
+use super::history::Recording;
 use super::hosts::HostTerms;
 use super::policy::{Actor, Review};
 use super::records::belongs_to;
@@ -220,7 +221,7 @@ impl Inventory {
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
             inventory.policy = inventory.policy.map(Review::of_dry_run);
-            inventory.has_history = false;
+            inventory.recording = Recording::DryRun;
         }
         inventory.policy = inventory.policy.map(Review::of_request);
         // The overlay has versions of its own.

@@ -73,7 +73,7 @@ impl Inventory {
         has_fields: bool,
     ) -> Result<ChangePage, Error> {
         let mark = self.history_mark().await?;
-        if !self.has_history {
+        if !self.recording.is_on() {
             let next = mark.mark.key.seal(caller.organization_id(), Place::BEGINNING);
             return Ok(ChangePage::new(Vec::new(), next, false));
         }

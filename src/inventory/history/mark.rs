@@ -122,7 +122,7 @@ impl Inventory {
     /// Reads the mark that another instance has written.
     fn agreed_mark(&self, record: &Record) -> Result<CurrentMark, Error> {
         let mark: HistoryMark = decode(record)?;
-        if mark.is_recording != self.has_history {
+        if mark.is_recording != self.recording.is_on() {
             let text =
                 "another instance with this store records changes and this one does not, or conversely";
             return Err(StoreError::unavailable(text).into());
@@ -136,7 +136,7 @@ impl Inventory {
     /// keeps the key that it had in the other store. The entries are then written again in their order, in an era of
     /// their own, and another one begins.
     async fn open_history(&self, record: Option<Record>) -> Result<Option<CurrentMark>, Error> {
-        let is_recording = self.has_history;
+        let is_recording = self.recording.is_on();
         let known: Option<HistoryMark> = record.as_ref().map(decode).transpose()?;
         let mark = match known {
             Some(mark) if is_recording && !mark.is_recording => {

@@ -54,6 +54,21 @@ use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
 use crate::model::{ChangeActor, OrganizationId, UserId};
 
+/// Whether changes are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::inventory) enum Recording {
+    On,
+    Off,
+    /// Nothing is stored: neither changes nor what is known of the history.
+    DryRun,
+}
+
+impl Recording {
+    pub(in crate::inventory) const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
 /// Who makes a change, and in which organization.
 #[derive(Clone, Debug)]
 pub(in crate::inventory) struct Author {

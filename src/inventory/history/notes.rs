@@ -89,7 +89,7 @@ impl Inventory {
     }
 
     fn note(&self, event: (ChangeAction, Key)) {
-        if !self.has_history || !self.state.history.notes.add(event) {
+        if !self.recording.is_on() || !self.state.history.notes.add(event) {
             return;
         }
         let inventory = self.with_own_state();

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::Author;
 use super::audience::Audience;
 use super::class::Class;
 use super::difference::{Difference, FieldText, differences};
@@ -15,6 +14,7 @@ use super::event::{SecurityEvent, is_credential};
 use super::mark::CurrentMark;
 use super::packing::EntriesAdded;
 use super::record::{ChangeEntry, CommitChanges, StoredField};
+use super::{Author, Recording};
 use crate::inventory::schema::{
     CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
     USER_API_KEY, decode, user_key,
@@ -75,7 +75,8 @@ impl Inventory {
         mut batch: Batch,
     ) -> Result<(), StoreError> {
         let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
-        if !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
+        let is_dry_run = self.recording == Recording::DryRun;
+        if is_dry_run || !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
             return self.store.commit(batch).await;
         }
         let recorded = self.record(author, &mut batch).await.map_err(as_store_error)?;
@@ -92,7 +93,7 @@ impl Inventory {
 
     async fn record(&self, author: &Author, batch: &mut Batch) -> Result<EntriesAdded, Error> {
         let mark = self.history_mark().await?;
-        if !self.has_history {
+        if !self.recording.is_on() {
             // Instances that record changes would not notice this one.
             batch.guard(mark.guard());
             return Ok(EntriesAdded::default());

@@ -158,6 +158,11 @@ impl PendingAnswer {
         Ok(self.commit_with_answer(Batch::new()).await?)
     }
 
+    /// Returns the store beneath, in which nothing is stored with the answer.
+    pub(in crate::inventory) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
     /// Commits a batch together with the noted answer, if there is one.
     ///
     /// A batch without writes only checks something, and one of the mark of the history alone opens the history for all requests.

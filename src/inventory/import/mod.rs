@@ -23,6 +23,7 @@ use self::dry_run::DryRunStore;
 use self::options::{ImportTarget, require_importer};
 use self::parse::{LineParser, ParsedLine, refusal};
 use self::rows::ImportRows;
+use super::history::Recording;
 use super::hosts::{EncodedHost, Hosts};
 use super::policy::Review;
 use super::records::belongs_to;
@@ -136,7 +137,7 @@ impl Inventory {
         if let Some(checking) = &checking {
             inventory.store = Arc::clone(checking) as Arc<dyn Store>;
             inventory.policy = inventory.policy.map(Review::of_dry_run);
-            inventory.has_history = false;
+            inventory.recording = Recording::DryRun;
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
