@@ -143,7 +143,7 @@ fn excerpts_of_the_guide_are_in_the_sqlite_store() {
 fn sizes_of_stores_that_the_guide_names_are_true() {
     let lines = |files: &[&str]| files.iter().map(|file| file.lines().count()).sum::<usize>();
     let [rust @ .., sql] = SQLITE_STORE;
-    assert!(lines(&rust) <= 550 && lines(&[sql]) <= 50, "{} and {}", lines(&rust), lines(&[sql]));
+    assert!(lines(&rust) <= 560 && lines(&[sql]) <= 50, "{} and {}", lines(&rust), lines(&[sql]));
     assert!(lines(&[include_str!("../src/testing/reference.rs")]) <= 300);
     // Each wrapper: from its documentation to the next one.
     let wrappers = include_str!("../examples/wrapper.rs");

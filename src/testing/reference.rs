@@ -157,10 +157,8 @@ impl State {
                     let version = version_of(*key);
                     self.last_version = self.last_version.max(version.0);
                     let record = Record { key: *key, version, body: body.clone() };
-                    self.entries.insert(
-                        *key,
-                        Entry::new(record, as_returned(facets.completed(version).into_owned())),
-                    );
+                    let facets = as_returned(facets.completed(version).into_owned());
+                    self.entries.insert(*key, Entry::new(record, facets));
                 }
                 Write::Delete { key, .. } => drop(self.entries.remove(key)),
             }

@@ -130,14 +130,20 @@ impl Inventory {
         Ok(CurrentMark { version: record.version, mark: Arc::new(mark) })
     }
 
-    /// Writes the mark anew. `None`: another instance has written it in the meantime.
+    /// Opens the history. `None`: another instance has written the mark in the meantime.
     ///
-    /// The version that the mark gets is greater than that of every entry, unless the store was restored since: an entry
-    /// keeps the key that it had in the other store. The entries are then written again in their order, in an era of
-    /// their own, and another one begins.
+    /// The mark is written anew, if the store may have been restored: an entry keeps the key that it had in the other store. The version
+    /// that the mark gets is greater than that of every entry of this store. Entries of another one are then written again in their
+    /// order, in an era of their own, and another one begins.
     async fn open_history(&self, record: Option<Record>) -> Result<Option<CurrentMark>, Error> {
         let is_recording = self.recording.is_on();
         let known: Option<HistoryMark> = record.as_ref().map(decode).transpose()?;
+        if let (Some(record), Some(mark)) = (&record, &known)
+            && mark.is_recording == is_recording
+            && self.has_own_entries().await?
+        {
+            return Ok(Some(CurrentMark { version: record.version, mark: Arc::new(mark.clone()) }));
+        }
         let mark = match known {
             Some(mark) if is_recording && !mark.is_recording => {
                 let era = mark.era.saturating_add(1);
@@ -212,13 +218,31 @@ impl Inventory {
         Ok(is_other.then_some(greatest))
     }
 
+    /// Returns whether all entries are known to have been written in this store.
+    async fn has_own_entries(&self) -> Result<bool, Error> {
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let query = Query { limit: Some(1), ..ordered(&Query::new(CHANGE), direction) };
+            let (found, _) = self.records_within(&query, TermRange::new([], None)).await?;
+            let Some(record) = found.first() else { return self.has_no_runs().await };
+            if !self.has_own_key(record).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn has_no_runs(&self) -> Result<bool, Error> {
+        let any = Query { limit: Some(1), max_bytes: Some(0), ..Query::new(CHANGE_RUN) };
+        Ok(self.store.list(&any).await?.total == 0)
+    }
+
     /// Returns whether the key of a record is that of its version, or what it says itself.
     async fn has_own_key(&self, record: &Record) -> Result<bool, Error> {
         if record.key.kind != CHANGE {
             return Ok(true);
         }
         let key = CommitChanges::read(record)?.place(0).commit_key();
-        let own = Query { ids: Some(vec![record.key.id]), ..Query::new(CHANGE) };
+        let own = Query { ids: Some(vec![record.key.id]), limit: Some(1), ..Query::new(CHANGE) };
         let (found, _) = self.records_within(&own, TermRange::exact(key)).await?;
         Ok(!found.is_empty())
     }

@@ -122,9 +122,8 @@ impl Inventory {
         let Some(place) = mark.mark.key.open(organization, position) else {
             return Err(self.position_gone(mark, caller).await?);
         };
-        let is_there = place == Place::BEGINNING
-            || mark.mark.beginning().is_none_or(|beginning| place > beginning)
-                && self.is_in_log(organization, place).await?;
+        let beginning = mark.mark.beginning().unwrap_or(Place::BEGINNING);
+        let is_there = place == beginning || place > beginning && self.is_in_log(organization, place).await?;
         if is_there { Ok(place) } else { Err(self.position_gone(mark, caller).await?) }
     }
 

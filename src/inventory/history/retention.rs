@@ -1,6 +1,6 @@
 //! Deletes the oldest entries beyond the limits of the history.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::class::Class;
 use super::limits::HistoryLimits;
@@ -11,7 +11,7 @@ use super::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, CREATED_AT, time_sort_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{OrganizationId, Timestamp};
-use crate::store::{Batch, Direction, KeyFilter, Precondition, Query, TermRange};
+use crate::store::{Batch, Direction, KeyFilter, Precondition, Query, Record, TermRange};
 
 /// The number of records that one commit deletes at most.
 const DELETED_TOGETHER: usize = 200;
@@ -94,24 +94,47 @@ impl Inventory {
         let total = totals.of(class);
         let oldest = Query { limit: Some(DELETED_TOGETHER), ..ordered(&filter.runs(), Direction::Ascending) };
         let (records, is_cut) = self.records_within(&oldest, TermRange::new([], None)).await?;
-        let mut batch = Batch::new();
-        for record in &records {
-            let run = ChangeRun::read(record)?;
+        let slabs = self.whole_slabs(filter, records).await?;
+        let (mut batch, mut deleted, count) = (Batch::new(), 0, slabs.len());
+        for runs in slabs {
             let is_too_much = total.entries > limits.max_entries || total.bytes > limits.max_bytes;
-            if !is_too_much && run.last_time().is_none_or(|time| time >= beginning) {
+            if !is_too_much && runs.iter().any(|(_, run)| run.last_time() >= Some(beginning)) {
                 break;
             }
-            let Total { entries, bytes } = run.total();
-            total.entries = total.entries.saturating_sub(entries);
-            total.bytes = total.bytes.saturating_sub(bytes);
-            batch.delete(record.key, Precondition::Version(record.version));
+            // A part of a slab would leave a gap.
+            for (record, run) in runs {
+                let Total { entries, bytes } = run.total();
+                total.entries = total.entries.saturating_sub(entries);
+                total.bytes = total.bytes.saturating_sub(bytes);
+                batch.delete(record.key, Precondition::Version(record.version));
+            }
+            deleted += 1;
         }
-        let deleted = batch.writes().len();
         if deleted == 0 {
             return Ok(false);
         }
         totals.put(known.as_ref(), &mut batch)?;
-        Ok(self.commit_if_current(batch).await? && is_cut && deleted == records.len())
+        Ok(self.commit_if_current(batch).await? && is_cut && deleted == count)
+    }
+
+    /// Returns the runs of these records, slab by slab. Of the last slab, those that are not among them are read.
+    async fn whole_slabs(
+        &self,
+        filter: &LogFilter,
+        records: Vec<Record>,
+    ) -> Result<Vec<Vec<(Record, ChangeRun)>>, Error> {
+        let read = |record: Record| ChangeRun::read(&record).map(|run| (record, run));
+        let mut slabs: BTreeMap<Vec<u8>, Vec<(Record, ChangeRun)>> = BTreeMap::new();
+        for record in records {
+            let (record, run) = read(record)?;
+            slabs.entry(run.end.entry_key()).or_default().push((record, run));
+        }
+        if let Some(mut last) = slabs.last_entry() {
+            let exact = TermRange::exact(last.key().clone());
+            let (records, _) = self.records_within(&filter.runs(), exact).await?;
+            last.insert(records.into_iter().map(read).collect::<Result<_, Error>>()?);
+        }
+        Ok(slabs.into_values().collect())
     }
 
     /// Deletes the oldest records of commits that are too old. Returns whether there may be more of them.

@@ -33,9 +33,15 @@ impl Inventory {
     pub async fn log_out(&self, text: &str) -> Result<(), Error> {
         let Some(id) = SessionId::parse(text) else { return Ok(()) };
         if let Some((key, session)) = self.find_session(&id).await? {
-            let mut batch = Batch::new();
-            batch.delete(key, Precondition::Any);
-            self.commit(&Author::user(session.organization_id, session.user_id), batch).await?;
+            let author = Author::user(session.organization_id, session.user_id);
+            let mut transaction = self.transaction(author, Entity::Session, key.id);
+            loop {
+                let mut batch = Batch::new();
+                batch.delete(key, Precondition::Any);
+                if transaction.commit(batch).await? {
+                    break;
+                }
+            }
             self.state.sessions_ended.increment();
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{DiffQuery, Import, Moment, Problem};
+use toposcope::inventory::{DiffQuery, ErrorKind, Import, Moment, Problem};
 use toposcope::model::{ChangePosition, Host, HostId, Permission, StateDiff, UserId};
 use uuid::Uuid;
 
@@ -143,7 +143,7 @@ fn state_before_the_other_one_is_refused() {
         assert_eq!(refusal(refused), invalid("to", Problem::InvalidFormat));
         let (_, theirs) = changes_after(&fixture, &owner_of(foreign.organization), None).await;
         let refused = fixture.inventory.diff(&owner, &between(&theirs, &late)).await;
-        assert_eq!(refusal(refused), invalid("from", Problem::InvalidFormat));
+        assert!(matches!(refusal(refused), ErrorKind::PositionGone { .. }));
     });
 }
 

@@ -189,7 +189,7 @@ fn entries_beyond_the_limits_are_forgotten_from_the_oldest_on() {
         }
         assert!(all.len() >= 700 - 300);
         let start = followed.iter().position(|change| change.position == all[0].position).unwrap();
-        assert_eq!(followed[start..], all[..COMMITS - start]);
+        assert_eq!(followed[start..], all[..followed.len() - start]);
         let mut query = ChangeQuery::default();
         query.after = Some(first.position);
         assert!(inventory.changes(&owner, &query).await.is_err());

@@ -186,7 +186,7 @@ fn viewer_of_one_network_sees_its_past_alone() {
         let theirs = owner_of(foreign.organization);
         let at = Moment::Position(states[0].0.clone());
         let refused = list_at(&fixture.inventory, &theirs, &HostQuery::default(), &at).await;
-        assert_eq!(refusal(refused), invalid("at", Problem::InvalidFormat));
+        assert!(matches!(refusal(refused), ErrorKind::PositionGone { .. }));
         let (_, position) = changes_after(&fixture, &theirs, None).await;
         let at = Moment::Position(position);
         let page = list_at(&fixture.inventory, &theirs, &HostQuery::default(), &at).await.unwrap();

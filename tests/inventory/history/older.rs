@@ -10,9 +10,8 @@ use crate::support::{Fixture, bare_host, entry, id, interface, owner_of};
 #[test]
 fn host_of_before_the_history_is_what_it_was_when_the_history_began() {
     run(async || {
-        let fixture = Fixture::new().await;
+        let mut fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
-        let (_, start) = changes_after(&fixture, &owner, None).await;
         let host: HostId = id(1);
         let mut first = bare_host(host, fixture.network);
         first.interfaces = vec![
@@ -24,6 +23,9 @@ fn host_of_before_the_history_is_what_it_was_when_the_history_began() {
         let silent: Inventory = crate::support::inventory_in(fixture.store.clone()).without_history();
         let system = toposcope::access::Caller::system(fixture.organization);
         silent.hosts().put(&system, first.clone()).await.unwrap();
+        // From here on, changes are recorded again.
+        fixture.inventory = crate::support::inventory_in(fixture.store.clone());
+        let (_, start) = changes_after(&fixture, &owner, None).await;
         let mut second = first.clone();
         second.name = "second".to_owned();
         second.interfaces.remove(1);

@@ -3,6 +3,8 @@
 mod deletion;
 mod merging;
 
+use std::time::Duration;
+
 use toposcope::model::{
     LinkEnd, NodeId, NodePosition, TopologyLayout, TopologyLink, TopologyLinkId, TopologyView,
 };
@@ -20,6 +22,8 @@ async fn put_hosts(fixture: &Fixture, numbers: impl IntoIterator<Item = u128>) {
 async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> TopologyLinkId {
     let mut link = TopologyLink::new(fixture.network, source, target);
     link.suppressed = suppressed;
+    // Ids are in the order of their creation.
+    fixture.clock.advance(Duration::from_millis(1));
     fixture.inventory.records().create(&owner_of(fixture.organization), link).await.unwrap().id
 }
 
