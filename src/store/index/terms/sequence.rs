@@ -238,4 +238,40 @@ mod tests {
         let fullest = sequence.blocks.values().map(PostingBlock::len).max().unwrap();
         assert!(sequence.blocks.len() <= 100_000_usize.div_ceil(fullest));
     }
+
+    #[test]
+    fn rows_of_one_value_in_many_blocks_agree_with_a_set_through_random_changes() {
+        let mut random = fastrand::Rng::with_seed(17);
+        for value in [&[0_u8][..], &[], b"a longer value"] {
+            let (mut sequence, mut model) = (Sequence::default(), std::collections::BTreeSet::new());
+            for step in 0..60_000_u32 {
+                let grows = step / 10_000 % 2 == 0;
+                let row = random.u32(..12_000);
+                if random.u8(..10) < if grows { 8 } else { 2 } {
+                    if model.insert(row) {
+                        sequence.insert(value, row);
+                    }
+                } else {
+                    assert_eq!(sequence.remove(value, row), model.remove(&row));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_values_with_common_endings_agree_with_a_set_through_random_changes() {
+        let mut random = fastrand::Rng::with_seed(19);
+        let values: [&[u8]; 5] = [b"a.0000", b"b.0000", &[0], b"everyone", b"network.0000000000000000"];
+        let (mut sequence, mut model) = (Sequence::default(), std::collections::BTreeSet::new());
+        for step in 0..200_000_u32 {
+            let grows = step / 25_000 % 2 == 0;
+            let (value, row) = (values[random.usize(..5)], random.u32(..8_000));
+            if random.u8(..10) < if grows { 8 } else { 2 } {
+                sequence.insert(value, row);
+                model.insert((value, row));
+            } else {
+                assert_eq!(sequence.remove(value, row), model.remove(&(value, row)));
+            }
+        }
+    }
 }
