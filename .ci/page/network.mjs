@@ -344,7 +344,7 @@ export class NetworkChecks {
       await page.waitForFunction((id) => !document.querySelector(`.nodes > [data-id="${id}"]`), id);
       expect(page.url().includes(id), 'the fold is not in the address');
       return null;
-    }, {}, '?group_by=subnet');
+    }, {}, `${DEVICES}&group_by=subnet`);
   }
 
   // Parts of an overview open and close, and nothing is pinned there.
