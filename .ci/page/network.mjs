@@ -344,14 +344,19 @@ export class NetworkChecks {
       await page.waitForFunction((id) => !document.querySelector(`.nodes > [data-id="${id}"]`), id);
       expect(page.url().includes(id), 'the fold is not in the address');
       return null;
-    }, {}, '?group_by=subnet');
+    }, {}, `${DEVICES}&group_by=subnet`);
   }
 
-  // Parts of an overview open and close, and nothing is pinned there.
-  checkOverview(browser) {
+  // Parts of an overview and boxes of a grouped picture open and close, and nothing is pinned there.
+  async checkOverview(browser) {
+    await this.checkParts(browser, '?detail=overview');
+    await this.checkParts(browser, '?group_by=subnet');
+  }
+
+  checkParts(browser, rest) {
     return this.visit(browser, async (page) => {
       await loaded(page);
-      await dragFirst(page, 60, 40);
+      await dragFirst(page, 60, 40, 0, '.area');
       await settle(page);
       expect(await page.locator('#undo').isDisabled() && !(await this.layout()).positions.length, 'a part of the network is pinned');
       const id = await page.locator('.nodes > .area').first().getAttribute('data-id');
@@ -364,7 +369,7 @@ export class NetworkChecks {
       await page.waitForSelector(`.nodes > [data-id="${id}"]`);
       await page.locator('#detail').click();
       await page.waitForSelector('#detail[data-detail="devices"]');
-    }, {}, '?detail=overview');
+    }, {}, rest);
   }
 
   // What is no id in an address is ignored.
@@ -555,20 +560,20 @@ export function loaded(page) {
 }
 
 // A node that is in sight, and its middle.
-function inSight(page, place) {
-  return page.evaluate((place) => {
-    const inSight = Array.from(document.querySelectorAll('.nodes > .host'), (part) => {
+function inSight(page, place, kind = '.host') {
+  return page.evaluate(([place, kind]) => {
+    const inSight = Array.from(document.querySelectorAll(`.nodes > ${kind}`), (part) => {
       const box = part.getBoundingClientRect();
       return { id: part.dataset.id, x: box.x + box.width / 2, y: box.y + box.height / 2, part };
     }).filter(({ x, y, part }) => part.contains(document.elementFromPoint(x, y)));
     const { id, x, y } = inSight[place];
     return { id, x, y };
-  }, place);
+  }, [place, kind]);
 }
 
 // Drags a node that is in sight, and returns its id.
-async function dragFirst(page, right, down, place = 0) {
-  const { id, x, y } = await inSight(page, place);
+async function dragFirst(page, right, down, place = 0, kind = '.host') {
+  const { id, x, y } = await inSight(page, place, kind);
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + right, y + down, { steps: 6 });
