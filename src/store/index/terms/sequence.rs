@@ -88,6 +88,7 @@ impl Sequence {
         mut postings: &[(&[u8], RowId)],
         common: &mut Vec<Vec<u8>>,
     ) {
+        debug_assert!(postings.is_sorted(), "postings are inserted by value and row");
         while let Some((value, row)) = postings.first() {
             let position = Position::of(value, *row);
             let next = self.blocks.range((Excluded(&position), Unbounded)).next().map(|(next, _)| next);

@@ -6,7 +6,7 @@ use super::loaded;
 use super::random::Model;
 use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::{Index, IndexSnapshot, Packs};
-use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, Version, Write};
+use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, TermFilter, TermRange, Version, Write};
 
 const KIND: Name = Name::new("host");
 const TAG: Name = Name::new("tag");
@@ -33,6 +33,10 @@ fn put(number: usize) -> Write {
         facets: facets(),
         body: bytes::Bytes::new(),
     }
+}
+
+fn delete(number: usize) -> Write {
+    Write::Delete { key: key(number), precondition: Precondition::Any }
 }
 
 fn write(index: &mut Index, writes: &[Write], packs: Packs) {
@@ -87,4 +91,27 @@ fn snapshots_and_packers_from_before_a_target_became_common_stay_valid() {
         assert_eq!(tagged(&index), COUNT - 1 - number);
     }
     assert_has(&snapshot, before);
+}
+
+/// Writes batches that delete records and insert others, whose rows get the numbers of the deleted ones in any order.
+#[test]
+fn records_that_take_the_places_of_deleted_ones_are_found_by_their_terms() {
+    let (mut index, mut random) = (Index::default(), fastrand::Rng::with_seed(3));
+    let (mut there, mut next) = (Vec::new(), 0);
+    for _ in 0..60 {
+        random.shuffle(&mut there);
+        let kept = there.len() - random.usize(..=there.len().min(600));
+        let mut writes: Vec<Write> = there.drain(kept..).map(delete).collect();
+        let new = next..next + random.usize(..700);
+        next = new.end;
+        writes.extend(new.clone().map(put));
+        there.extend(new);
+        let packs = index.packer(&writes).pack(&writes);
+        write(&mut index, &writes, packs);
+        let word = TermFilter::new(Name::new("word"), [TermRange::exact("core")]);
+        let found = super::page(&index, &Query { terms: vec![word], ..Query::new(KIND) }).0;
+        there.sort_unstable();
+        let expected = there.iter().map(|number| key(*number));
+        assert!(found.iter().map(|(key, _)| *key).eq(expected));
+    }
 }

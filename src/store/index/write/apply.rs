@@ -71,6 +71,8 @@ impl Index {
                 }
             }
         }
+        // The numbers of deleted rows are given to new ones in any order, but postings are inserted by row.
+        new.sort_unstable();
         // A batch writes each record once, so nothing else of it concerns the new rows.
         self.insert_rows(&new);
         self.bound_emptied();
