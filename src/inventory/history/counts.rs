@@ -27,11 +27,11 @@ pub(super) type Counted = (i64, ChangedEntity, ChangeAction);
 /// The numbers of entries, by who may see them and who has made them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Counts(Vec<CountsOf>);
+pub(super) struct EntryCounts(Vec<ActorCounts>);
 
 /// The numbers of entries that the same users may see and that one actor has made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct CountsOf {
+pub(super) struct ActorCounts {
     pub(super) audience: Audience,
     /// Without an e-mail address, so that there is none to erase.
     pub(super) actor: ChangeActor,
@@ -45,7 +45,7 @@ pub(super) struct CountedStretch {
     pub(super) after: Place,
     pub(super) end: Place,
     entries: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: EntryCounts,
 }
 
 impl CountedStretch {
@@ -90,11 +90,11 @@ pub(super) fn counted_actor(actor: &ChangeActor) -> ChangeActor {
     }
 }
 
-impl Counts {
+impl EntryCounts {
     /// Returns the counts of these entries, together with former ones.
     fn with(self, runs: &[ChangeRun]) -> Self {
         let mut all: HashMap<(Audience, ChangeActor), HashMap<Counted, u64>> = HashMap::new();
-        for CountsOf { audience, actor, counts } in self.0 {
+        for ActorCounts { audience, actor, counts } in self.0 {
             all.entry((audience, actor)).or_default().extend(counts);
         }
         for run in runs {
@@ -105,7 +105,7 @@ impl Counts {
                 }
             }
         }
-        let of = |((audience, actor), counts): (_, HashMap<Counted, u64>)| CountsOf {
+        let of = |((audience, actor), counts): (_, HashMap<Counted, u64>)| ActorCounts {
             audience,
             actor,
             counts: counts.into_iter().collect(),
@@ -113,7 +113,7 @@ impl Counts {
         Self(all.into_iter().map(of).collect())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &CountsOf> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &ActorCounts> {
         self.0.iter()
     }
 }
@@ -141,7 +141,8 @@ impl Inventory {
             Some(record) => record.key,
             None => Key::new(CHANGE_COUNTS, self.new_id()?),
         };
-        let new = || CountedStretch { organization_id, after, end, entries: 0, counts: Counts::default() };
+        let new =
+            || CountedStretch { organization_id, after, end, entries: 0, counts: EntryCounts::default() };
         let stretch = stretch.unwrap_or_else(new);
         let added: u64 = runs.iter().map(|run| run.total().entries).sum();
         let entries = stretch.entries.saturating_add(added);
