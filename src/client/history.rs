@@ -4,13 +4,14 @@ use std::fmt;
 
 use bytes::BytesMut;
 use form_urlencoded::Serializer;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::call::{ClientCall, decode};
 use super::collection::item;
-use super::{Client, ClientError, Download, HttpService, Recorded};
+use super::{Client, ClientError, Deletable, Download, EntityTag, HttpService, Recorded};
 use crate::model::{Change, ChangePosition, Host, HostId};
 use crate::wire::{ChangePage, ChangeQuery, FeedPagination, Moment};
 
@@ -89,6 +90,22 @@ impl<S: HttpService> Client<S> {
     ) -> Result<ChangePage, ClientError> {
         let query = ChangeQuery { entity: None, id: None, network_id: None, ..query.clone() };
         self.feed(format!("{}/history", item::<T>(id)), &query).await
+    }
+
+    /// Deletes the record with this id, and erases what the history says of it. Also when only its history is left.
+    ///
+    /// The entries stay, without names and values. Only an Owner with a session may do this. After a failure, it may be called again.
+    ///
+    /// # Errors
+    /// `permission_denied` for others; those of [`delete`](Self::delete).
+    pub async fn erase<T: Deletable + Recorded>(
+        &self,
+        id: T::Id,
+        if_match: Option<&EntityTag>,
+    ) -> Result<(), ClientError> {
+        let path = format!("{}?erase=true", item::<T>(id));
+        let call = ClientCall::new(Method::DELETE, path).if_match(if_match);
+        self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
     async fn feed(&self, path: String, query: &ChangeQuery) -> Result<ChangePage, ClientError> {

@@ -105,6 +105,8 @@ kinds! {
     CHANGE_RUN = "change_run";
     /// The number and the size of the older entries of an organization. The id is that of the organization.
     CHANGE_TOTALS = "change_totals";
+    /// The numbers of older entries of an organization in one stretch of its history, by kind, action, actor and day.
+    CHANGE_COUNTS = "change_counts";
     /// What all instances know of the history. A store has one, which belongs to no organization.
     HISTORY = "history";
 
@@ -118,7 +120,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 32] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 33] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -150,6 +152,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 32] = [
     CHANGE,
     CHANGE_RUN,
     CHANGE_TOTALS,
+    CHANGE_COUNTS,
     IDEMPOTENCY_KEY,
 ];
 

@@ -12,7 +12,7 @@ use crate::store::{Term, TermFilter, TermRange};
 const USERS: &[u8] = b"user.";
 
 /// Those who may see an entry. It is a term of the record, by which pages of the history are filtered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Audience {
     /// All users of the organization.
     Everyone,

@@ -4,7 +4,7 @@ use super::mark::CurrentMark;
 use super::position::Place;
 use crate::access::Caller;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::{Change, ChangePosition};
+use crate::model::Change;
 
 impl Inventory {
     /// Returns the place of the last entry that is not later than a moment whose state is asked for.
@@ -23,13 +23,11 @@ impl Inventory {
     }
 
     /// Returns the changes after one place up to another one, of those that a query finds otherwise. `None`: up to the newest.
-    ///
-    /// They come without their fields if they are only counted.
     pub(super) async fn changes_between<'a>(
         &'a self,
         caller: &'a Caller,
         (from, to): (Place, Option<Place>),
-        (query, has_fields): (ChangeQuery, bool),
+        query: ChangeQuery,
     ) -> Result<ChangesBetween<'a>, Error> {
         let mark = self.history_mark().await?;
         let to = match to {
@@ -41,7 +39,7 @@ impl Inventory {
         let until = sealed(to).map(Moment::Position);
         let query = ChangeQuery { after: sealed(from), until, ..query };
         let is_finished = to <= from;
-        Ok(ChangesBetween { inventory: self, caller, mark, query, has_fields, to, is_finished })
+        Ok(ChangesBetween { inventory: self, caller, mark, query, to, is_finished })
     }
 
     async fn newest_place_of(&self, mark: &CurrentMark, caller: &Caller) -> Result<Place, Error> {
@@ -58,7 +56,6 @@ pub(super) struct ChangesBetween<'a> {
     caller: &'a Caller,
     mark: CurrentMark,
     query: ChangeQuery,
-    has_fields: bool,
     /// The last place.
     pub(super) to: Place,
     is_finished: bool,
@@ -70,17 +67,12 @@ impl ChangesBetween<'_> {
         if self.is_finished {
             return Ok(None);
         }
-        let page = self.inventory.changes_with(self.caller, &self.query, self.has_fields).await?;
+        let page = self.inventory.changes(self.caller, &self.query).await?;
         let reached = self.mark.mark.key.open(self.caller.organization_id(), &page.next);
         self.is_finished = !page.has_more || reached.is_some_and(|reached| reached >= self.to);
         self.query.after = Some(page.next);
         // The reader of a long part of the history leaves the thread to others now and then.
         tokio::task::yield_now().await;
         Ok(Some(page.changes))
-    }
-
-    /// Returns the position up to which changes have been returned. `None`: no more follow.
-    pub(super) fn position(&self) -> Option<ChangePosition> {
-        self.query.after.clone().filter(|_| !self.is_finished)
     }
 }

@@ -4,11 +4,12 @@ use uuid::Uuid;
 
 use super::log::{LogFilter, ordered};
 use super::record::{ChangeEntry, CommitChanges};
+use super::recorder::entity_of;
 use super::run::ChangeRun;
 use crate::access::Caller;
 use crate::inventory::schema::CHANGE_RUN;
-use crate::inventory::{Error, ErrorKind, Inventory};
-use crate::model::{ChangeActor, ChangedEntity, Permission, UserId};
+use crate::inventory::{Collection, Deletable, Error, ErrorKind, Hosts, Inventory, Resource};
+use crate::model::{ChangeActor, ChangedEntity, Host, HostId, Permission, UserId};
 use crate::store::{Batch, Direction, Precondition, Query, Record, Start};
 
 /// The number of records that one commit changes at most.
@@ -39,10 +40,7 @@ impl Inventory {
         entity: ChangedEntity,
         id: Uuid,
     ) -> Result<u64, Error> {
-        let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
-        if !is_owner || !caller.credential().is_session() {
-            return Err(ErrorKind::PermissionDenied.into());
-        }
+        check_may_erase(caller)?;
         let all = LogFilter::all(caller.organization_id());
         let of_record = LogFilter { id: Some(id), ..all.clone() };
         let mut changed = self.erase(&of_record, Erased::Record(entity, id)).await?;
@@ -50,6 +48,26 @@ impl Inventory {
             changed += self.erase(&all, Erased::Address(UserId::new(id))).await?;
         }
         Ok(changed)
+    }
+
+    /// Erases what the history says of a record that `deletion` deletes, or that is gone. Nothing is deleted before it is checked
+    /// that the caller may erase.
+    async fn erase_deleted(
+        &self,
+        caller: &Caller,
+        (entity, id): (ChangedEntity, Uuid),
+        deletion: impl Future<Output = Result<(), Error>>,
+        check_missing: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        check_may_erase(caller)?;
+        if let Err(missing) = deletion.await {
+            let is_missing = matches!(missing.kind(), ErrorKind::NotFound { id: gone, .. } if *gone == id);
+            if !is_missing || !self.is_in_history(caller, Some(entity), id).await? {
+                return Err(missing);
+            }
+            check_missing()?;
+        }
+        self.erase_history(caller, entity, id).await.map(|_| ())
     }
 
     async fn erase(&self, filter: &LogFilter, what: Erased) -> Result<u64, Error> {
@@ -97,6 +115,56 @@ impl Inventory {
         let count = batch.writes().len() as u64;
         if count == 0 || self.commit_if_current(batch).await? { Ok(Some(count)) } else { Ok(None) }
     }
+}
+
+impl<T: Resource + Deletable> Collection<'_, T> {
+    /// Deletes a record like [`delete_if`](Self::delete_if), and erases what the history says of it.
+    ///
+    /// If it is gone already, and only its history is left, `check_missing` may prevent the erasure.
+    ///
+    /// # Errors
+    /// Those of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
+    /// of the record; the errors of `check_missing`.
+    pub(crate) async fn delete_and_erase(
+        self,
+        caller: &Caller,
+        id: T::Id,
+        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
+        check_missing: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let entity = entity_of(T::KIND).ok_or_else(|| Error::internal("a kind of record has no history"))?;
+        let deletion = self.delete_if(caller, id, check);
+        self.inventory.erase_deleted(caller, (entity, id.into()), deletion, check_missing).await
+    }
+}
+
+impl Hosts<'_> {
+    /// Deletes a host like [`delete_if`](Self::delete_if), and erases what the history says of it.
+    ///
+    /// If it is gone already, and only its history is left, `check_missing` may prevent the erasure.
+    ///
+    /// # Errors
+    /// Those of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
+    /// of the host; the errors of `check_missing`.
+    pub(crate) async fn delete_and_erase(
+        self,
+        caller: &Caller,
+        id: HostId,
+        check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
+        check_missing: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let record = (ChangedEntity::Host, id.uuid());
+        self.inventory.erase_deleted(caller, record, self.delete_if(caller, id, check), check_missing).await
+    }
+}
+
+/// Checks that a caller may erase what the history says: an Owner of all networks with a session.
+fn check_may_erase(caller: &Caller) -> Result<(), Error> {
+    let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
+    if is_owner && caller.credential().is_session() {
+        return Ok(());
+    }
+    Err(ErrorKind::PermissionDenied.into())
 }
 
 impl Erased {

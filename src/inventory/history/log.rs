@@ -48,6 +48,14 @@ impl LogFilter {
         Self { audiences, ..Self::all(caller.organization_id()) }
     }
 
+    /// Returns whether it finds entries with this audience.
+    pub(super) fn has(&self, audience: Audience) -> bool {
+        let value = audience.term().value;
+        let is_seen = |filter: &TermFilter| filter.ranges.iter().any(|range| range.contains(&value));
+        self.audiences.as_ref().is_none_or(is_seen)
+            && self.network.is_none_or(|network| audience == Audience::Network(network))
+    }
+
     /// Returns the query of the records of commits.
     pub(super) fn commits(&self) -> Query {
         let links = self.id.map(|id| LinkFilter::new(CHANGED_LINK, [id])).into_iter().collect();

@@ -7,9 +7,9 @@
 //!                │
 //! a reader ── feed ── position: what clients see of a place
 //!               │
-//!            between ── summary: how much
-//!               │
-//!            merged: several changes as one ── diff, and past_hosts, which past lists are made of
+//!            between ── merged: several changes as one ── diff, and past_hosts, which past lists are made of
+//!
+//! packing ── run: older entries together, and counts of them ── summary
 //!
 //! one record ── past: forward from its creation, or back from its present state
 //! ```
@@ -19,6 +19,7 @@
 mod audience;
 mod between;
 mod class;
+mod counts;
 mod diff;
 mod difference;
 mod document;

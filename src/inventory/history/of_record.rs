@@ -81,6 +81,17 @@ impl Inventory {
         if !page.changes.is_empty() {
             return Ok((page, true));
         }
+        let is_known = self.is_in_history(caller, entity, id).await?;
+        Ok((page, is_known))
+    }
+
+    /// Returns whether the caller may see any entry of a record.
+    pub(super) async fn is_in_history(
+        &self,
+        caller: &Caller,
+        entity: Option<ChangedEntity>,
+        id: Uuid,
+    ) -> Result<bool, Error> {
         let newest = ChangeQuery {
             entity,
             id: Some(id),
@@ -88,7 +99,6 @@ impl Inventory {
             limit: Some(1),
             ..ChangeQuery::default()
         };
-        let is_known = !self.changes(caller, &newest).await?.changes.is_empty();
-        Ok((page, is_known))
+        Ok(!self.changes(caller, &newest).await?.changes.is_empty())
     }
 }

@@ -137,6 +137,7 @@ impl Inventory {
             run.put(ChangeRun::key(self.new_id()?), Precondition::Absent, &mut batch)?;
         }
         totals.put(known.as_ref(), &mut batch)?;
+        self.count_runs(organization, runs, &mut batch).await?;
         self.commit_if_current(batch).await
     }
 

@@ -40,7 +40,7 @@ impl MergedHosts {
             limit: Some(ENTRIES_AT_ONCE),
             ..ChangeQuery::default()
         };
-        let mut changes = inventory.changes_between(caller, span, (query, true)).await?;
+        let mut changes = inventory.changes_between(caller, span, query).await?;
         while let Some(page) = changes.next().await? {
             page.into_iter().for_each(|change| self.add(change));
         }

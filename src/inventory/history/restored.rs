@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
+use super::counts::CountedStretch;
 use super::record::CommitChanges;
 use super::run::ChangeRun;
-use crate::inventory::schema::{CHANGE, CHANGE_RUN, WRITTEN};
+use crate::inventory::schema::{CHANGE, CHANGE_COUNTS, CHANGE_RUN, WRITTEN};
 use crate::inventory::{Error, Inventory};
 use crate::store::{Batch, Facets, Key, Precondition, Record, Version};
 
@@ -33,6 +34,7 @@ impl RestoredHistory {
         match key.kind {
             CHANGE => self.add_commit(&record, facets, batch),
             CHANGE_RUN => self.add_run(&record, batch),
+            CHANGE_COUNTS => self.add_counts(&record, batch),
             _ => Ok(Some(false)),
         }
     }
@@ -62,6 +64,16 @@ impl RestoredHistory {
             commit.era = era;
         }
         run.put(record.key, Precondition::Absent, batch)?;
+        Ok(Some(true))
+    }
+
+    fn add_counts(&mut self, record: &Record, batch: &mut Batch) -> Result<Option<bool>, Error> {
+        let Ok(mut stretch) = CountedStretch::read(record) else { return Ok(None) };
+        for place in [&mut stretch.after, &mut stretch.end] {
+            let Some(era) = self.era(place.era) else { return Ok(None) };
+            place.era = era;
+        }
+        stretch.put(record.key, Precondition::Absent, batch)?;
         Ok(Some(true))
     }
 

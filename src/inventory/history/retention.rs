@@ -96,12 +96,14 @@ impl Inventory {
         let (records, is_cut) = self.records_within(&oldest, TermRange::new([], None)).await?;
         let slabs = self.whole_slabs(filter, records).await?;
         let (mut batch, mut deleted, count) = (Batch::new(), 0, slabs.len());
+        let mut ends = Vec::new();
         for runs in slabs {
             let is_too_much = total.entries > limits.max_entries || total.bytes > limits.max_bytes;
             if !is_too_much && runs.iter().any(|(_, run)| run.last_time() >= Some(beginning)) {
                 break;
             }
             // A part of a slab would leave a gap.
+            ends.extend(runs.first().map(|(_, run)| run.end));
             for (record, run) in runs {
                 let Total { entries, bytes } = run.total();
                 total.entries = total.entries.saturating_sub(entries);
@@ -114,6 +116,9 @@ impl Inventory {
             return Ok(false);
         }
         totals.put(known.as_ref(), &mut batch)?;
+        if let (Some(first), Some(last)) = (ends.first(), ends.last()) {
+            self.forget_counts(filter.organization, (*first, *last), &mut batch).await?;
+        }
         Ok(self.commit_if_current(batch).await? && is_cut && deleted == count)
     }
 

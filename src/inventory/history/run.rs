@@ -37,7 +37,7 @@ pub(super) struct JoinedCommit {
     pub(super) era: u32,
     version: u64,
     commit: u64,
-    at: Timestamp,
+    pub(super) at: Timestamp,
     pub(super) actor: ChangeActor,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,

@@ -9,7 +9,7 @@ use crate::inventory::{
     BulkDeletable, Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Resource, Revertable,
 };
 use crate::model::ChangePosition;
-use crate::service::input::{Fields, read_id, read_ids, read_no_query};
+use crate::service::input::{Fields, read_erase, read_id, read_ids, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -100,11 +100,18 @@ pub(in crate::service) fn revert<T: Revertable>(mut call: Call<'_>) -> Pending<'
 /// `DELETE /api/v1/{collection}/{id}`.
 pub(in crate::service) fn delete<T: Resource + Deletable>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let id = read_id(&call.path)?;
-        read_no_query(&call.input)?;
+        let id: T::Id = read_id(&call.path)?;
+        let erases = read_erase(call.input.query(), &call.route.query)?;
         let (state, request) = (call.state, call.input.request);
+        let caller = call.into_caller()?;
         let check = |record: &T| check_precondition(request, record);
-        state.inventory.records().delete_if(&call.into_caller()?, id, check).await?;
+        let records = state.inventory.records();
+        if erases {
+            let check_missing = || check_missing(request, T::ENTITY, id);
+            records.delete_and_erase(&caller, id, check, check_missing).await?;
+        } else {
+            records.delete_if(&caller, id, check).await?;
+        }
         state.responder.empty()
     })
 }

@@ -17,7 +17,7 @@ use crate::model::{ChangePosition, Common, Host, HostId, NetworkId, Record, Time
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
-    Fields, check_types, read_at, read_fields, read_id, read_ids, read_no_query, read_parts_query,
+    Fields, check_types, read_at, read_erase, read_fields, read_id, read_ids, read_no_query, read_parts_query,
 };
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
@@ -163,11 +163,18 @@ pub(in crate::service) fn revert_host(mut call: Call<'_>) -> Pending<'_> {
 /// `DELETE /api/v1/hosts/{id}`.
 pub(in crate::service) fn delete_host(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let id = read_id(&call.path)?;
-        read_no_query(&call.input)?;
+        let id: HostId = read_id(&call.path)?;
+        let erases = read_erase(call.input.query(), &call.route.query)?;
         let (state, request) = (call.state, call.input.request);
+        let caller = call.into_caller()?;
         let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
-        state.inventory.hosts().delete_if(&call.into_caller()?, id, check).await?;
+        let hosts = state.inventory.hosts();
+        if erases {
+            let check_missing = || check_missing(request, Entity::Host, id);
+            hosts.delete_and_erase(&caller, id, check, check_missing).await?;
+        } else {
+            hosts.delete_if(&caller, id, check).await?;
+        }
         state.responder.empty()
     })
 }

@@ -47,6 +47,14 @@ pub(in crate::service) fn read_at(
     parsed(&QueryValues::read(query, known)?, "at")
 }
 
+/// Parses the query of a deletion: whether the history of the record is erased, too.
+pub(in crate::service) fn read_erase(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<bool, ApiError> {
+    QueryValues::read(query, known)?.flag("erase")
+}
+
 /// Only the inventory knows whether a text is a position.
 fn position(values: &QueryValues<'_>, field: &str) -> Result<Option<ChangePosition>, ApiError> {
     Ok(values.text(field)?.map(ChangePosition::new))

@@ -40,7 +40,7 @@ use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
-pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query};
+pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query, read_erase};
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{

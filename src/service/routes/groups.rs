@@ -113,6 +113,12 @@ pub(super) const AT: &[Parameter] = &[Parameter::optional(
     "Returns the past state: that after the last entry of the history that is not later than this time or position.",
 )];
 
+pub(super) const ERASE: &[Parameter] = &[Parameter::optional(
+    "erase",
+    Kind::Flag(false),
+    "`true`: also erases what the history says of the record, for Owners with a session. This is also possible when only its history is left.",
+)];
+
 pub(super) const IDS: &[Parameter] =
     &[Parameter::optional("ids", TAG_IDS, "Only items with these ids, repeated or separated by commas.")];
 

@@ -1,5 +1,6 @@
 //! The history over HTTP: its pages, that of one record, its stream, and hosts as they were.
 
+mod erasure;
 mod pages;
 mod parameters;
 mod past;

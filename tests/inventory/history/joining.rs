@@ -1,12 +1,14 @@
 //! Older entries are joined, and beyond the limits forgotten, while others read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use toposcope::access::{Caller, RandomError, RandomSource, Scope, SystemRandom};
-use toposcope::inventory::{ChangeQuery, ErrorKind, HistoryLimits};
+use toposcope::inventory::{ChangeQuery, ErrorKind, HistoryLimits, Moment, SummaryQuery};
 use toposcope::model::{
-    Change, ChangePosition, HostId, Network, OrderDirection, Permission, Tag, TagId, Timestamp, UserId,
+    Change, ChangeCount, ChangePosition, HostId, Network, OrderDirection, Permission, Tag, TagId, Timestamp,
+    UserId,
 };
 use toposcope::store::{Export, Name, Query, Restore, Store};
 use toposcope::{Inventory, MemoryStore};
@@ -101,6 +103,34 @@ async fn read(inventory: &Inventory, caller: &Caller, query: &ChangeQuery, size:
     found
 }
 
+/// Checks that summaries of parts of the history count what a caller reads, in these steps.
+async fn assert_summaries(inventory: &Inventory, caller: &Caller, step: usize) {
+    let all = read(inventory, caller, &ChangeQuery::default(), 1_000).await;
+    let places = (0..all.len()).step_by(step).chain([all.len() - 1]);
+    let bounds: Vec<Option<usize>> = [None].into_iter().chain(places.map(Some)).collect();
+    for (index, since) in bounds.iter().enumerate() {
+        for until in bounds[index..].iter().skip(1).chain([&None]) {
+            let mut query = SummaryQuery::default();
+            let moment = |place: &usize| Moment::Position(all[*place].position.clone());
+            (query.since, query.until) = (since.as_ref().map(moment), until.as_ref().map(moment));
+            let (start, end) =
+                (since.map_or(0, |since| since + 1), until.map_or(all.len(), |until| until + 1));
+            let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+            for Change { at, entity, action, actor, .. } in &all[start..end] {
+                let day: String = at.to_string().chars().take(10).collect();
+                *expected.entry(format!("{day} {entity} {action} {:?}", actor.user_id())).or_default() += 1;
+            }
+            let summary = inventory.change_summary(caller, &query).await.unwrap();
+            assert_eq!(summary.next, None);
+            let counted = summary.counts.iter().map(|count| {
+                let ChangeCount { day, entity, action, actor, count, .. } = count;
+                (format!("{day} {entity} {action} {:?}", actor.user_id()), *count)
+            });
+            assert_eq!(counted.collect::<BTreeMap<String, u64>>(), expected, "{since:?} to {until:?}");
+        }
+    }
+}
+
 fn viewer(fixture: &Fixture) -> Caller {
     let scope = Scope::only([fixture.other_network]);
     Caller::new(fixture.organization, UserId::from_u128(7), Permission::Viewer, scope)
@@ -136,6 +166,8 @@ fn joined_entries_are_read_as_before() {
             assert_eq!(read(&inventory, &owner, &query, 50).await, own);
         }
         let viewer = viewer(&fixture);
+        assert_summaries(&inventory, &owner, 700).await;
+        assert_summaries(&inventory, &viewer, 200).await;
         let seen: Vec<ChangePosition> = read(&inventory, &viewer, &ChangeQuery::default(), 100)
             .await
             .into_iter()
@@ -192,6 +224,7 @@ fn entries_beyond_the_limits_are_forgotten_from_the_oldest_on() {
         assert_eq!(followed[start..], all[..followed.len() - start]);
         let mut query = ChangeQuery::default();
         query.after = Some(first.position);
+        assert_summaries(&inventory, &owner, 300).await;
         assert!(inventory.changes(&owner, &query).await.is_err());
     });
 }
@@ -236,6 +269,7 @@ fn restored_entries_keep_their_order_and_come_before_new_ones() {
         other.organizations().restore(Restore::new(), &file[..]).await.unwrap();
         let restored = read(&other, &owner, &ChangeQuery::default(), 333).await;
         assert_eq!(without_positions(&restored), without_positions(&all));
+        assert_summaries(&other, &owner, 900).await;
         let tag = other.tags().create(&owner, Tag::new("new")).await.unwrap();
         let mut query = ChangeQuery::default();
         query.after = restored.last().map(|change| change.position.clone());

@@ -99,6 +99,7 @@ pub(super) fn hosts() -> Vec<Route> {
         ]),
         route(Method::DELETE, item, "delete_host", "Deletes a host.", hosts::delete_host)
             .access(MEMBER)
+            .query(&[groups::ERASE])
             .errors(DELETE_ERRORS),
         route(Method::POST, bulk_delete, "bulk_delete_hosts", "Deletes hosts.", hosts::bulk_delete_hosts)
             .access(MEMBER)

@@ -240,6 +240,7 @@ impl CollectionNames {
         let (id, summary) = (format!("delete_{}", self.singular), format!("Deletes {}.", self.one));
         route(Method::DELETE, self.item, &id, &summary, collections::delete::<T>)
             .access(AllowedSenders::Caller(T::REQUIREMENTS.change))
+            .query(&[groups::ERASE])
             .errors(&[ErrorCode::PreconditionFailed])
     }
 

@@ -6,7 +6,9 @@ use super::loaded;
 use super::random::Model;
 use crate::store::index::rows::common_values::COMMON_FROM;
 use crate::store::index::{Index, IndexSnapshot, Packs};
-use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, TermFilter, TermRange, Version, Write};
+use crate::store::{
+    Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, TermFilter, TermRange, Version, Write,
+};
 
 const KIND: Name = Name::new("host");
 const TAG: Name = Name::new("tag");
