@@ -10,7 +10,7 @@ use crate::model::{ChangeAction, ChangedEntity, UserId};
 use crate::store::{Batch, Key, Name, Record, Write};
 
 /// Something that was done with credentials.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct SecurityEvent {
     pub(super) action: ChangeAction,
     pub(super) entity: ChangedEntity,
