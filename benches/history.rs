@@ -23,9 +23,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::{Random, benchmark_host};
+use tokio::task::JoinHandle;
 use toposcope::Inventory;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{ChangeQuery, DiffQuery, HostQuery, Moment, SummaryQuery};
+use toposcope::inventory::{self, ChangeQuery, DiffQuery, HostQuery, Moment, SummaryQuery};
 use toposcope::model::{Host, HostId, Network, NetworkId, OrderDirection, Permission, UserId};
 use toposcope::store::{MemoryStore, Name, Query, SledStore, Store};
 
@@ -76,8 +77,9 @@ impl Ground {
             let (inventory, caller, hosts) = (self.inventory.clone(), self.caller.clone(), hosts.to_vec());
             tokio::spawn(async move {
                 for host in hosts {
-                    inventory.hosts().create(&caller, host).await.expect("a host is created");
+                    inventory.hosts().create(&caller, host).await?;
                 }
+                Ok(())
             })
         });
         let creation = timed(creations.collect()).await?;
@@ -89,8 +91,9 @@ impl Ground {
                         host.description = Some("changed".to_owned());
                         Ok(())
                     };
-                    inventory.hosts().update(&caller, id, rename).await.expect("a host is updated");
+                    inventory.hosts().update(&caller, id, rename).await?;
                 }
+                Ok(())
             })
         });
         let update = timed(updates.collect()).await?;
@@ -98,10 +101,10 @@ impl Ground {
     }
 }
 
-async fn timed(tasks: Vec<tokio::task::JoinHandle<()>>) -> Outcome<Duration> {
+async fn timed(tasks: Vec<JoinHandle<Result<(), inventory::Error>>>) -> Outcome<Duration> {
     let start = Instant::now();
     for task in tasks {
-        task.await?;
+        task.await??;
     }
     Ok(start.elapsed())
 }
@@ -191,6 +194,7 @@ async fn readings() -> Outcome<bool> {
     let oldest = inventory.changes(caller, &limited(1)).await?.next;
     let middle = middle(&ground, entries / 2).await?;
     let mut is_met = true;
+    memory::forget_peak()?;
     println!("\n| reading | median, ms | at most, ms |\n|---|---|---|");
     for (name, who, after) in [
         ("page of 100 at the beginning", caller, Some(&oldest)),
@@ -228,6 +232,7 @@ async fn readings() -> Outcome<bool> {
     is_met &=
         row("summary of all", 50.0, async || inventory.change_summary(caller, &summary).await.map(drop))
             .await?;
+    println!("\nat most {} MiB of memory while reading", memory::memory("VmHWM:")? >> 20);
     Ok(is_met)
 }
 
@@ -255,7 +260,7 @@ async fn middle(ground: &Ground, number: usize) -> Outcome<toposcope::model::Cha
 async fn row(
     name: &str,
     bar: f64,
-    mut read: impl AsyncFnMut() -> Result<(), toposcope::inventory::Error>,
+    mut read: impl AsyncFnMut() -> Result<(), inventory::Error>,
 ) -> Outcome<bool> {
     let mut times = Vec::new();
     for _ in 0..11 {
