@@ -64,7 +64,10 @@ fn failed_logins_are_counted_and_recorded_a_second_later() {
         let mut count = 0;
         while count < 3 {
             let change = tokio::time::timeout(Duration::from_secs(30), watch.next()).await.unwrap().unwrap();
-            assert_eq!(actions(&[change.clone()]), [(ChangedEntity::Session, ChangeAction::LoginFailed)]);
+            assert_eq!(
+                actions(std::slice::from_ref(&change)),
+                [(ChangedEntity::Session, ChangeAction::LoginFailed)]
+            );
             assert_eq!((change.id, &change.name), (owner.id.uuid(), &owner.email));
             count += change.fields["count"].after.as_ref().and_then(serde_json::Value::as_u64).unwrap();
         }
