@@ -1,16 +1,20 @@
 //! The progress of discoveries as server-sent events.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::event_stream::{EventSource, INTERVAL, open, write_event};
+use super::event_stream::{EventSource, open, write_event};
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory, ListOrderField, ListQuery};
 use crate::model::{Discovery, DiscoveryId, NetworkId, OrderDirection};
 use crate::service::input::read_stream_query;
 use crate::service::routes::route::{Call, Pending};
 use crate::store::Revision;
+
+/// The interval at which the store is asked.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The number of the latest changed discoveries that a stream looks at.
 const MAX_LATEST: usize = 200;

@@ -18,9 +18,6 @@ use crate::service::sender::credentials::Credentials;
 use crate::service::sender::{AllowedSenders, Sender};
 use crate::service::shutdown::ShutdownStage;
 
-/// The longest time that a source waits, and so the interval at which the caller's rights are checked again.
-pub(super) const INTERVAL: Duration = Duration::from_secs(1);
-
 /// The time after which a silent stream sends a comment. The comment keeps proxies from closing the connection.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
@@ -32,7 +29,8 @@ pub(in crate::service) const MAX_STREAMS: (usize, usize) = (4, 64);
 
 /// What the events of a stream come from.
 pub(super) trait EventSource: Send + Sync + 'static {
-    /// Waits until there may be events, for at most [`INTERVAL`]. Returns whether there may be.
+    /// Waits until there may be events, for about a second at most: the caller's rights are checked after it. Returns whether
+    /// there may be.
     fn wait(&mut self) -> impl Future<Output = bool> + Send;
 
     /// Returns the text of the events since the previous call; of the first ones, at the first call.
