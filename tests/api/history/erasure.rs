@@ -1,11 +1,11 @@
 //! Deletions that also erase the history of the record.
 
 use serde_json::{Value, json};
+use toposcope::model::Permission;
 
 use super::CHANGES;
 use crate::backend::run;
 use crate::common::{Fixture, HOSTS, OFFICE, bare, get, send_json, with_header, with_key, with_session};
-use toposcope::model::Permission;
 
 const TAGS: &str = "/api/v1/tags";
 

@@ -120,14 +120,14 @@ impl Generator<'_> {
             0 => unknown,
             1 => user.email.to_uppercase(),
             2 => format!(" {} ", user.email),
-            3..7 => last,
+            3..9 => last,
             _ => user.email.clone(),
         };
         let right = users.iter().find(|known| known.email == email).unwrap_or(&user).password.clone();
         let password = match self.random.usize(..20) {
-            0..4 => "wrong".to_owned(),
-            4..6 => other.password.unwrap_or_default() + "x",
-            6 => user.email,
+            0..6 => "wrong".to_owned(),
+            6..8 => other.password.unwrap_or_default() + "x",
+            8 => user.email,
             _ => right.unwrap_or_else(|| "none".to_owned()),
         };
         self.finish(vec![("email", json!(email)), ("password", json!(password))])

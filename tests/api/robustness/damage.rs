@@ -392,7 +392,7 @@ impl Delivery {
                 steps.push_back(Step::Wait);
             }
         }
-        if random.once_in(8) {
+        if random.once_in(3) {
             steps.truncate(random.usize(..=steps.len()));
             steps.push_back(Step::BreakOff);
         } else if random.once_in(8) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use toposcope::access::{Caller, RandomError, RandomSource, Scope, SystemRandom};
 use toposcope::inventory::{ChangeQuery, ErrorKind, HistoryLimits, Moment, SummaryQuery};
 use toposcope::model::{
@@ -70,6 +71,18 @@ async fn count(fixture: &Fixture, kind: Name) -> u64 {
     let mut query = Query::new(kind);
     query.limit = Some(0);
     fixture.store.list(&query).await.unwrap().total
+}
+
+/// Follows the history while it is written, for as many entries as there are commits.
+fn follow(inventory: &Inventory, caller: &Caller) -> JoinHandle<Vec<Change>> {
+    let mut watch = inventory.watch(caller, None);
+    tokio::spawn(async move {
+        let mut followed = Vec::new();
+        while followed.len() < COMMITS {
+            followed.push(watch.next().await.unwrap());
+        }
+        followed
+    })
 }
 
 /// Waits until entries are joined and fewer than this are not.
@@ -142,14 +155,7 @@ fn joined_entries_are_read_as_before() {
         let fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
         let inventory = impatient(&fixture, HistoryLimits::default());
-        let mut watch = inventory.watch(&owner, None);
-        let follower = tokio::spawn(async move {
-            let mut followed = Vec::new();
-            while followed.len() < COMMITS {
-                followed.push(watch.next().await.unwrap());
-            }
-            followed
-        });
+        let follower = follow(&inventory, &owner);
         change(&fixture, &inventory, COMMITS).await;
         joined(&fixture).await;
         let all = read(&inventory, &owner, &ChangeQuery::default(), 97).await;
@@ -203,14 +209,7 @@ fn entries_beyond_the_limits_are_forgotten_from_the_oldest_on() {
         limits.max_entries = 700;
         let first = read(&fixture.inventory, &owner, &ChangeQuery::default(), 1).await.swap_remove(0);
         let inventory = impatient(&fixture, limits);
-        let mut watch = inventory.watch(&owner, None);
-        let follower = tokio::spawn(async move {
-            let mut followed = Vec::new();
-            while followed.len() < COMMITS {
-                followed.push(watch.next().await.unwrap());
-            }
-            followed
-        });
+        let follower = follow(&inventory, &owner);
         change(&fixture, &inventory, COMMITS).await;
         joined(&fixture).await;
         let followed = follower.await.unwrap();
