@@ -6,7 +6,6 @@
 mod caller;
 mod client_prefix;
 mod clock;
-#[cfg(feature = "topology")]
 mod code_secret;
 mod login_attempts;
 mod login_failures;
@@ -19,7 +18,6 @@ mod share_token;
 pub use caller::{Caller, Credential, DaemonCaller, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
-#[cfg(feature = "topology")]
 pub(crate) use code_secret::CodeSecret;
 pub use login_attempts::LoginLimits;
 pub(crate) use login_attempts::{CountMap, LoginAttempts, Turn};
