@@ -222,16 +222,22 @@ impl<S: HttpService> Follower<S> {
                     Ok(None) => {}
                     Err(error) => {
                         // The entries behind it must not come without it.
-                        self.stream = None;
+                        self.disconnect();
                         return Err(error);
                     }
                 }
             }
             if let Err(error) = self.receive().await {
-                self.stream = None;
+                self.disconnect();
                 return Err(error);
             }
         }
+    }
+
+    /// Drops the stream with what is unread of it. The next one begins behind the last entry.
+    fn disconnect(&mut self) {
+        self.stream = None;
+        (self.unread, self.searched) = (BytesMut::new(), 0);
     }
 
     /// Reads on, from a new stream if there is none.
@@ -246,13 +252,11 @@ impl<S: HttpService> Follower<S> {
                     let header = HeaderValue::from_str(position.as_str()).map_err(invalid)?;
                     call = call.header(LAST_EVENT_ID, header);
                 }
-                let stream = self.client.send_for(call, EVENTS).await?.into_download();
-                (self.unread, self.searched) = (BytesMut::new(), 0);
-                none.insert(stream)
+                none.insert(self.client.send_for(call, EVENTS).await?.into_download())
             }
         };
         match stream.frame().await {
-            None => self.stream = None,
+            None => self.disconnect(),
             Some(frame) => {
                 if let Ok(bytes) = frame?.into_data() {
                     self.unread.extend_from_slice(&bytes);

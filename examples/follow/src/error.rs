@@ -42,16 +42,18 @@ impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Client(error) => {
-                write!(formatter, "{error}")?;
-                if let Some(cause) = root(error) {
-                    write!(formatter, ": {cause}.")?;
+                match root(error) {
+                    Some(cause) => {
+                        write!(formatter, "{}: {cause}.", error.to_string().trim_end_matches('.'))?
+                    }
+                    None => write!(formatter, "{error}")?,
                 }
                 formatter.write_str(advice(error))
             }
             Self::Database(error) => write!(
                 formatter,
-                "The database cannot be used: {error}. The copy is as it was before. When the reason is gone, the program goes \
-                 on from there; with another file at --database, it copies everything anew."
+                "The database cannot be used: {error}. What it has stays. Start the program again when the reason is gone, and it goes \
+                 on from there; or name another file with --database, and it copies everything."
             ),
             Self::Document(error) => write!(
                 formatter,
@@ -66,7 +68,7 @@ impl fmt::Display for Error {
 fn advice(error: &ClientError) -> &'static str {
     match (error.code(), error.kind()) {
         (Some(ErrorCode::AuthNotAuthenticated), _) => " Write a valid API key into the file at --key-file.",
-        (_, ClientErrorKind::UnexpectedResponse) => {
+        (Some(ErrorCode::RouteNotFound), _) | (_, ClientErrorKind::UnexpectedResponse) => {
             " Is --url what precedes /api in the addresses of the inventory, and this program not older than the server?"
         }
         _ => "",

@@ -37,7 +37,8 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<(), Error> {
     let Arguments { url, key, database, webhook } = arguments;
     let http = http_client();
-    let client = Client::new(http.clone()).with_base_url(&url)?;
+    let client = Client::new(http.clone()).with_base_url(&url);
+    let client = client.map_err(|error| Error::Other(format!("{url} at --url cannot be used: {error}")))?;
     let client = client.with_api_key(&key).map_err(|error| {
         Error::Other(format!("{error} The file at --key-file must have an API key and nothing else."))
     })?;
