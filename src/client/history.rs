@@ -231,16 +231,30 @@ impl<S: HttpService> Follower<S> {
     pub async fn next(&mut self) -> Result<Change, ClientError> {
         loop {
             while let Some(event) = self.take_event() {
-                if let Some(change) = decode_event(&event)? {
-                    self.position = Some(change.position.clone());
-                    return Ok(change);
+                match decode_event(&event) {
+                    Ok(Some(change)) => {
+                        self.position = Some(change.position.clone());
+                        return Ok(change);
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        // The entries behind it must not come without it.
+                        self.disconnect();
+                        return Err(error);
+                    }
                 }
             }
             if let Err(error) = self.receive().await {
-                self.stream = None;
+                self.disconnect();
                 return Err(error);
             }
         }
+    }
+
+    /// Drops the stream with what is unread of it. The next one begins behind the last entry.
+    fn disconnect(&mut self) {
+        self.stream = None;
+        (self.unread, self.searched) = (BytesMut::new(), 0);
     }
 
     /// Reads on, from a new stream if there is none.
@@ -255,13 +269,11 @@ impl<S: HttpService> Follower<S> {
                     let header = HeaderValue::from_str(position.as_str()).map_err(invalid)?;
                     call = call.header(LAST_EVENT_ID, header);
                 }
-                let stream = self.client.send_for(call, EVENTS).await?.into_download();
-                (self.unread, self.searched) = (BytesMut::new(), 0);
-                none.insert(stream)
+                none.insert(self.client.send_for(call, EVENTS).await?.into_download())
             }
         };
         match stream.frame().await {
-            None => self.stream = None,
+            None => self.disconnect(),
             Some(frame) => {
                 if let Ok(bytes) = frame?.into_data() {
                     self.unread.extend_from_slice(&bytes);
@@ -301,5 +313,49 @@ fn decode_event(event: &[u8]) -> Result<Option<Change>, ClientError> {
 impl<S> fmt::Debug for Follower<S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Follower").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bytes::Bytes;
+    use http::{Request, Response};
+    use http_body_util::Full;
+    use tower::service_fn;
+
+    use super::*;
+    use crate::client::RequestBody;
+
+    #[tokio::test]
+    async fn entry_that_cannot_be_decoded_is_asked_for_again_and_never_left_out() {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&requests);
+        let service = service_fn(move |_: Request<RequestBody>| {
+            let is_first = count.fetch_add(1, Ordering::Relaxed) == 0;
+            let entry = |action: &str| {
+                format!(
+                    "event: change\ndata: {{\"position\": \"{action}\", \"at\": \"2026-08-14T12:00:14Z\", \"actor\": {{\"type\": \
+                     \"System\"}}, \"action\": \"{action}\", \"entity\": \"Tag\", \"id\": \"133e671d-8ee1-51bd-903c-32657d3d8ef1\", \
+                     \"network_id\": null, \"name\": \"tag\", \"fields\": {{}}}}\n\n"
+                )
+            };
+            // At first, the server is newer than the client.
+            let events = entry(if is_first { "painted" } else { "created" }) + &entry("deleted");
+            let response = Response::new(Full::<Bytes>::from(events));
+            let (mut parts, body) = response.into_parts();
+            parts.headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+            async { Ok::<_, Infallible>(Response::from_parts(parts, body)) }
+        });
+        let mut follower = Client::new(service).follow(None);
+        follower.next().await.unwrap_err();
+        assert_eq!(follower.position(), None);
+        for action in ["created", "deleted"] {
+            assert_eq!(follower.next().await.unwrap().action.as_str(), action);
+        }
+        assert_eq!(requests.load(Ordering::Relaxed), 2);
     }
 }

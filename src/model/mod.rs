@@ -60,9 +60,11 @@ mod value;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use change::{
-    Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity, ChangedEntityError,
-    FieldChange,
+    ApplyChangeError, Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity,
+    ChangedEntityError, FieldChange,
 };
+#[cfg(feature = "service")]
+pub(crate) use change::{ORDER, apply_fields, set};
 pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
 #[cfg(feature = "topology")]

@@ -13,15 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::value::RawValue;
 
 use super::document::{ObjectMembers, Part, are_equal, elements};
+use crate::model::ORDER;
 
 /// Fields that only the server moves. They make no change by themselves.
 const MOVED_BY_SERVER: [&str; 4] = ["updated_at", "last_used", "last_seen_at", "last_seen"];
 
 /// The beginning of the paths of custom fields.
 pub(super) const CUSTOM_FIELDS: &str = "custom.";
-
-/// The path of the order of a list, behind its name.
-pub(super) const ORDER: &str = "order";
 
 /// A field that differs.
 #[derive(Debug)]

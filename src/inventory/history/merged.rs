@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::difference::{CUSTOM_FIELDS, ORDER};
-use super::past::{set, set_part};
-use crate::model::{Change, ChangeAction, FieldChange, NetworkId};
+use super::difference::CUSTOM_FIELDS;
+use crate::model::{Change, ChangeAction, FieldChange, NetworkId, ORDER, set};
 
 /// What has become of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,5 +190,26 @@ fn set_member(members: &mut Map<String, Value>, path: &str, new: Option<Value>) 
             }
         }
         _ => set(members, path, new),
+    }
+}
+
+/// Changes a field of an element of a list, or a whole element.
+fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
+    let (id, field) = path.split_once('.').map_or((path, None), |(id, field)| (id, Some(field)));
+    let place = parts.iter().position(|part| part.get("id").and_then(Value::as_str) == Some(id));
+    match (place, field, value) {
+        (Some(place), Some(field), value) => {
+            if let Some(Value::Object(members)) = parts.get_mut(place) {
+                set(members, field, value);
+            }
+        }
+        (Some(place), None, None) => drop(parts.remove(place)),
+        (Some(place), None, Some(part)) => {
+            if let Some(known) = parts.get_mut(place) {
+                *known = part;
+            }
+        }
+        (None, None, Some(part)) => parts.push(part),
+        (None, ..) => {}
     }
 }

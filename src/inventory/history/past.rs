@@ -1,19 +1,19 @@
 //! What records were.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::difference::ORDER;
 use super::past_hosts::network_of;
 use super::position::Place;
 use super::recorder::{kind_of, shown};
 use crate::access::Caller;
 use crate::inventory::{ChangeQuery, Entity, Error, ErrorKind, Inventory, Moment};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, OrderDirection, Timestamp,
+    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, OrderDirection,
+    Timestamp, apply_fields, set,
 };
 use crate::store::Query;
 
@@ -157,7 +157,7 @@ fn replayed(created: &Change, later: Vec<Change>) -> Document {
     let at = later.first().unwrap_or(created).at;
     let fields = created.fields.iter().filter_map(|(name, field)| Some((name.clone(), field.after.clone()?)));
     let mut document: Document = fields.collect();
-    later.into_iter().rev().for_each(|change| apply_fields(change.fields, &mut document, ChangeSide::After));
+    later.into_iter().rev().for_each(|change| apply_side(change.fields, &mut document, ChangeSide::After));
     set_time(&mut document, Some(at));
     document
 }
@@ -172,62 +172,18 @@ pub(super) fn rewind(change: Change, document: &mut Option<Document>) {
             let fields = change.fields.into_iter();
             *document = Some(fields.filter_map(|(name, field)| Some((name, field.before?))).collect());
         }
-        (ChangeAction::Updated, Some(document)) => apply_fields(change.fields, document, ChangeSide::Before),
+        (ChangeAction::Updated, Some(document)) => apply_side(change.fields, document, ChangeSide::Before),
         // The others do not change the record.
         _ => {}
     }
 }
 
 /// Changes a document to one of the states of a change.
-pub(super) fn apply_fields(fields: BTreeMap<String, FieldChange>, document: &mut Document, side: ChangeSide) {
-    let mut orders = Vec::new();
-    for (path, field) in fields {
-        let value = side.of(field);
-        match path.split_once('.') {
-            None => set(document, &path, value),
-            Some((outer, rest)) => match document.get_mut(outer) {
-                Some(Value::Object(members)) => set(members, rest, value),
-                Some(Value::Array(_)) if rest == ORDER => orders.push((outer.to_owned(), value)),
-                Some(Value::Array(parts)) => set_part(parts, rest, value),
-                _ => {}
-            },
-        }
-    }
-    for (list, order) in orders {
-        if let (Some(Value::Array(parts)), Some(Value::Array(order))) = (document.get_mut(&list), order) {
-            let places: HashMap<&str, usize> =
-                order.iter().filter_map(Value::as_str).enumerate().map(|(place, id)| (id, place)).collect();
-            let place =
-                |part: &Value| part.get("id").and_then(Value::as_str).and_then(|id| places.get(id).copied());
-            parts.sort_by_cached_key(place);
-        }
-    }
-}
-
-pub(super) fn set(members: &mut Document, name: &str, value: Option<Value>) {
-    match value {
-        Some(value) => members.insert(name.to_owned(), value),
-        None => members.remove(name),
-    };
-}
-
-/// Changes a field of an element of a list, or a whole element.
-pub(super) fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
-    let (id, field) = path.split_once('.').map_or((path, None), |(id, field)| (id, Some(field)));
-    let place = parts.iter().position(|part| part.get("id").and_then(Value::as_str) == Some(id));
-    match (place, field, value) {
-        (Some(place), Some(field), value) => {
-            if let Some(Value::Object(members)) = parts.get_mut(place) {
-                set(members, field, value);
-            }
-        }
-        (Some(place), None, None) => drop(parts.remove(place)),
-        (Some(place), None, Some(part)) => {
-            if let Some(known) = parts.get_mut(place) {
-                *known = part;
-            }
-        }
-        (None, None, Some(part)) => parts.push(part),
-        (None, ..) => {}
-    }
+pub(super) fn apply_side(
+    mut fields: BTreeMap<String, FieldChange>,
+    document: &mut Document,
+    side: ChangeSide,
+) {
+    let values = fields.iter_mut().map(|(path, field)| (path.as_str(), side.of(std::mem::take(field))));
+    apply_fields(values, document);
 }

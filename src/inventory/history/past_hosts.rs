@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::diff::{ENTRIES_AT_ONCE, MAX_BYTES};
 use super::merged::MergedChanges;
-use super::past::{ChangeSide, Document, apply_fields, host_of, set_time};
+use super::past::{ChangeSide, Document, apply_side, host_of, set_time};
 use super::position::Place;
 use super::recorder::shown;
 use crate::access::Caller;
@@ -148,7 +148,7 @@ impl PastHosts {
         }
         match (merged.known_fields(), present) {
             (Some(fields), Some(mut document)) => {
-                apply_fields(fields, &mut document, ChangeSide::Before);
+                apply_side(fields, &mut document, ChangeSide::Before);
                 Ok(Some(document))
             }
             // What is gone is known as a whole from its entries alone.

@@ -1,3 +1,5 @@
+mod apply;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -5,13 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use self::apply::ApplyChangeError;
+#[cfg(feature = "service")]
+pub(crate) use self::apply::{ORDER, apply_fields, set};
 use super::{DaemonApiKeyId, NetworkId, Timestamp, UserApiKeyId, UserId};
 use crate::text_enum::text_enum;
 
 /// A change of a record, or a security event: an entry of the history of an organization.
 ///
-/// Entries are in the order of the commits, and within one commit in that of the request. An entry has whole values, so that applying it
-/// twice does no harm.
+/// Entries are in the order of the commits, and within one commit in that of the request. An entry has whole values, so that
+/// [applying](Self::apply) it twice does no harm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
