@@ -95,10 +95,11 @@ pub struct FieldChange {
     pub after: Option<Value>,
 }
 
-/// Names all types, because some tools read no schema without one.
+/// Names all types and the elements of arrays, because some tools read no schema without them.
 #[cfg(feature = "openapi")]
 fn value_of_any_type(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": ["array", "boolean", "null", "number", "object", "string"]})
+    let types = ["array", "boolean", "null", "number", "object", "string"];
+    schemars::json_schema!({"type": types, "items": {}})
 }
 
 /// Reads a member that is there, also if it is null.
