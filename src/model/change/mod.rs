@@ -78,27 +78,29 @@ impl fmt::Display for ChangePosition {
     }
 }
 
-/// A field that a change has changed.
+/// The values of a field before and after a change.
 ///
 /// A value that is absent is one that the record did not have; `null` is a value like others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+// Tools and generators of clients agree on no schema of a value of any type but that of an object's members.
+#[cfg_attr(
+    feature = "openapi",
+    schemars(extend(
+        "additionalProperties" = true,
+        "propertyNames" = {"type": "string", "enum": ["after", "before"]}
+    ))
+)]
 #[non_exhaustive]
 pub struct FieldChange {
     /// The value before the change. Absent if the record is new, or did not have the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[cfg_attr(feature = "openapi", schemars(schema_with = "value_of_any_type"))]
+    #[cfg_attr(feature = "openapi", schemars(skip))]
     pub before: Option<Value>,
     /// The value after the change. Absent if the record is gone, or no longer has the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[cfg_attr(feature = "openapi", schemars(schema_with = "value_of_any_type"))]
+    #[cfg_attr(feature = "openapi", schemars(skip))]
     pub after: Option<Value>,
-}
-
-/// Says nothing of the type: generators of clients read that as a value of any type, and stumble over a list of all types.
-#[cfg(feature = "openapi")]
-fn value_of_any_type(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({})
 }
 
 /// Reads a member that is there, also if it is null.
