@@ -1,15 +1,13 @@
 //! The mark of the history, of which a store has one.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::log::{commits_in, ordered};
-use super::notes::Notes;
-use super::position::{Place, PositionKey};
-use super::record::CommitChanges;
-use super::watch::Watchers;
+use crate::inventory::history::log::position::{Place, PositionKey};
+use crate::inventory::history::log::reader::{commits_in, ordered};
+use crate::inventory::history::log::record::CommitChanges;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, HISTORY, WRITTEN, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::Timestamp;
@@ -60,36 +58,7 @@ impl CurrentMark {
     }
 }
 
-/// What an instance knows of the history.
-#[derive(Debug, Default)]
-pub(in crate::inventory) struct KnownHistory {
-    mark: Mutex<Option<CurrentMark>>,
-    /// Waited for by those who need the mark while it is read.
-    reading: tokio::sync::Mutex<Opening>,
-    pub(super) watchers: Watchers,
-    pub(super) notes: Notes,
-}
-
-/// Whether this instance has opened the history.
-#[derive(Debug, Default)]
-struct Opening {
-    is_done: bool,
-}
-
-impl KnownHistory {
-    fn known(&self) -> MutexGuard<'_, Option<CurrentMark>> {
-        self.mark.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets the mark, if a commit has failed because there is another one.
-    pub(super) fn note_failure(&self, error: &StoreError) {
-        if matches!(error.kind(), StoreErrorKind::Conflict(key) if *key == mark_key()) {
-            *self.known() = None;
-        }
-    }
-}
-
-const fn mark_key() -> Key {
+pub(super) const fn mark_key() -> Key {
     Key::new(HISTORY, Uuid::nil())
 }
 

@@ -1,56 +1,32 @@
 //! The history of an organization: what has changed, who did it, and what it looked like before.
 //!
-//! ```text
-//! a commit ── recorder ── difference ── document
-//!                │
-//!             record: the entries of the commit, in its batch
-//!                │
-//! a reader ── feed ── position: what clients see of a place
-//!               │
-//!            between ── merged: several changes as one ── diff, and past_hosts, which past lists are made of
+//! | Room | Contents |
+//! |---|---|
+//! | `log` | entries, the records of commits and the runs that hold them, their order, and readers of them |
+//! | `recording` | a commit's entries, which `recorder` adds to its batch, and security events |
+//! | `feed` | what clients read in the order of the log: pages, one record's entries, counts, streams |
+//! | `past` | past states of hosts and lists, and what differs between two moments |
+//! | `maintenance` | joining, deleting, erasing and restoring entries |
 //!
-//! packing ── run: older entries together, and counts of them ── summary
-//!
-//! one record ── past: forward from its creation, or back from its present state
-//! ```
+//! `mark` is what all instances with one store agree on, and `known` what one instance knows of it.
 //!
 //! Decision 17 says why entries are records, and how they are ordered.
 
-mod audience;
-mod between;
-mod class;
-mod counts;
-mod diff;
-mod difference;
-mod document;
-mod erasure;
-mod event;
 mod feed;
+mod known;
 mod limits;
 mod log;
+mod maintenance;
 mod mark;
-mod merged;
-mod notes;
-mod of_record;
-mod packing;
 mod past;
-mod past_hosts;
-mod places;
-mod position;
-mod record;
-mod recorder;
-mod restored;
-mod retention;
-mod run;
-mod summary;
-mod watch;
+mod recording;
 
+pub(crate) use self::feed::watch::ChangeReader;
+pub use self::feed::watch::ChangeWatch;
+pub(in crate::inventory) use self::known::KnownHistory;
 pub use self::limits::HistoryLimits;
-pub(in crate::inventory) use self::mark::KnownHistory;
-pub(in crate::inventory) use self::past_hosts::PastHosts;
-pub(in crate::inventory) use self::restored::RestoredHistory;
-pub(crate) use self::watch::ChangeReader;
-pub use self::watch::ChangeWatch;
+pub(in crate::inventory) use self::maintenance::restored::RestoredHistory;
+pub(in crate::inventory) use self::past::past_hosts::PastHosts;
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
 use crate::model::{ChangeActor, OrganizationId, UserId};

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::recorder::entity_of;
 use crate::access::Caller;
+use crate::inventory::history::recording::recorder::entity_of;
 use crate::inventory::{ChangePage, ChangeQuery, Collection, Error, Hosts, Inventory, Resource};
 use crate::model::{ChangedEntity, HostId, OrderDirection};
 
@@ -86,7 +86,7 @@ impl Inventory {
     }
 
     /// Returns whether the caller may see any entry of a record.
-    pub(super) async fn is_in_history(
+    pub(in crate::inventory::history) async fn is_in_history(
         &self,
         caller: &Caller,
         entity: Option<ChangedEntity>,

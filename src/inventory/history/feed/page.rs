@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::log::{LogFilter, LogReader, Span};
-use super::mark::CurrentMark;
-use super::position::Place;
-use super::record::{ChangeEntry, CommitChanges};
 use crate::access::Caller;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
+use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangePage, ChangeQuery, Error, Inventory};
 use crate::model::{Change, ChangeAction, FieldChange, NetworkId, OrderDirection, Permission};
 use crate::store::Direction;
@@ -66,7 +66,7 @@ impl Inventory {
     }
 
     /// Returns a page like [`changes`](Self::changes). Without the fields of its entries, it is for those who only count them.
-    pub(super) async fn changes_with(
+    pub(in crate::inventory::history) async fn changes_with(
         &self,
         caller: &Caller,
         query: &ChangeQuery,
@@ -105,7 +105,10 @@ impl Inventory {
     }
 
     /// Returns the filter of what a caller may see.
-    pub(super) async fn seen_in_log(&self, caller: &Caller) -> Result<LogFilter, Error> {
+    pub(in crate::inventory::history) async fn seen_in_log(
+        &self,
+        caller: &Caller,
+    ) -> Result<LogFilter, Error> {
         Ok(LogFilter::seen_by(caller, &self.networks_in_history(caller).await?))
     }
 

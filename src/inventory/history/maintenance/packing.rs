@@ -6,11 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::class::Class;
-use super::log::{LogFilter, ordered};
-use super::mark::CurrentMark;
-use super::record::CommitChanges;
-use super::run::{ChangeRun, Joining};
+use crate::inventory::history::log::class::Class;
+use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::history::log::run::{ChangeRun, Joining};
+use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::schema::{CHANGE_TOTALS, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::OrganizationId;
@@ -28,28 +28,32 @@ const LOOKED_AT_EVERY: u64 = 512;
 
 /// The number and the size of entries in runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Total {
-    pub(super) entries: u64,
-    pub(super) bytes: u64,
+pub(in crate::inventory::history) struct Total {
+    pub(in crate::inventory::history) entries: u64,
+    pub(in crate::inventory::history) bytes: u64,
 }
 
 /// The entries of an organization in runs, by their class.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Totals {
+pub(in crate::inventory::history) struct Totals {
     organization_id: OrganizationId,
     records: Total,
     security: Total,
 }
 
 impl Totals {
-    pub(super) const fn of(&mut self, class: Class) -> &mut Total {
+    pub(in crate::inventory::history) const fn of(&mut self, class: Class) -> &mut Total {
         match class {
             Class::Records => &mut self.records,
             Class::Security => &mut self.security,
         }
     }
 
-    pub(super) fn put(&self, known: Option<&Record>, batch: &mut Batch) -> Result<(), Error> {
+    pub(in crate::inventory::history) fn put(
+        &self,
+        known: Option<&Record>,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         let facets = Facets::default().with_organization(self.organization_id.uuid());
         batch.put(totals_key(self.organization_id), unchanged(known), facets, encode(self)?);
         Ok(())
@@ -57,7 +61,7 @@ impl Totals {
 }
 
 impl ChangeRun {
-    pub(super) fn total(&self) -> Total {
+    pub(in crate::inventory::history) fn total(&self) -> Total {
         self.entries().fold(Total::default(), |Total { entries, bytes }, entry| Total {
             entries: entries + 1,
             bytes: bytes + entry.size() as u64,
@@ -73,7 +77,11 @@ impl Inventory {
     /// Joins the oldest entries of an organization in the background, now and then.
     ///
     /// The more records a commit has, the likelier it is.
-    pub(super) fn pack_now_and_then(&self, organization: OrganizationId, recorded: EntriesAdded) {
+    pub(in crate::inventory::history) fn pack_now_and_then(
+        &self,
+        organization: OrganizationId,
+        recorded: EntriesAdded,
+    ) {
         let EntriesAdded { records, random } = recorded;
         if random < (u64::MAX / LOOKED_AT_EVERY).saturating_mul(records) {
             let inventory = self.with_own_state();
@@ -142,7 +150,7 @@ impl Inventory {
     }
 
     /// Returns the totals of an organization, and their record.
-    pub(super) async fn totals_of_history(
+    pub(in crate::inventory::history) async fn totals_of_history(
         &self,
         organization_id: OrganizationId,
     ) -> Result<(Option<Record>, Totals), Error> {
@@ -153,7 +161,7 @@ impl Inventory {
     }
 
     /// Commits a step of the work on older entries. Returns `false` if another one was first.
-    pub(super) async fn commit_if_current(&self, batch: Batch) -> Result<bool, Error> {
+    pub(in crate::inventory::history) async fn commit_if_current(&self, batch: Batch) -> Result<bool, Error> {
         match self.store.commit(batch).await {
             Ok(()) => Ok(true),
             Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => {
@@ -167,10 +175,10 @@ impl Inventory {
 
 /// What a commit has added to the history.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct EntriesAdded {
-    pub(super) records: u64,
+pub(in crate::inventory::history) struct EntriesAdded {
+    pub(in crate::inventory::history) records: u64,
     /// A random number.
-    pub(super) random: u64,
+    pub(in crate::inventory::history) random: u64,
 }
 
 /// Joins the records of commits that are in the order of the log.

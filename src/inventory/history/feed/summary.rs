@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::audience::Audience;
-use super::counts::{Counted, CountedStretch, counted, counted_actor, day_text};
-use super::log::{LogFilter, LogReader, Span, ordered};
-use super::position::Place;
-use super::record::CommitChanges;
 use crate::access::Caller;
+use crate::inventory::history::log::audience::Audience;
+use crate::inventory::history::log::counts::{Counted, CountedStretch, counted, counted_actor, day_text};
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span, ordered};
+use crate::inventory::history::log::record::CommitChanges;
 use crate::inventory::{Error, Inventory, Moment};
 use crate::model::{ChangeActor, ChangeCount, ChangePosition, ChangeSummary};
 use crate::store::{Direction, TermRange};

@@ -21,36 +21,41 @@ use crate::store::{Batch, Facets, Key, Precondition, Record, SortKey, Term};
 
 /// The body of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ChangeRun {
-    pub(super) organization_id: OrganizationId,
-    pub(super) audience: Audience,
+pub(in crate::inventory::history) struct ChangeRun {
+    pub(in crate::inventory::history) organization_id: OrganizationId,
+    pub(in crate::inventory::history) audience: Audience,
     #[serde(default, skip_serializing_if = "Class::is_of_records")]
-    pub(super) class: Class,
+    pub(in crate::inventory::history) class: Class,
     /// The place of the last entry of the slab.
-    pub(super) end: Place,
-    pub(super) commits: Vec<JoinedCommit>,
+    pub(in crate::inventory::history) end: Place,
+    pub(in crate::inventory::history) commits: Vec<JoinedCommit>,
 }
 
 /// The entries of one commit in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct JoinedCommit {
-    pub(super) era: u32,
+pub(in crate::inventory::history) struct JoinedCommit {
+    pub(in crate::inventory::history) era: u32,
     version: u64,
     commit: u64,
-    pub(super) at: Timestamp,
-    pub(super) actor: ChangeActor,
+    pub(in crate::inventory::history) at: Timestamp,
+    pub(in crate::inventory::history) actor: ChangeActor,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
-    pub(super) entries: Vec<ChangeEntry>,
+    pub(in crate::inventory::history) entries: Vec<ChangeEntry>,
 }
 
 impl ChangeRun {
-    pub(super) fn read(record: &Record) -> Result<Self, Error> {
+    pub(in crate::inventory::history) fn read(record: &Record) -> Result<Self, Error> {
         decode(record)
     }
 
     /// Adds the run to a batch.
-    pub(super) fn put(&self, key: Key, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
+    pub(in crate::inventory::history) fn put(
+        &self,
+        key: Key,
+        precondition: Precondition,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         let ids: BTreeSet<[u8; 6]> = self.entries().map(|entry| id_ending(entry.id)).collect();
         let ids = ids.into_iter().map(|ending| Term::new(CHANGED_TERM, ending));
         let written = SortKey::new(WRITTEN, self.end.entry_key());
@@ -63,12 +68,12 @@ impl ChangeRun {
         Ok(())
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = &ChangeEntry> {
+    pub(in crate::inventory::history) fn entries(&self) -> impl Iterator<Item = &ChangeEntry> {
         self.commits.iter().flat_map(|commit| &commit.entries)
     }
 
     /// Returns the commits as their records had them.
-    pub(super) fn into_commits(self) -> impl Iterator<Item = CommitChanges> {
+    pub(in crate::inventory::history) fn into_commits(self) -> impl Iterator<Item = CommitChanges> {
         let Self { organization_id, audience, class, commits, .. } = self;
         commits.into_iter().map(move |joined| {
             let JoinedCommit { era, version, commit, at, actor, request_id, entries } = joined;
@@ -98,14 +103,14 @@ impl From<CommitChanges> for JoinedCommit {
 }
 
 /// Returns what runs have as a term of an id. Other ids may end alike.
-pub(super) const fn id_ending(id: Uuid) -> [u8; 6] {
+pub(in crate::inventory::history) const fn id_ending(id: Uuid) -> [u8; 6] {
     let [.., a, b, c, d, e, f] = *id.as_bytes();
     [a, b, c, d, e, f]
 }
 
 /// Runs while they are filled with the entries of commits in their order.
 #[derive(Debug)]
-pub(super) struct Joining {
+pub(in crate::inventory::history) struct Joining {
     organization: OrganizationId,
     finished: Vec<ChangeRun>,
     /// Those of the slab that is not full, by their audiences, each with its size in bytes.
@@ -121,12 +126,12 @@ const MAX_SLAB: usize = 128 * 1024;
 const MAX_RUN: usize = 64 * 1024;
 
 impl Joining {
-    pub(super) const fn new(organization: OrganizationId) -> Self {
+    pub(in crate::inventory::history) const fn new(organization: OrganizationId) -> Self {
         Self { organization, finished: Vec::new(), open: BTreeMap::new(), full: Vec::new(), size: 0 }
     }
 
     /// Adds the records of one commit.
-    pub(super) fn add(&mut self, records: Vec<CommitChanges>) {
+    pub(in crate::inventory::history) fn add(&mut self, records: Vec<CommitChanges>) {
         let mut entries: Vec<(u32, usize, ChangeEntry)> = Vec::new();
         let mut commits = Vec::new();
         for (index, mut changes) in records.into_iter().enumerate() {
@@ -169,7 +174,7 @@ impl Joining {
     }
 
     /// Returns the runs, in the order of their slabs.
-    pub(super) fn finish(mut self) -> Vec<ChangeRun> {
+    pub(in crate::inventory::history) fn finish(mut self) -> Vec<ChangeRun> {
         self.end_slab();
         self.finished
     }
@@ -188,7 +193,7 @@ impl JoinedCommit {
 
 impl ChangeRun {
     /// Returns the time of the last entry.
-    pub(super) fn last_time(&self) -> Option<Timestamp> {
+    pub(in crate::inventory::history) fn last_time(&self) -> Option<Timestamp> {
         self.commits.last().map(|commit| commit.at)
     }
 
@@ -199,7 +204,7 @@ impl ChangeRun {
     }
 
     /// Returns a new key for a run.
-    pub(super) const fn key(id: Uuid) -> Key {
+    pub(in crate::inventory::history) const fn key(id: Uuid) -> Key {
         Key::new(CHANGE_RUN, id)
     }
 }

@@ -24,11 +24,11 @@ const ENTRIES_AT_ONCE: usize = 100;
 
 /// The readers that wait for entries of each organization.
 #[derive(Debug, Default)]
-pub(super) struct Watchers(Mutex<HashMap<OrganizationId, Weak<watch::Sender<()>>>>);
+pub(in crate::inventory::history) struct Watchers(Mutex<HashMap<OrganizationId, Weak<watch::Sender<()>>>>);
 
 impl Watchers {
     /// Wakes the readers of an organization.
-    pub(super) fn wake(&self, organization: OrganizationId) {
+    pub(in crate::inventory::history) fn wake(&self, organization: OrganizationId) {
         let mut watched = self.watched();
         match watched.get(&organization).map(Weak::upgrade) {
             Some(Some(sender)) => sender.send_modify(|()| ()),

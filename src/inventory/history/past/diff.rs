@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::difference::{FieldText, differences};
 use super::merged::{Outcome, is_order};
 use super::past_hosts::MergedHosts;
-use super::position::Place;
 use crate::access::Caller;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::recording::difference::{FieldText, differences};
 use crate::inventory::{Error, Inventory, Problem};
 use crate::model::{ChangedEntity, ChangedHost, DiffedHost, FieldChange, HostDiff, HostId, StateDiff};
 use crate::wire::DiffQuery;
@@ -17,10 +17,10 @@ use crate::wire::DiffQuery;
 pub(crate) const MAX_ELEMENTS: usize = 10_000;
 
 /// The maximum number of bytes that the names and fields of a diff take in memory.
-pub(super) const MAX_BYTES: usize = 32 * 1024 * 1024;
+pub(in crate::inventory::history) const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The number of entries that are read at a time. Those of new hosts have whole hosts.
-pub(super) const ENTRIES_AT_ONCE: usize = 250;
+pub(in crate::inventory::history) const ENTRIES_AT_ONCE: usize = 250;
 
 impl Inventory {
     /// Returns what differs between two states of the caller's organization.

@@ -14,25 +14,26 @@ const CODE: usize = 16;
 
 /// The place of an entry: its era, the version of its commit, and its number within the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) struct Place {
-    pub(super) era: u32,
-    pub(super) version: u64,
-    pub(super) number: u32,
+pub(in crate::inventory::history) struct Place {
+    pub(in crate::inventory::history) era: u32,
+    pub(in crate::inventory::history) version: u64,
+    pub(in crate::inventory::history) number: u32,
     /// A random number that the commit has chosen. Another log may have another commit with the same version.
-    pub(super) commit: u64,
+    pub(in crate::inventory::history) commit: u64,
 }
 
 /// The secret under which positions are sealed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct PositionKey(CodeSecret);
+pub(in crate::inventory::history) struct PositionKey(CodeSecret);
 
 impl Place {
     /// The place before the first entry.
-    pub(super) const BEGINNING: Self = Self { era: 0, version: 0, number: 0, commit: 0 };
+    pub(in crate::inventory::history) const BEGINNING: Self =
+        Self { era: 0, version: 0, number: 0, commit: 0 };
 
     /// Returns a place that is before this one and not before any entry that is. `None`: nothing is before it.
-    pub(super) fn predecessor(self) -> Option<Self> {
+    pub(in crate::inventory::history) fn predecessor(self) -> Option<Self> {
         let Self { era, version, number, .. } = self;
         let commit = u64::MAX;
         match (number.checked_sub(1), version.checked_sub(1), era.checked_sub(1)) {
@@ -44,12 +45,12 @@ impl Place {
     }
 
     /// Returns the sort key of the records of a commit, as a store completes it.
-    pub(super) fn commit_key(self) -> Vec<u8> {
+    pub(in crate::inventory::history) fn commit_key(self) -> Vec<u8> {
         [self.era.to_be_bytes().as_slice(), &self.version.to_be_bytes()].concat()
     }
 
     /// Returns the sort key of a run of which this is the last entry.
-    pub(super) fn entry_key(self) -> Vec<u8> {
+    pub(in crate::inventory::history) fn entry_key(self) -> Vec<u8> {
         [self.commit_key().as_slice(), &self.number.to_be_bytes()].concat()
     }
 
@@ -75,7 +76,7 @@ impl Place {
 
 impl ChangePosition {
     /// Returns whether the text has the form of positions.
-    pub(super) fn has_form(&self) -> bool {
+    pub(in crate::inventory::history) fn has_form(&self) -> bool {
         let mut bytes = [0; CODE + LENGTH];
         let decoded = Base64UrlUnpadded::decode(self.as_str(), &mut bytes);
         decoded.is_ok_and(|decoded| decoded.len() == CODE + LENGTH)
@@ -83,7 +84,7 @@ impl ChangePosition {
 }
 
 impl PositionKey {
-    pub(super) fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
+    pub(in crate::inventory::history) fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
         CodeSecret::generate(random).map(Self)
     }
 
@@ -91,7 +92,11 @@ impl PositionKey {
     ///
     /// The code is made from the place, and the place is concealed by a code of that code. So equal places have equal positions,
     /// and different ones have nothing in common.
-    pub(super) fn seal(&self, organization: OrganizationId, place: Place) -> ChangePosition {
+    pub(in crate::inventory::history) fn seal(
+        &self,
+        organization: OrganizationId,
+        place: Place,
+    ) -> ChangePosition {
         let bytes = place.to_bytes();
         let code = self.code(organization, &bytes);
         let text = [code.as_slice(), &self.concealed(organization, &code, bytes)].concat();
@@ -99,7 +104,11 @@ impl PositionKey {
     }
 
     /// Returns the place of a position. `None`: this server has not made it for this organization.
-    pub(super) fn open(&self, organization: OrganizationId, position: &ChangePosition) -> Option<Place> {
+    pub(in crate::inventory::history) fn open(
+        &self,
+        organization: OrganizationId,
+        position: &ChangePosition,
+    ) -> Option<Place> {
         let mut bytes = [0; CODE + LENGTH];
         let decoded = Base64UrlUnpadded::decode(position.as_str(), &mut bytes).ok()?;
         let (code, concealed) = decoded.split_first_chunk::<CODE>()?;

@@ -9,16 +9,18 @@ use serde_json::value::RawValue;
 
 /// The members of a JSON object in their order, each with its text.
 #[derive(Debug)]
-pub(super) struct ObjectMembers<'d>(pub(super) Vec<(Cow<'d, str>, &'d RawValue)>);
+pub(in crate::inventory::history) struct ObjectMembers<'d>(
+    pub(in crate::inventory::history) Vec<(Cow<'d, str>, &'d RawValue)>,
+);
 
 impl<'d> ObjectMembers<'d> {
     /// Reads an object.
-    pub(super) fn read(text: &'d str) -> Result<Self, serde_json::Error> {
+    pub(in crate::inventory::history) fn read(text: &'d str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
     /// Returns the text of a member. A member that is null counts as missing: a document may leave it out.
-    pub(super) fn get(&self, name: &str) -> Option<&'d RawValue> {
+    pub(in crate::inventory::history) fn get(&self, name: &str) -> Option<&'d RawValue> {
         let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
         Some(*value).filter(|value| value.get() != "null")
     }
@@ -77,14 +79,14 @@ impl<'de> Deserialize<'de> for Name<'de> {
 
 /// A part of a document: an element of a list that has an id.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'d> {
-    pub(super) text: &'d RawValue,
-    pub(super) id: &'d str,
+pub(in crate::inventory::history) struct Part<'d> {
+    pub(in crate::inventory::history) text: &'d RawValue,
+    pub(in crate::inventory::history) id: &'d str,
 }
 
 impl<'d> Part<'d> {
     /// Reads an element. `None`: it is no object with an id.
-    pub(super) fn read(text: &'d RawValue) -> Option<Self> {
+    pub(in crate::inventory::history) fn read(text: &'d RawValue) -> Option<Self> {
         #[derive(serde::Deserialize)]
         struct WithId<'d> {
             id: &'d str,
@@ -95,12 +97,12 @@ impl<'d> Part<'d> {
 }
 
 /// Returns the texts of the elements of a list. `None`: the value is no list.
-pub(super) fn elements(text: &RawValue) -> Option<Vec<&RawValue>> {
+pub(in crate::inventory::history) fn elements(text: &RawValue) -> Option<Vec<&RawValue>> {
     if text.get().starts_with('[') { serde_json::from_str(text.get()).ok() } else { None }
 }
 
 /// Returns whether two texts have the same value, however they are written.
-pub(super) fn are_equal(left: &RawValue, right: &RawValue) -> bool {
+pub(in crate::inventory::history) fn are_equal(left: &RawValue, right: &RawValue) -> bool {
     let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).ok();
     left.get() == right.get() || value(left) == value(right)
 }

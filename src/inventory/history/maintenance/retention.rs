@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::class::Class;
-use super::limits::HistoryLimits;
-use super::log::{LogFilter, ordered};
 use super::packing::Total;
-use super::record::CommitChanges;
-use super::run::ChangeRun;
+use crate::inventory::history::limits::HistoryLimits;
+use crate::inventory::history::log::class::Class;
+use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::history::log::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_RUN, CREATED_AT, time_sort_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{OrganizationId, Timestamp};
@@ -66,7 +66,10 @@ impl Inventory {
     }
 
     /// Deletes the oldest entries of an organization beyond its limits. Failures are logged.
-    pub(super) async fn forget_changes_beyond_limits(&self, organization: OrganizationId) {
+    pub(in crate::inventory::history) async fn forget_changes_beyond_limits(
+        &self,
+        organization: OrganizationId,
+    ) {
         for class in Class::ALL {
             let filter = LogFilter { class: Some(class), ..LogFilter::all(organization) };
             if let Err(error) = self.try_forget_changes(&filter, class).await {

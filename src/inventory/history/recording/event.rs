@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::audience::Audience;
 use crate::inventory::Error;
+use crate::inventory::history::log::audience::Audience;
 use crate::inventory::records::{KeyHolder, KeySecret, SessionRecord};
 use crate::inventory::schema::{KEY_SECRET, PASSWORD, SESSION, USER, decode_text};
 use crate::model::{ChangeAction, ChangedEntity, UserId};
@@ -11,31 +11,35 @@ use crate::store::{Batch, Key, Name, Record, Write};
 
 /// Something that was done with credentials.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SecurityEvent {
-    pub(super) action: ChangeAction,
-    pub(super) entity: ChangedEntity,
-    pub(super) id: Uuid,
-    pub(super) audience: Audience,
+pub(in crate::inventory::history) struct SecurityEvent {
+    pub(in crate::inventory::history) action: ChangeAction,
+    pub(in crate::inventory::history) entity: ChangedEntity,
+    pub(in crate::inventory::history) id: Uuid,
+    pub(in crate::inventory::history) audience: Audience,
 }
 
 /// Returns whether writes of this kind of records may be security events.
-pub(super) fn is_credential(kind: Name) -> bool {
+pub(in crate::inventory::history) fn is_credential(kind: Name) -> bool {
     [SESSION, PASSWORD, KEY_SECRET].contains(&kind)
 }
 
 impl SecurityEvent {
-    pub(super) const fn of_session(user: UserId, action: ChangeAction) -> Self {
+    pub(in crate::inventory::history) const fn of_session(user: UserId, action: ChangeAction) -> Self {
         let (entity, id) = (ChangedEntity::Session, user.uuid());
         Self { action, entity, id, audience: Audience::User(user) }
     }
 
     /// Returns whether the event is one of a user's own sessions or password.
-    pub(super) fn is_of(&self, user: UserId) -> bool {
+    pub(in crate::inventory::history) fn is_of(&self, user: UserId) -> bool {
         matches!(self.entity, ChangedEntity::Session | ChangedEntity::User) && self.id == user.uuid()
     }
 
     /// Returns the event that a write of a batch is, if it is one.
-    pub(super) fn of(write: &Write, before: Option<&Record>, batch: &Batch) -> Result<Option<Self>, Error> {
+    pub(in crate::inventory::history) fn of(
+        write: &Write,
+        before: Option<&Record>,
+        batch: &Batch,
+    ) -> Result<Option<Self>, Error> {
         let after = match write {
             Write::Put { body, .. } => Some(body),
             Write::Delete { .. } => None,

@@ -25,31 +25,31 @@ const BYTES_AT_ONCE: usize = 96 * 1024;
 
 /// Which entries of an organization are read.
 #[derive(Clone, Debug)]
-pub(super) struct LogFilter {
-    pub(super) organization: OrganizationId,
+pub(in crate::inventory::history) struct LogFilter {
+    pub(in crate::inventory::history) organization: OrganizationId,
     /// Those whose entries are read; `None`: all.
-    pub(super) audiences: Option<TermFilter>,
-    pub(super) class: Option<Class>,
+    pub(in crate::inventory::history) audiences: Option<TermFilter>,
+    pub(in crate::inventory::history) class: Option<Class>,
     /// Only entries on this network.
-    pub(super) network: Option<NetworkId>,
+    pub(in crate::inventory::history) network: Option<NetworkId>,
     /// Only entries of this record. Runs may have others, too.
-    pub(super) id: Option<Uuid>,
+    pub(in crate::inventory::history) id: Option<Uuid>,
 }
 
 impl LogFilter {
     /// Returns the filter of all entries of an organization.
-    pub(super) const fn all(organization: OrganizationId) -> Self {
+    pub(in crate::inventory::history) const fn all(organization: OrganizationId) -> Self {
         Self { organization, audiences: None, class: None, network: None, id: None }
     }
 
     /// Returns the filter of what a caller may see, on these networks.
-    pub(super) fn seen_by(caller: &Caller, networks: &[NetworkId]) -> Self {
+    pub(in crate::inventory::history) fn seen_by(caller: &Caller, networks: &[NetworkId]) -> Self {
         let audiences = Audience::filter(caller, networks);
         Self { audiences, ..Self::all(caller.organization_id()) }
     }
 
     /// Returns whether it finds entries with this audience.
-    pub(super) fn has(&self, audience: Audience) -> bool {
+    pub(in crate::inventory::history) fn has(&self, audience: Audience) -> bool {
         let value = audience.term().value;
         let is_seen = |filter: &TermFilter| filter.ranges.iter().any(|range| range.contains(&value));
         self.audiences.as_ref().is_none_or(is_seen)
@@ -57,13 +57,13 @@ impl LogFilter {
     }
 
     /// Returns the query of the records of commits.
-    pub(super) fn commits(&self) -> Query {
+    pub(in crate::inventory::history) fn commits(&self) -> Query {
         let links = self.id.map(|id| LinkFilter::new(CHANGED_LINK, [id])).into_iter().collect();
         Query { links, ..self.query(CHANGE) }
     }
 
     /// Returns the query of runs.
-    pub(super) fn runs(&self) -> Query {
+    pub(in crate::inventory::history) fn runs(&self) -> Query {
         let ending = |id| TermFilter::new(CHANGED_TERM, [TermRange::exact(id_ending(id))]);
         let mut query = self.query(CHANGE_RUN);
         query.terms.extend(self.id.map(ending));
@@ -83,13 +83,13 @@ impl LogFilter {
 
 /// A part of the log: the entries after one place, up to another one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Span {
-    pub(super) after: Option<Place>,
-    pub(super) until: Option<Place>,
+pub(in crate::inventory::history) struct Span {
+    pub(in crate::inventory::history) after: Option<Place>,
+    pub(in crate::inventory::history) until: Option<Place>,
 }
 
 impl Span {
-    pub(super) fn contains(&self, place: Place) -> bool {
+    pub(in crate::inventory::history) fn contains(&self, place: Place) -> bool {
         self.after.is_none_or(|after| place > after) && self.until.is_none_or(|until| place <= until)
     }
 
@@ -108,7 +108,7 @@ impl Span {
 
 /// Reads a part of the log, some commits at a time.
 #[derive(Debug)]
-pub(super) struct LogReader<'i> {
+pub(in crate::inventory::history) struct LogReader<'i> {
     inventory: &'i Inventory,
     filter: LogFilter,
     direction: Direction,
@@ -118,7 +118,7 @@ pub(super) struct LogReader<'i> {
     /// The numbers of records that are read at a time, of commits and of runs.
     at_once: (usize, usize),
     /// The number of records read so far.
-    pub(super) records: usize,
+    pub(in crate::inventory::history) records: usize,
 }
 
 /// How far a reader has come that begins with the newest entries.
@@ -133,7 +133,7 @@ enum Stage {
 }
 
 impl<'i> LogReader<'i> {
-    pub(super) const fn new(
+    pub(in crate::inventory::history) const fn new(
         inventory: &'i Inventory,
         filter: LogFilter,
         span: Span,
@@ -151,7 +151,7 @@ impl<'i> LogReader<'i> {
     }
 
     /// Reads about so many records at a time, if these are fewer.
-    pub(super) fn some_at_a_time(self, records: usize) -> Self {
+    pub(in crate::inventory::history) fn some_at_a_time(self, records: usize) -> Self {
         let (commits, runs) = self.at_once;
         let at_once = (records.clamp(1, commits), records.clamp(1, runs));
         Self { at_once, ..self }
@@ -160,7 +160,7 @@ impl<'i> LogReader<'i> {
     /// Returns the entries of the next commits, in the order of the log. None: the span has ended.
     ///
     /// Of the last commits, entries may be beyond the span.
-    pub(super) async fn next(&mut self) -> Result<Vec<CommitChanges>, Error> {
+    pub(in crate::inventory::history) async fn next(&mut self) -> Result<Vec<CommitChanges>, Error> {
         let found = match self.direction {
             Direction::Ascending => self.next_ascending().await?,
             Direction::Descending => self.next_descending().await?,
@@ -255,7 +255,7 @@ impl<'i> LogReader<'i> {
 
 impl Inventory {
     /// Reads records of whole commits whose keys are in a range, and what they say.
-    pub(super) async fn whole_commits(
+    pub(in crate::inventory::history) async fn whole_commits(
         &self,
         query: &Query,
         range: TermRange,
@@ -276,7 +276,7 @@ impl Inventory {
     }
 
     /// Reads records whose places are in a range. Returns whether there may be further ones.
-    pub(super) async fn records_within(
+    pub(in crate::inventory::history) async fn records_within(
         &self,
         query: &Query,
         range: TermRange,
@@ -289,7 +289,7 @@ impl Inventory {
 }
 
 /// Returns a query of records in the order of the log, of which so many bytes are read at a time.
-pub(super) fn ordered(query: &Query, direction: Direction) -> Query {
+pub(in crate::inventory::history) fn ordered(query: &Query, direction: Direction) -> Query {
     let order = vec![Order::new(WRITTEN, direction)];
     Query { order, max_bytes: Some(BYTES_AT_ONCE), ..query.clone() }
 }
@@ -312,7 +312,7 @@ fn commits_of(runs: Vec<ChangeRun>) -> Vec<CommitChanges> {
 }
 
 /// Returns the commits of a record, whether it is one of a commit or a run.
-pub(super) fn commits_in(record: &Record) -> Result<Vec<CommitChanges>, Error> {
+pub(in crate::inventory::history) fn commits_in(record: &Record) -> Result<Vec<CommitChanges>, Error> {
     match record.key.kind {
         CHANGE_RUN => Ok(ChangeRun::read(record)?.into_commits().collect()),
         _ => Ok(vec![CommitChanges::read(record)?]),

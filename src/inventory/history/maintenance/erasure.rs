@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::log::{LogFilter, ordered};
-use super::record::{ChangeEntry, CommitChanges};
-use super::recorder::entity_of;
-use super::run::ChangeRun;
 use crate::access::Caller;
+use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
+use crate::inventory::history::log::run::ChangeRun;
+use crate::inventory::history::recording::recorder::entity_of;
 use crate::inventory::schema::CHANGE_RUN;
 use crate::inventory::{Collection, Deletable, Error, ErrorKind, Hosts, Inventory, Resource};
 use crate::model::{ChangeActor, ChangedEntity, Host, HostId, Permission, UserId};

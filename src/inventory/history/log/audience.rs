@@ -13,7 +13,7 @@ const USERS: &[u8] = b"user.";
 
 /// Those who may see an entry. It is a term of the record, by which pages of the history are filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) enum Audience {
+pub(in crate::inventory::history) enum Audience {
     /// All users of the organization.
     Everyone,
     /// Those who may see this network. What was on a network that is gone is for Admins.
@@ -26,7 +26,7 @@ pub(super) enum Audience {
 
 impl Audience {
     /// Returns who may see a record of this kind.
-    pub(super) fn of(
+    pub(in crate::inventory::history) fn of(
         entity: ChangedEntity,
         id: Uuid,
         network: Option<NetworkId>,
@@ -45,19 +45,19 @@ impl Audience {
     }
 
     /// Returns the network, if it is one.
-    pub(super) const fn network(self) -> Option<NetworkId> {
+    pub(in crate::inventory::history) const fn network(self) -> Option<NetworkId> {
         match self {
             Self::Network(network) => Some(network),
             Self::Everyone | Self::User(_) | Self::Admins => None,
         }
     }
 
-    pub(super) fn term(self) -> Term {
+    pub(in crate::inventory::history) fn term(self) -> Term {
         Term::new(CHANGED_FOR, self.value())
     }
 
     /// Returns the filter of its entries alone.
-    pub(super) fn only(self) -> TermFilter {
+    pub(in crate::inventory::history) fn only(self) -> TermFilter {
         TermFilter::new(CHANGED_FOR, [TermRange::exact(self.value())])
     }
 
@@ -71,7 +71,10 @@ impl Audience {
     }
 
     /// Returns the filter of the entries that a caller may see, on these networks. `None`: all.
-    pub(super) fn filter(caller: &Caller, networks: &[NetworkId]) -> Option<TermFilter> {
+    pub(in crate::inventory::history) fn filter(
+        caller: &Caller,
+        networks: &[NetworkId],
+    ) -> Option<TermFilter> {
         if caller.permission() >= Permission::Admin && caller.scope().networks().is_none() {
             return None;
         }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::counts::CountedStretch;
-use super::record::CommitChanges;
-use super::run::ChangeRun;
+use crate::inventory::history::log::counts::CountedStretch;
+use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::history::log::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_COUNTS, CHANGE_RUN, WRITTEN};
 use crate::inventory::{Error, Inventory};
 use crate::store::{Batch, Facets, Key, Precondition, Record, Version};

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::audience::Audience;
-use super::class::Class;
 use super::difference::{Difference, FieldText, differences};
 use super::event::{SecurityEvent, is_credential};
-use super::mark::CurrentMark;
-use super::packing::EntriesAdded;
-use super::record::{ChangeEntry, CommitChanges, StoredField};
-use super::{Author, Recording};
+use crate::inventory::history::log::audience::Audience;
+use crate::inventory::history::log::class::Class;
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges, StoredField};
+use crate::inventory::history::maintenance::packing::EntriesAdded;
+use crate::inventory::history::mark::CurrentMark;
+use crate::inventory::history::{Author, Recording};
 use crate::inventory::schema::{
     CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
     USER_API_KEY, decode, user_key,
@@ -42,7 +42,7 @@ const RECORDED: [(Name, ChangedEntity); 11] = [
 const MAX_RECORD: usize = 64 * 1024;
 
 /// Returns what the history calls a kind of records; `None` if their changes are not recorded.
-pub(super) fn entity_of(kind: Name) -> Option<ChangedEntity> {
+pub(in crate::inventory::history) fn entity_of(kind: Name) -> Option<ChangedEntity> {
     if kind.is_of_application() {
         return Some(ChangedEntity::ApplicationRecord);
     }
@@ -50,7 +50,7 @@ pub(super) fn entity_of(kind: Name) -> Option<ChangedEntity> {
 }
 
 /// Returns the kind of the records of an entity; `None`: those of the host application have many.
-pub(super) fn kind_of(entity: ChangedEntity) -> Option<Name> {
+pub(in crate::inventory::history) fn kind_of(entity: ChangedEntity) -> Option<Name> {
     RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
 }
 
@@ -141,7 +141,7 @@ impl Inventory {
     }
 
     /// Adds the records of a commit's entries to its batch.
-    pub(super) fn put_entries(
+    pub(in crate::inventory::history) fn put_entries(
         &self,
         mark: &CurrentMark,
         author: &Author,
@@ -186,7 +186,7 @@ fn as_store_error(error: Error) -> StoreError {
 
 /// The entries of a commit, by those who may see them.
 #[derive(Default)]
-pub(super) struct CommitEntries {
+pub(in crate::inventory::history) struct CommitEntries {
     /// The number of entries so far.
     count: u32,
     /// Those of which the record is not full.
@@ -255,7 +255,7 @@ impl CommitEntries {
     }
 
     /// Adds a security event. `count`: how often it has happened.
-    pub(super) fn add_event(
+    pub(in crate::inventory::history) fn add_event(
         &mut self,
         event: SecurityEvent,
         name: String,
@@ -333,7 +333,7 @@ impl Content {
 }
 
 /// Returns what entries show of a body, as JSON. Bodies of hosts begin with a comma.
-pub(super) fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
+pub(in crate::inventory::history) fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
     if !matches!(entity, ChangedEntity::UserApiKey | ChangedEntity::DaemonApiKey) {
         return Ok(if body.starts_with(b",") { body.slice(1..) } else { body.clone() });
     }

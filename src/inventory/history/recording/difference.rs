@@ -19,25 +19,25 @@ use crate::model::ORDER;
 const MOVED_BY_SERVER: [&str; 4] = ["updated_at", "last_used", "last_seen_at", "last_seen"];
 
 /// The beginning of the paths of custom fields.
-pub(super) const CUSTOM_FIELDS: &str = "custom.";
+pub(in crate::inventory::history) const CUSTOM_FIELDS: &str = "custom.";
 
 /// A field that differs.
 #[derive(Debug)]
-pub(super) struct Difference<'d> {
-    pub(super) path: String,
-    pub(super) before: Option<FieldText<'d>>,
-    pub(super) after: Option<FieldText<'d>>,
+pub(in crate::inventory::history) struct Difference<'d> {
+    pub(in crate::inventory::history) path: String,
+    pub(in crate::inventory::history) before: Option<FieldText<'d>>,
+    pub(in crate::inventory::history) after: Option<FieldText<'d>>,
 }
 
 /// The text of a value: of a document, or of the order of a list.
 #[derive(Debug)]
-pub(super) enum FieldText<'d> {
+pub(in crate::inventory::history) enum FieldText<'d> {
     Stored(&'d RawValue),
     Order(Vec<&'d str>),
 }
 
 /// Returns the fields in which two documents differ, in the order of the later one.
-pub(super) fn differences<'d>(
+pub(in crate::inventory::history) fn differences<'d>(
     before: &'d str,
     after: &'d str,
 ) -> Result<Vec<Difference<'d>>, serde_json::Error> {

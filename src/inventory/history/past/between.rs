@@ -1,8 +1,8 @@
 //! The changes between two moments.
 
-use super::mark::CurrentMark;
-use super::position::Place;
 use crate::access::Caller;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
 use crate::model::Change;
 
@@ -11,7 +11,7 @@ impl Inventory {
     ///
     /// # Errors
     /// Those of [`position_at`](Self::position_at).
-    pub(super) async fn place_of_state(
+    pub(in crate::inventory::history) async fn place_of_state(
         &self,
         caller: &Caller,
         field: &str,
@@ -23,7 +23,7 @@ impl Inventory {
     }
 
     /// Returns the changes after one place up to another one, of those that a query finds otherwise. `None`: up to the newest.
-    pub(super) async fn changes_between<'a>(
+    pub(in crate::inventory::history) async fn changes_between<'a>(
         &'a self,
         caller: &'a Caller,
         (from, to): (Place, Option<Place>),
@@ -51,19 +51,19 @@ impl Inventory {
 
 /// The changes between two places, which are read page by page.
 #[derive(Debug)]
-pub(super) struct ChangesBetween<'a> {
+pub(in crate::inventory::history) struct ChangesBetween<'a> {
     inventory: &'a Inventory,
     caller: &'a Caller,
     mark: CurrentMark,
     query: ChangeQuery,
     /// The last place.
-    pub(super) to: Place,
+    pub(in crate::inventory::history) to: Place,
     is_finished: bool,
 }
 
 impl ChangesBetween<'_> {
     /// Returns the next changes, which may be none. `None`: all have been returned.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<Change>>, Error> {
+    pub(in crate::inventory::history) async fn next(&mut self) -> Result<Option<Vec<Change>>, Error> {
         if self.is_finished {
             return Ok(None);
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::difference::CUSTOM_FIELDS;
+use crate::inventory::history::recording::difference::CUSTOM_FIELDS;
 use crate::model::{Change, ChangeAction, FieldChange, NetworkId, ORDER, set};
 
 /// What has become of a record.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(in crate::inventory::history) enum Outcome {
     /// It is as it was, or was there only in between.
     Nothing,
     Added,
@@ -24,9 +24,9 @@ pub(super) enum Outcome {
 
 /// The changes of a record so far.
 #[derive(Debug, Default)]
-pub(super) struct MergedChanges {
-    pub(super) name: String,
-    pub(super) network_id: Option<NetworkId>,
+pub(in crate::inventory::history) struct MergedChanges {
+    pub(in crate::inventory::history) name: String,
+    pub(in crate::inventory::history) network_id: Option<NetworkId>,
     /// Whether the record was there before the first change.
     was_there: Option<bool>,
     is_there: bool,
@@ -35,12 +35,12 @@ pub(super) struct MergedChanges {
     is_incomplete: bool,
     fields: BTreeMap<String, FieldChange>,
     /// About how much memory the name and the fields take.
-    pub(super) bytes: usize,
+    pub(in crate::inventory::history) bytes: usize,
 }
 
 impl MergedChanges {
     /// Adds the next change. Its name and fields are left out if the record then takes more than this many bytes.
-    pub(super) fn add(&mut self, change: Change, max_bytes: usize) {
+    pub(in crate::inventory::history) fn add(&mut self, change: Change, max_bytes: usize) {
         let was_there = *self.was_there.get_or_insert(change.action != ChangeAction::Created);
         self.is_there = change.action != ChangeAction::Deleted;
         self.was_deleted |= was_there && !self.is_there;
@@ -73,19 +73,19 @@ impl MergedChanges {
     }
 
     /// Returns whether the record was there before the changes.
-    pub(super) fn was_there(&self) -> bool {
+    pub(in crate::inventory::history) fn was_there(&self) -> bool {
         self.was_there.unwrap_or_default()
     }
 
     /// Returns all fields that have changed, also those that are again as they were: a document that was read in between may have
     /// other values. `None`: the record is gone, or was, or the fields are not known.
-    pub(super) fn known_fields(&self) -> Option<BTreeMap<String, FieldChange>> {
+    pub(in crate::inventory::history) fn known_fields(&self) -> Option<BTreeMap<String, FieldChange>> {
         let is_known = self.is_there && !self.was_deleted && !self.is_incomplete;
         is_known.then(|| self.fields.clone())
     }
 
     /// Returns what differs.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(in crate::inventory::history) fn outcome(&self) -> Outcome {
         let differing = |field: &FieldChange| field.before != field.after;
         match (self.was_there(), self.is_there) {
             (false, false) => Outcome::Nothing,
@@ -147,7 +147,7 @@ impl MergedChanges {
 }
 
 /// Returns whether a path is that of the order of a list. The fields of its elements imply the order.
-pub(super) fn is_order(path: &str) -> bool {
+pub(in crate::inventory::history) fn is_order(path: &str) -> bool {
     // A custom field may have the name.
     path.split_once('.').is_some_and(|(_, rest)| rest == ORDER) && !path.starts_with(CUSTOM_FIELDS)
 }

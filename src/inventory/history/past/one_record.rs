@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::past_hosts::network_of;
-use super::position::Place;
-use super::recorder::{kind_of, shown};
 use crate::access::Caller;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::recording::recorder::{kind_of, shown};
 use crate::inventory::{ChangeQuery, Entity, Error, ErrorKind, Inventory, Moment};
 use crate::model::{
     Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, OrderDirection,
@@ -18,14 +18,14 @@ use crate::model::{
 use crate::store::Query;
 
 /// A document of a record, by its fields.
-pub(super) type Document = Map<String, Value>;
+pub(in crate::inventory::history) type Document = Map<String, Value>;
 
 /// A record whose changes are recorded.
 pub(in crate::inventory) type Changed = (ChangedEntity, Uuid);
 
 /// One of the two states of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChangeSide {
+pub(in crate::inventory::history) enum ChangeSide {
     Before,
     After,
 }
@@ -68,7 +68,7 @@ impl Inventory {
     }
 
     /// Returns the document of a record as it was. `None`: it did not exist, or the caller does not see it.
-    pub(super) async fn document_at_place(
+    pub(in crate::inventory::history) async fn document_at_place(
         &self,
         caller: &Caller,
         (entity, id): Changed,
@@ -139,7 +139,7 @@ impl Inventory {
 }
 
 /// Returns the host of a document.
-pub(super) fn host_of(document: Document) -> Result<Host, Error> {
+pub(in crate::inventory::history) fn host_of(document: Document) -> Result<Host, Error> {
     let mut host: Host = serde_json::from_value(Value::Object(document)).map_err(Error::internal)?;
     // Parts that were removed later are behind the others.
     host.sort_embedded();
@@ -147,7 +147,7 @@ pub(super) fn host_of(document: Document) -> Result<Host, Error> {
 }
 
 /// Sets the time of the last change of a record, as far as it is known.
-pub(super) fn set_time(document: &mut Document, last: Option<Timestamp>) {
+pub(in crate::inventory::history) fn set_time(document: &mut Document, last: Option<Timestamp>) {
     let last = last.map(|last| Value::String(last.to_string()));
     set(document, "updated_at", last.or_else(|| document.get("created_at").cloned()));
 }
@@ -163,7 +163,7 @@ fn replayed(created: &Change, later: Vec<Change>) -> Document {
 }
 
 /// Changes the document of a record back to what it was before a change. `None`: the record does not exist.
-pub(super) fn rewind(change: Change, document: &mut Option<Document>) {
+pub(in crate::inventory::history) fn rewind(change: Change, document: &mut Option<Document>) {
     match (change.action, document) {
         (ChangeAction::Created, document) => *document = None,
         // It is not known what it was.
@@ -179,7 +179,7 @@ pub(super) fn rewind(change: Change, document: &mut Option<Document>) {
 }
 
 /// Changes a document to one of the states of a change.
-pub(super) fn apply_side(
+pub(in crate::inventory::history) fn apply_side(
     mut fields: BTreeMap<String, FieldChange>,
     document: &mut Document,
     side: ChangeSide,

@@ -1,10 +1,10 @@
 //! The places that queries name by positions and times.
 
-use super::log::{LogFilter, LogReader, Span, commits_in, ordered};
-use super::mark::CurrentMark;
 use super::position::Place;
+use super::reader::{LogFilter, LogReader, Span, commits_in, ordered};
 use super::record::CommitChanges;
 use crate::access::Caller;
+use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::schema::{CREATED_AT, time_sort_key};
 use crate::inventory::{ChangeQuery, Error, ErrorKind, Inventory, Moment, Problem};
 use crate::model::{ChangePosition, OrganizationId, Timestamp};
@@ -15,7 +15,7 @@ const MAX_DISORDER: usize = 500;
 
 impl Inventory {
     /// Returns the place of the newest entry.
-    pub(super) async fn newest_place(
+    pub(in crate::inventory::history) async fn newest_place(
         &self,
         filter: &LogFilter,
         mark: &CurrentMark,
@@ -47,7 +47,7 @@ impl Inventory {
     }
 
     /// Returns the part of the history that a query names.
-    pub(super) async fn span_of(
+    pub(in crate::inventory::history) async fn span_of(
         &self,
         mark: &CurrentMark,
         caller: &Caller,
@@ -76,7 +76,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `PositionGone` for a time before the history began, and for a position whose entry is no longer there.
-    pub(super) async fn position_at(
+    pub(in crate::inventory::history) async fn position_at(
         &self,
         caller: &Caller,
         field: &str,
@@ -93,7 +93,7 @@ impl Inventory {
     }
 
     /// Returns the place of the last entry that is not later than a moment. `None`: all are later.
-    pub(super) async fn place_of_moment(
+    pub(in crate::inventory::history) async fn place_of_moment(
         &self,
         mark: &CurrentMark,
         caller: &Caller,

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::audience::Audience;
-use super::log::{LogFilter, ordered};
 use super::position::Place;
+use super::reader::{LogFilter, ordered};
 use super::run::ChangeRun;
 use crate::inventory::schema::{CHANGE_COUNTS, WRITTEN, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
@@ -22,38 +22,43 @@ const MAX_COUNTS: usize = 2_000;
 const DAY: i64 = 24 * 3_600 * 1_000_000;
 
 /// What is counted together. The day is the number of days since 1970-01-01 in UTC.
-pub(super) type Counted = (i64, ChangedEntity, ChangeAction);
+pub(in crate::inventory::history) type Counted = (i64, ChangedEntity, ChangeAction);
 
 /// The numbers of entries, by who may see them and who has made them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct EntryCounts(Vec<ActorCounts>);
+pub(in crate::inventory::history) struct EntryCounts(Vec<ActorCounts>);
 
 /// The numbers of entries that the same users may see and that one actor has made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ActorCounts {
-    pub(super) audience: Audience,
+pub(in crate::inventory::history) struct ActorCounts {
+    pub(in crate::inventory::history) audience: Audience,
     /// Without an e-mail address, so that there is none to erase.
-    pub(super) actor: ChangeActor,
-    pub(super) counts: Vec<(Counted, u64)>,
+    pub(in crate::inventory::history) actor: ChangeActor,
+    pub(in crate::inventory::history) counts: Vec<(Counted, u64)>,
 }
 
 /// The numbers of the entries after one place up to another one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct CountedStretch {
+pub(in crate::inventory::history) struct CountedStretch {
     organization_id: OrganizationId,
-    pub(super) after: Place,
-    pub(super) end: Place,
+    pub(in crate::inventory::history) after: Place,
+    pub(in crate::inventory::history) end: Place,
     entries: u64,
-    pub(super) counts: EntryCounts,
+    pub(in crate::inventory::history) counts: EntryCounts,
 }
 
 impl CountedStretch {
-    pub(super) fn read(record: &Record) -> Result<Self, Error> {
+    pub(in crate::inventory::history) fn read(record: &Record) -> Result<Self, Error> {
         decode(record)
     }
 
-    pub(super) fn put(&self, key: Key, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
+    pub(in crate::inventory::history) fn put(
+        &self,
+        key: Key,
+        precondition: Precondition,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         let facets = Facets::default()
             .with_organization(self.organization_id.uuid())
             .with_sort_keys([SortKey::new(WRITTEN, self.end.entry_key())]);
@@ -62,28 +67,32 @@ impl CountedStretch {
     }
 
     /// Returns the query of the stretches of an organization.
-    pub(super) fn query(organization: OrganizationId) -> Query {
+    pub(in crate::inventory::history) fn query(organization: OrganizationId) -> Query {
         Query { organization: Some(organization.uuid()), ..Query::new(CHANGE_COUNTS) }
     }
 
-    const fn is_full(&self) -> bool {
-        self.entries >= MAX_ENTRIES || self.counts.0.len() >= MAX_COUNTS
+    fn is_full(&self) -> bool {
+        self.entries >= MAX_ENTRIES || self.counts.len() >= MAX_COUNTS
     }
 }
 
 /// Returns what an entry is counted as.
-pub(super) fn counted(at: Timestamp, entity: ChangedEntity, action: ChangeAction) -> Counted {
+pub(in crate::inventory::history) fn counted(
+    at: Timestamp,
+    entity: ChangedEntity,
+    action: ChangeAction,
+) -> Counted {
     (at.unix_micros().div_euclid(DAY), entity, action)
 }
 
 /// Returns a day as text, such as `2026-11-27`.
-pub(super) fn day_text(day: i64) -> String {
+pub(in crate::inventory::history) fn day_text(day: i64) -> String {
     let start = Timestamp::UNIX_EPOCH.plus_micros(day.saturating_mul(DAY));
     start.to_string().chars().take_while(|letter| *letter != 'T').collect()
 }
 
 /// Returns an actor as changes are counted by it: all API keys of a user count as the user.
-pub(super) fn counted_actor(actor: &ChangeActor) -> ChangeActor {
+pub(in crate::inventory::history) fn counted_actor(actor: &ChangeActor) -> ChangeActor {
     match actor {
         ChangeActor::User { id, .. } => ChangeActor::User { id: *id, email: None, key_id: None },
         other => other.clone(),
@@ -113,14 +122,18 @@ impl EntryCounts {
         Self(all.into_iter().map(of).collect())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &ActorCounts> {
+    fn len(&self) -> usize {
+        self.0.iter().map(|actor| actor.counts.len()).sum()
+    }
+
+    pub(in crate::inventory::history) fn iter(&self) -> impl Iterator<Item = &ActorCounts> {
         self.0.iter()
     }
 }
 
 impl Inventory {
     /// Adds the counts of the entries of runs, which are later than all other runs, to the batch that puts the runs.
-    pub(super) async fn count_runs(
+    pub(in crate::inventory::history) async fn count_runs(
         &self,
         organization_id: OrganizationId,
         runs: &[ChangeRun],
@@ -151,7 +164,7 @@ impl Inventory {
     }
 
     /// Adds the deletion of the stretches that have entries of slabs to the batch that deletes these slabs, which end at these places.
-    pub(super) async fn forget_counts(
+    pub(in crate::inventory::history) async fn forget_counts(
         &self,
         organization: OrganizationId,
         (first, last): (Place, Place),

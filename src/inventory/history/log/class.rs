@@ -8,7 +8,7 @@ use crate::store::{Term, TermFilter, TermRange};
 
 /// A class of entries. Each is kept by its own limits, so that many changes never push security events out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Class {
+pub(in crate::inventory::history) enum Class {
     /// Changes of records.
     #[default]
     Records,
@@ -17,10 +17,10 @@ pub(super) enum Class {
 }
 
 impl Class {
-    pub(super) const ALL: [Self; 2] = [Self::Records, Self::Security];
+    pub(in crate::inventory::history) const ALL: [Self; 2] = [Self::Records, Self::Security];
 
     /// Returns the class of the entries of an action.
-    pub(super) const fn of(action: ChangeAction) -> Self {
+    pub(in crate::inventory::history) const fn of(action: ChangeAction) -> Self {
         match action {
             ChangeAction::Created | ChangeAction::Updated | ChangeAction::Deleted => Self::Records,
             ChangeAction::Login
@@ -33,15 +33,15 @@ impl Class {
     }
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    pub(super) const fn is_of_records(&self) -> bool {
+    pub(in crate::inventory::history) const fn is_of_records(&self) -> bool {
         matches!(self, Self::Records)
     }
 
-    pub(super) fn term(self) -> Term {
+    pub(in crate::inventory::history) fn term(self) -> Term {
         Term::new(CHANGE_CLASS, self.value())
     }
 
-    pub(super) fn filter(self) -> TermFilter {
+    pub(in crate::inventory::history) fn filter(self) -> TermFilter {
         TermFilter::new(CHANGE_CLASS, [TermRange::exact(self.value())])
     }
 

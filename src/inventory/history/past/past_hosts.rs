@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::diff::{ENTRIES_AT_ONCE, MAX_BYTES};
 use super::merged::MergedChanges;
-use super::past::{ChangeSide, Document, apply_side, host_of, set_time};
-use super::position::Place;
-use super::recorder::shown;
+use super::one_record::{ChangeSide, Document, apply_side, host_of, set_time};
 use crate::access::Caller;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::recording::recorder::shown;
 use crate::inventory::schema::HOST;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
 use crate::model::{
@@ -19,15 +19,15 @@ use crate::store::Query;
 
 /// What has become of hosts since a place of the history.
 #[derive(Debug, Default)]
-pub(super) struct MergedHosts {
-    pub(super) hosts: BTreeMap<HostId, MergedChanges>,
+pub(in crate::inventory::history) struct MergedHosts {
+    pub(in crate::inventory::history) hosts: BTreeMap<HostId, MergedChanges>,
     /// The memory that their names and fields take.
     bytes: usize,
 }
 
 impl MergedHosts {
     /// Adds the changes after one place up to another one; `None`: up to the newest. Returns the place that was reached.
-    pub(super) async fn read(
+    pub(in crate::inventory::history) async fn read(
         &mut self,
         inventory: &Inventory,
         caller: &Caller,
@@ -175,6 +175,6 @@ impl PastHosts {
 }
 
 /// Returns the network of a document.
-pub(super) fn network_of(document: &Document) -> Option<NetworkId> {
+pub(in crate::inventory::history) fn network_of(document: &Document) -> Option<NetworkId> {
     document.get("network_id").and_then(Value::as_str).and_then(|id| id.parse().ok())
 }

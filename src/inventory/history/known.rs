@@ -1,0 +1,37 @@
+//! What an instance knows of the history.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::feed::watch::Watchers;
+use super::mark::{CurrentMark, mark_key};
+use super::recording::pending_events::PendingEvents;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// What an instance knows of the history.
+#[derive(Debug, Default)]
+pub(in crate::inventory) struct KnownHistory {
+    mark: Mutex<Option<CurrentMark>>,
+    /// Waited for by those who need the mark while it is read.
+    pub(super) reading: tokio::sync::Mutex<Opening>,
+    pub(super) watchers: Watchers,
+    pub(super) pending_events: PendingEvents,
+}
+
+/// Whether this instance has opened the history.
+#[derive(Debug, Default)]
+pub(super) struct Opening {
+    pub(super) is_done: bool,
+}
+
+impl KnownHistory {
+    pub(super) fn known(&self) -> MutexGuard<'_, Option<CurrentMark>> {
+        self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the mark, if a commit has failed because there is another one.
+    pub(super) fn note_failure(&self, error: &StoreError) {
+        if matches!(error.kind(), StoreErrorKind::Conflict(key) if *key == mark_key()) {
+            *self.known() = None;
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Past states, which follow from the entries.
+
+pub(in crate::inventory::history) mod between;
+pub(in crate::inventory::history) mod diff;
+pub(in crate::inventory::history) mod merged;
+pub(in crate::inventory::history) mod one_record;
+pub(in crate::inventory::history) mod past_hosts;
