@@ -240,6 +240,27 @@ fn rows_are_read_however_they_end() {
 }
 
 #[test]
+fn cells_may_be_separated_by_semicolons_or_tabs() {
+    run_new(async |fixture| {
+        let texts = [
+            "name;description;interfaces\r\nprinter;\"3,5 kg; grey\";\"192.0.2.1;192.0.2.2\"\r\n",
+            "\r\nname\tdescription\tinterfaces\r\nprinter\t3,5 kg; grey\t192.0.2.1;192.0.2.2\r\n",
+            "\u{feff}\"name\";\"description\";\"interfaces\"\n\"printer\";\"3,5 kg; grey\";\"192.0.2.1;192.0.2.2\"\n",
+            "name,description,interfaces\nprinter,\"3,5 kg; grey\",192.0.2.1;192.0.2.2\n",
+        ];
+        for text in texts {
+            let report = imported(&fixture, LAB, text).await;
+            assert_eq!((&report["imported"], &report["bytes"]), (&json!(1), &json!(text.len())), "{report}");
+        }
+        let hosts = fixture.read(&format!("{HOSTS}?network_id={LAB}")).await;
+        for host in hosts.as_array().unwrap() {
+            assert_eq!((&host["name"], &host["description"]), (&json!("printer"), &json!("3,5 kg; grey")));
+            assert_eq!(host["interfaces"][1]["ip_address"], "192.0.2.2");
+        }
+    });
+}
+
+#[test]
 fn faulty_rows_are_refused_with_their_line_and_field_and_the_others_stored() {
     run_new(async |fixture| {
         let text = b"name,hidden,tags,interfaces,ports,source,chassis_id\n\
@@ -296,7 +317,8 @@ fn header_must_name_fields_of_hosts_each_once_and_the_required_ones() {
             ("hostname\nx\n", "validation_required", "name"),
             ("name\nx\n", "validation_required", "network_id"),
             ("name,network_id,hostnam\nx,y,z\n", "validation_invalid_format", "hostnam"),
-            ("name;network_id\nx;y\n", "validation_invalid_format", "name;network_id"),
+            ("name|network_id\nx|y\n", "validation_invalid_format", "name|network_id"),
+            ("name;hostnam\nx;y\n", "validation_invalid_format", "hostnam"),
             ("name,network_id,name\n", "validation_invalid_format", "name"),
             ("{\"name\": \"x\"}\n", "validation_invalid_format", "{\"name\": \"x\"}"),
         ] {

@@ -2,11 +2,11 @@
 
 mod columns;
 
-use std::io;
+use std::io::{self, Cursor};
 use std::sync::Arc;
 
-use csv_core::{ReadFieldResult, Reader};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, Chain};
 
 use self::columns::Columns;
 use super::rows::ImportRow;
@@ -18,13 +18,16 @@ use crate::wire::Refusal;
 /// Maximum length of a header, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
 
+/// The bytes that may separate cells. Spreadsheets write semicolons where a comma separates decimals, and tabs in their texts.
+const DELIMITERS: [u8; 3] = *b",;\t";
+
 /// The number of cells of a record that are kept. There are fewer fields, so that more are too many in any case.
 const MAX_CELLS: usize = 1_000;
 
 /// A CSV of which the header was read.
 #[derive(Debug)]
 pub(in crate::inventory::import) struct CsvRows<R> {
-    records: Records<R>,
+    records: Records<Chain<Cursor<Vec<u8>>, R>>,
     max_length: usize,
     columns: Arc<Columns>,
 }
@@ -70,11 +73,14 @@ enum Fault {
 impl<R: AsyncBufRead + Unpin> CsvRows<R> {
     /// Reads the header.
     pub(super) async fn begin(
-        reader: R,
+        mut reader: R,
         max_length: usize,
         network: Option<NetworkId>,
     ) -> Result<Self, Error> {
-        let (splitter, max_header) = (Box::new(Reader::new()), MAX_HEADER.min(max_length));
+        let max_header = MAX_HEADER.min(max_length);
+        let first_line = first_line(&mut reader, max_header).await.map_err(Error::unreadable)?;
+        let splitter = Box::new(ReaderBuilder::new().delimiter(delimiter(&first_line)).build());
+        let reader = Cursor::new(first_line).chain(reader);
         let mut records = Records { reader, splitter, breaks: 0, lines: 0, bytes: 0 };
         records.skip_byte_order_mark().await.map_err(Error::unreadable)?;
         let header = records.next(max_header).await.map_err(Error::unreadable)?;
@@ -103,6 +109,35 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
         }
         Ok(None)
     }
+}
+
+/// Reads the first line that is not blank, with its line break, or more than `max_length` bytes.
+async fn first_line<R: AsyncBufRead + Unpin>(reader: &mut R, max_length: usize) -> io::Result<Vec<u8>> {
+    let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let mut line = Vec::new();
+    let mut is_begun = false;
+    while line.len() <= max_length {
+        let input = reader.fill_buf().await?;
+        let breaks = if is_begun { 0 } else { input.iter().take_while(|byte| is_break(byte)).count() };
+        let end = input.iter().skip(breaks).position(|byte| is_break(byte));
+        let taken = end.map_or(input.len(), |end| breaks + end + 1);
+        if taken == 0 {
+            break;
+        }
+        is_begun |= breaks < input.len();
+        line.extend_from_slice(input.get(..taken).asserted_or_default());
+        reader.consume(taken);
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok(line)
+}
+
+/// Returns the delimiter of a file with this header. The names of columns have none, so that the first one is that of all cells.
+fn delimiter(header: &[u8]) -> u8 {
+    let found = header.iter().find(|byte| DELIMITERS.contains(byte));
+    found.copied().unwrap_or(b',')
 }
 
 impl<R> CsvRows<R> {
