@@ -43,7 +43,7 @@ fn colors_fonts_and_icons_of_a_theme_are_in_the_picture() {
     assert_xml(&svg);
     for part in [
         ".ground{fill:#fffdf5}",
-        "@media(prefers-color-scheme:dark){.topology .ground{fill:#101418}",
+        "@media screen and (prefers-color-scheme:dark){.topology .ground{fill:#101418}",
         "font-family:'Inter','Noto Sans',sans-serif}",
         ".topology .switch .badge{fill:#8a1c5b}",
         "m0 0h28v28h-28z\"",

@@ -26,7 +26,7 @@ pub(in crate::topology::render) fn style_of_page(look: &Look) -> String {
     let mut style = STYLE.clone();
     if look.has_own_colors() {
         let [light, dark] = [false, true].map(|is_dark| variables(look.palette(is_dark)));
-        style.push_str(&format!("{light}@media(prefers-color-scheme:dark){{{dark}}}"));
+        style.push_str(&format!("{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"));
     }
     if let Some(families) = look.font_families() {
         style.push_str(&format!("body{{font-family:{families}}}"));
