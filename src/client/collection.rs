@@ -255,7 +255,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the record with this id, or `None` if it still has this tag.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub async fn get_if_changed<T: Readable>(
         &self,
         id: T::Id,
@@ -308,7 +308,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `precondition_failed`; those of [`get`](Self::get) and [`create`](Self::create).
+    /// `precondition_failed`; the errors of [`get`](Self::get) and [`create`](Self::create).
     pub async fn update<T: Updatable>(
         &self,
         record: &T,
@@ -334,7 +334,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `validation_required` for a null in place of a required field; those of [`update`](Self::update).
+    /// `validation_required` for a null in place of a required field; the errors of [`update`](Self::update).
     pub async fn patch<T: Updatable>(
         &self,
         id: T::Id,
@@ -348,7 +348,7 @@ impl<S: HttpService> Client<S> {
     /// Deletes the record with this id. With a tag, deletes it only if the record has not changed since.
     ///
     /// # Errors
-    /// `precondition_failed`, `entity_in_use`; those of [`get`](Self::get).
+    /// `precondition_failed`, `entity_in_use`; the errors of [`get`](Self::get).
     pub async fn delete<T: Deletable>(
         &self,
         id: T::Id,

@@ -82,7 +82,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `entity_not_found`, `entity_access_denied`; those of [`changes`](Self::changes).
+    /// `entity_not_found`, `entity_access_denied`; the errors of [`changes`](Self::changes).
     pub async fn history<T: Recorded>(
         &self,
         id: T::Id,
@@ -97,7 +97,7 @@ impl<S: HttpService> Client<S> {
     /// The entries stay, without names and values. Only an Owner with a session may do this. After a failure, it may be called again.
     ///
     /// # Errors
-    /// `permission_denied` for others; those of [`delete`](Self::delete).
+    /// `permission_denied` for others; the errors of [`delete`](Self::delete).
     pub async fn erase<T: Deletable + Recorded>(
         &self,
         id: T::Id,

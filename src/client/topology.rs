@@ -92,7 +92,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the graph of a network as a file.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn export_topology(
         &self,
         network: NetworkId,
@@ -108,7 +108,7 @@ impl<S: HttpService> Client<S> {
     /// Returns an edge of a view with everything that supports and contradicts it.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
+    /// The errors of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
     pub async fn topology_edge(
         &self,
         network: NetworkId,
@@ -122,7 +122,7 @@ impl<S: HttpService> Client<S> {
     /// Returns what to scan next in a network, the most useful first.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn blind_spots(&self, network: NetworkId) -> Result<Vec<BlindSpot>, ClientError> {
         self.value(ClientCall::get(format!("{PATH}/blind-spots?network_id={network}"))).await
     }
@@ -130,7 +130,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the positions that users have given to nodes of a network in one view.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn topology_layout(
         &self,
         network: NetworkId,
@@ -142,7 +142,7 @@ impl<S: HttpService> Client<S> {
     /// Replaces the positions of nodes, if they still have this tag; `None`: in any case.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
+    /// The errors of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
     pub async fn put_topology_layout(
         &self,
         network: NetworkId,
@@ -163,7 +163,7 @@ impl<S: HttpService> Client<S> {
     /// `positions` is the only field, and is replaced as a whole.
     ///
     /// # Errors
-    /// `validation_required` for a null; those of [`put_topology_layout`](Self::put_topology_layout).
+    /// `validation_required` for a null; the errors of [`put_topology_layout`](Self::put_topology_layout).
     pub async fn patch_topology_layout(
         &self,
         network: NetworkId,
@@ -180,7 +180,7 @@ impl<S: HttpService> Client<S> {
     /// `group_by` says of which picture: its layout is kept apart.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
+    /// The errors of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
     pub async fn tidy_topology_layout(
         &self,
         network: NetworkId,
@@ -203,7 +203,7 @@ impl<S: HttpService> Client<S> {
     /// Returns what a share shows now, unless it is still the graph with this revision.
     ///
     /// # Errors
-    /// Those of [`open_share`](Self::open_share).
+    /// The errors of [`open_share`](Self::open_share).
     pub async fn refresh_share(
         &self,
         id: ShareId,
@@ -224,7 +224,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).
     ///
     /// # Errors
-    /// Those of [`open_share`](Self::open_share).
+    /// The errors of [`open_share`](Self::open_share).
     pub async fn shared_picture(&self, id: ShareId, token: Option<&str>) -> Result<String, ClientError> {
         let call = ClientCall::get(of_share(id, "topology.svg")).share_token(token)?;
         let (parts, body) = self.send_for(call, SVG).await?.read(self.response_limit).await?;

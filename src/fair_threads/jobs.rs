@@ -140,7 +140,7 @@ impl FairThreads {
     /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
     /// # Errors
-    /// Those of [`NotRun`].
+    /// The errors of [`NotRun`].
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         organization: OrganizationId,
@@ -156,7 +156,7 @@ impl FairThreads {
     /// keep the turn from all that wait behind it.
     ///
     /// # Errors
-    /// Those of [`NotRun`].
+    /// The errors of [`NotRun`].
     pub(crate) async fn run_of_size<T: Send + 'static>(
         &self,
         organization: OrganizationId,

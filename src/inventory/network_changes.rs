@@ -55,7 +55,7 @@ pub(crate) struct NetworkChanges<T> {
     pub(crate) bytes: usize,
     /// The digests of the hosts that are new or changed, or have changed claims.
     pub(crate) changed: Vec<T>,
-    /// The hosts that are gone.
+    /// The hosts that no longer exist or have left the network.
     pub(crate) removed: Vec<HostId>,
     /// All subnets.
     pub(crate) subnets: Vec<Subnet>,

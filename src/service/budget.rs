@@ -122,7 +122,7 @@ impl Budget {
     /// before spares clients a body that would most likely be rejected.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve).
+    /// The errors of [`reserve`](Self::reserve).
     pub(super) fn check(self: &Arc<Self>, holder: Holder) -> Result<(), BudgetExhausted> {
         self.reserve(holder, 1).map(drop)
     }
@@ -130,7 +130,7 @@ impl Budget {
     /// Reserves units for a holder.
     ///
     /// # Errors
-    /// Those of [`Reservation::grow`].
+    /// The errors of [`Reservation::grow`].
     pub(super) fn reserve(
         self: &Arc<Self>,
         holder: Holder,

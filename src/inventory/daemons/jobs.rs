@@ -20,10 +20,10 @@ const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
 /// The number of times that a job is handed out.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The error of a job that was handed out three times, and the last time without an end.
+/// The error of a job that was handed out three times and never ended.
 const NO_PROGRESS: &str = "no_progress";
 
-/// The error of a job that was handed out three times, and whose daemon has started again.
+/// The error of a job that was handed out three times and whose daemon has restarted.
 const DAEMON_RESTARTED: &str = "daemon_restarted";
 
 /// An open discovery with its record.
@@ -84,7 +84,8 @@ impl Inventory {
         selection
     }
 
-    /// Returns a discovery whose credentials this instance does not hold, as it is to be stored if it changes.
+    /// Returns the change of a discovery whose credentials this instance does not hold; `None`: it stays as
+    /// it is.
     fn without_credentials(&self, discovery: &Discovery, now: Timestamp) -> Option<Discovery> {
         let mut changed = discovery.clone();
         match discovery.credentials_lost_at {
@@ -98,7 +99,7 @@ impl Inventory {
         Some(changed)
     }
 
-    /// Adds to a batch that a daemon no longer has the work that it was given. Returns the discoveries that end.
+    /// Adds the return of a daemon's work to the queue to a batch. Returns the discoveries that end instead.
     pub(super) async fn return_work(
         &self,
         caller: &DaemonCaller,

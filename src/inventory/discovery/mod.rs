@@ -64,7 +64,7 @@ use crate::wire::DiscoveryReport;
 const DEVICES_PER_CHUNK: usize = 64;
 
 handle! {
-    /// Discovery: what scanners and devices report, and the hosts that it becomes.
+    /// Discovery: reports of scanners, devices and daemons, and the hosts that they become.
     pub struct Reconciliation = discovery;
 }
 

@@ -1,4 +1,4 @@
-//! The effects on what discovery stores.
+//! The effects on the records of discovery.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! Changes of hosts: what is written, on which conditions, and what follows.
+//! Changes of hosts: their writes, conditions and effects.
 //!
 //! Hosts do not know the records that depend on them. A change runs the [effects](HostEffect) that the inventory was
 //! created with:
@@ -67,7 +67,7 @@ pub(in crate::inventory) trait HostEffect: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Adds what must be written with the change, and its guards, to the batch of the change.
+    /// Adds the writes and guards of the effect to the batch of the change.
     ///
     /// Returns whether [`after_commit`](Self::after_commit) is to follow.
     async fn before_commit(

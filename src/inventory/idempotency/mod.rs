@@ -44,7 +44,7 @@ pub(crate) struct KeyedRequest<'r> {
     pub(crate) body: &'r [u8],
 }
 
-/// The beginning of a request with an idempotency key.
+/// The result of beginning a request with an idempotency key.
 #[derive(Debug)]
 pub(crate) enum Begun {
     /// The request is to be executed.
@@ -146,7 +146,7 @@ impl Inventory {
         Ok(Begun::Execution(Box::new(Execution { inventory, pending, running: Some(running) })))
     }
 
-    /// Returns the user's oldest answers that have to go for a new one.
+    /// Returns the user's oldest answers that must be deleted for a new one.
     async fn surplus_answers(&self, caller: &Caller, own: Key) -> Result<Vec<Key>, Error> {
         let link = Link::new(REQUEST_LINK, caller.user_id().uuid());
         let mut answers = linked(IDEMPOTENCY_KEY, caller.organization_id(), link);
@@ -187,7 +187,7 @@ impl Execution {
         self.inventory.clone()
     }
 
-    /// Returns whether another execution of the request was faster, and continues it or has completed it.
+    /// Returns whether another execution of the request continues it or has completed it.
     pub(crate) fn is_lost(&self) -> bool {
         self.pending.is_lost()
     }

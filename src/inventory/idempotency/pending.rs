@@ -41,7 +41,7 @@ pub(in crate::inventory) struct PendingAnswer {
     progress: Mutex<Progress>,
 }
 
-/// How far an execution is.
+/// The progress of an execution.
 pub(super) struct Progress {
     /// The state of the stored answer that the next commit requires. `None`: as this execution has stored it, under a
     /// version that is not known yet.
@@ -165,7 +165,8 @@ impl PendingAnswer {
 
     /// Commits a batch together with the noted answer, if there is one.
     ///
-    /// A batch without writes only checks something, and one of the mark of the history alone opens the history for all requests.
+    /// The answer is not added to a batch without writes, which only checks conditions, nor to one that
+    /// writes only the mark of the history, which belongs to no request.
     pub(super) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let is_own = batch.writes().iter().any(|write| write.key().kind != HISTORY);
         if self.progress().noted.is_none() || !is_own {
@@ -239,7 +240,7 @@ impl PendingAnswer {
         Ok(())
     }
 
-    /// Returns what remains to be done for an execution that was dropped, if anything.
+    /// Returns the rest of the work of a dropped execution; `None`: nothing remains.
     ///
     /// A commit in progress ends first, so that it is known what was stored. Then the request no longer counts as
     /// running, and a repetition may complete it at once.
@@ -255,7 +256,7 @@ impl PendingAnswer {
         let pending = Arc::clone(self);
         Some(async move {
             if let Some(commit) = commit {
-                // The stored answer tells whether it has succeeded.
+                // The stored answer, read next, shows whether the commit has succeeded.
                 let _ = commit.await;
             }
             if let Err(error) = pending.release().await {

@@ -35,7 +35,7 @@ pub(super) struct AnsweredRequest {
 pub(crate) struct RequestAnswer {
     /// The data of the answer; of a running request, a list of [`DoneHost`].
     pub(crate) data: Box<RawValue>,
-    /// Whether the data is the whole answer, and not its ids alone.
+    /// Whether the data is the whole answer, not only its ids.
     pub(crate) is_whole: bool,
     /// The networks that a caller must have access to in order to see the answer.
     pub(super) networks: Vec<NetworkId>,

@@ -83,7 +83,7 @@ impl Outcome {
     /// Replaces the body, if there is one.
     ///
     /// # Errors
-    /// Those of `map`.
+    /// The errors of `map`.
     pub(in crate::service) fn map_body(
         self,
         map: impl FnOnce(ResponseBody) -> Result<ResponseBody, ApiError>,

@@ -57,8 +57,8 @@ impl Credentials {
     /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
     ///
     /// # Errors
-    /// Those of [`identify_host_caller`](Self::identify_host_caller) for a caller set by the host application; those of invalid
-    /// credentials.
+    /// The errors of [`identify_host_caller`](Self::identify_host_caller) for a caller set by the host application; the
+    /// errors of invalid credentials.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
         if let Some(caller) = request.extensions.get() {
             return self.identify_host_caller(caller).await;
@@ -73,7 +73,7 @@ impl Credentials {
     /// Identifies a caller whom the host application has authenticated.
     ///
     /// # Errors
-    /// Those of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
+    /// The errors of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
     pub(in crate::service) async fn identify_host_caller(&self, caller: &Caller) -> Result<Caller, Error> {
         let caller = self.accept(caller)?;
         self.inventory.require_organization_of(&caller).await?;
@@ -83,7 +83,7 @@ impl Credentials {
     /// Returns the caller that the host application has set as a request extension.
     ///
     /// # Errors
-    /// Those of [`accept`](Self::accept).
+    /// The errors of [`accept`](Self::accept).
     pub(in crate::service) fn set_by_host_application(
         &self,
         request: &Parts,

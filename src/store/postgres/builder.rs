@@ -31,7 +31,7 @@ impl PostgresStore {
     /// `postgres://user:password@host/database`.
     ///
     /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
+    /// The errors of [`PostgresStoreBuilder::open`].
     pub async fn open(connection: &str) -> Result<Self, StoreError> {
         Self::builder(connection).open().await
     }
@@ -39,7 +39,7 @@ impl PostgresStore {
     /// Opens a store with the default options and with TLS; see [`PostgresStoreBuilder::open_with`].
     ///
     /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
+    /// The errors of [`PostgresStoreBuilder::open`].
     pub async fn open_with<T>(connection: &str, tls: T) -> Result<Self, StoreError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -174,7 +174,7 @@ impl PostgresStoreBuilder {
     /// The crates `tokio-postgres-rustls` and `postgres-native-tls` provide implementations.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub async fn open_with<T>(self, tls: T) -> Result<PostgresStore, StoreError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,

@@ -99,7 +99,7 @@ impl SledStore {
     /// Opens a folder with the default options, and creates it if it does not exist.
     ///
     /// # Errors
-    /// Those of [`SledStoreBuilder::open`].
+    /// The errors of [`SledStoreBuilder::open`].
     pub async fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::builder(folder).open().await
     }
@@ -193,7 +193,7 @@ impl SledStore {
     /// copies; the folder can be opened, and compacted again.
     ///
     /// # Errors
-    /// Those of [`SledStoreBuilder::open`]; `Unavailable` when a copy cannot be written.
+    /// The errors of [`SledStoreBuilder::open`]; `Unavailable` when a copy cannot be written.
     pub async fn compact(folder: impl Into<PathBuf>) -> Result<Compaction, StoreError> {
         let folder = folder.into();
         // Everything in the log is applied first.

@@ -293,7 +293,7 @@ impl Reconciler {
     async fn warn_of_cached_mac(&mut self, stated: Stated) -> Result<(), Error> {
         let code = WarningCode::MacFromNeighborCache;
         let Stated { ip_address, mac_address, reporter, .. } = stated;
-        // The answer has the text of the first one only.
+        // The answer contains the text of the first warning only, so the others need no name.
         let is_first = self.answer.warnings.iter().all(|warning| warning.code != code);
         let record = if is_first { self.inventory.get(host_key(reporter)).await? } else { None };
         let name = match record {

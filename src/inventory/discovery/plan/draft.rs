@@ -36,7 +36,8 @@ pub(in crate::inventory::discovery) struct MergeDraft {
 impl DeviceMerge {
     /// Merges the device into the host.
     ///
-    /// Each thing is encoded or moved as soon as possible, because large devices would take much memory otherwise.
+    /// Each record is encoded or moved as soon as possible, because large devices would take much memory
+    /// otherwise.
     ///
     /// # Errors
     /// `Invalid` for a device with too long a text, and `TooLarge` for one that is too large in any case.
@@ -95,7 +96,7 @@ impl MergeDraft {
         self.merged.addresses()
     }
 
-    /// Sets what follows from other records, and returns the records to be stored.
+    /// Sets the values that follow from other records, and returns the records to be stored.
     pub(in crate::inventory::discovery) fn decide(
         mut self,
         subnets: &SubnetsOfAddresses,

@@ -91,7 +91,7 @@ impl Results {
         self.hosts.len()
     }
 
-    /// Returns the places, ids and changes of the hosts that need nothing more.
+    /// Returns the places, ids and changes of the hosts that are stored or unchanged.
     pub(super) fn done(&self) -> impl Iterator<Item = (usize, HostId, BulkChange)> {
         let done = |(index, (id, outcome)): (usize, &Known)| match (id, outcome) {
             (Some(id), Some(Ok(change))) => Some((index, *id, *change)),

@@ -114,7 +114,7 @@ impl<P: Part> HostParts<'_, P> {
     /// Deletes a part of a host.
     ///
     /// # Errors
-    /// Those of [`delete_if`](Self::delete_if), without a check.
+    /// The errors of [`delete_if`](Self::delete_if), without a check.
     pub async fn delete(self, caller: &Caller, id: P::Id) -> Result<(), Error> {
         self.delete_if(caller, id, |_| Ok(())).await
     }

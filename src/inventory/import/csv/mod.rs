@@ -18,7 +18,8 @@ use crate::wire::Refusal;
 /// Maximum length of a header, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
 
-/// The number of cells of a record that are kept. There are fewer fields, so that more are too many in any case.
+/// Maximum number of cells of a record that are kept. More cells are too many anyway, because hosts have
+/// fewer fields.
 const MAX_CELLS: usize = 1_000;
 
 /// A CSV of which the header was read.
@@ -80,7 +81,7 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
         let header = records.next(max_header).await.map_err(Error::unreadable)?;
         let header = match header {
             Some((_, Ok(header))) => header,
-            // The beginning of some other file.
+            // The input is probably not a CSV: report its missing columns.
             Some((_, Err(_))) | None => Record::default(),
         };
         let columns = Arc::new(Columns::read(header.cells(), network)?);
@@ -142,7 +143,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
     /// Some editors begin UTF-8 files with a byte order mark.
     async fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         for expected in *b"\xEF\xBB\xBF" {
-            // A file that only begins so is not UTF-8, which its header tells.
+            // A file with only a part of the mark is not UTF-8, and its header will be refused.
             if self.reader.fill_buf().await?.first() != Some(&expected) {
                 return Ok(());
             }
@@ -163,7 +164,8 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
         loop {
             let input = self.reader.fill_buf().await?;
             let is_end = input.is_empty();
-            // At the end, as if a line break followed: only quotes take it into their cell.
+            // At the end, a line break is added, which completes the last cell unless it has an open
+            // quote.
             let (result, read, written) =
                 self.splitter.read_field(if is_end { b"\n" } else { input }, &mut output);
             if !is_end {
@@ -173,7 +175,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
                 length += read;
                 self.consume(read);
             }
-            // Beyond the limit, the rest of the record is passed over.
+            // Beyond the limit, the rest of the record is skipped.
             let is_too_long = length > max_length;
             if is_too_long {
                 record = Record::default();
