@@ -52,7 +52,7 @@ pub(super) struct Race<'r> {
     /// The best server so far.
     best: Option<(RawConnection, Server)>,
     fault: Option<Fault>,
-    /// Set if nothing tells which of two servers is meant.
+    /// Set if it cannot be decided which of two servers is the right one.
     conflict: Option<Fault>,
     /// When the next host is tried, or the best server has won.
     next: Instant,

@@ -17,7 +17,7 @@ use crate::invariant::Invariant;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::{RowId, Run};
 
-/// Maximum number of lists that an organization has in the cache. Every write of the organization looks at each.
+/// Maximum number of lists that an organization has in the cache. Every write of the organization checks each of them.
 const MAX_LISTS: usize = 32;
 
 /// Maximum number of rows in an organization's lists together, as a multiple of its rows. A row in a list takes four

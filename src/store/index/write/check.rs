@@ -36,7 +36,7 @@ impl Index {
         }
     }
 
-    /// Checks whether the index can hold what is written, in any state. Returns the keys of the writes.
+    /// Checks whether the index can hold the written records, in any state. Returns the keys of the writes.
     ///
     /// `unpacked` has the puts whose facets have not been checked.
     fn check_limits<'w>(
