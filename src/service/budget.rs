@@ -32,12 +32,12 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Returns the holder of what all users and keys of the organization use together.
+    /// Returns the holder for all users and keys of the organization together.
     pub(super) const fn of_organization(self) -> Self {
         Self { id: Uuid::nil(), ..self }
     }
 
-    /// Returns the holder of what requests without a credential use.
+    /// Returns the holder for requests without a credential from this prefix.
     pub(super) fn of_prefix(prefix: Option<ClientPrefix>) -> Self {
         Self { organization: OrganizationId::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
     }

@@ -1,4 +1,4 @@
-//! What endpoints of the host application share with those of the API: credentials, rate limit and envelope.
+//! Credentials, rate limit and envelope of the API for endpoints of the host application.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use crate::service::state::ApiState;
 
 /// A request to an endpoint of the host application that [`Api::admit`] has admitted.
 ///
-/// With the feature `axum`, it is an extractor. [`Api::drained`] waits until it is dropped, with all of its clones: move it into
-/// what is still done for the request, such as the body of a stream.
+/// With the feature `axum`, it is an extractor. [`Api::drained`] waits until it is dropped, with all of its clones:
+/// move it into work that outlives the handler, such as the body of a stream.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     caller: Caller,
@@ -107,7 +107,7 @@ impl Api {
 
     /// Admits a request like [`admit`](Self::admit), from a caller whom the host application has authenticated.
     ///
-    /// The request's own credentials and extensions are not looked at.
+    /// The request's own credentials and extensions are ignored.
     ///
     /// ```
     /// use http::Request;

@@ -111,7 +111,7 @@ struct UnreadBody {
     is_over: bool,
 }
 
-/// Tells whether a body was read to its end.
+/// Reports whether a body was read to its end.
 pub(super) struct BodyEnd(Option<Arc<Mutex<UnreadBody>>>);
 
 impl BodyEnd {
@@ -135,7 +135,7 @@ pub(super) enum BodyReadError {
     Broken(#[source] Box<dyn StdError + Send + Sync>),
     #[error("the request body did not arrive in time")]
     TooSlow,
-    /// `None`: the limit of a layer of the host application, which it does not tell.
+    /// `None`: the limit is that of a layer of the host application, and unknown.
     #[error("the request body is too large")]
     TooLarge(Option<u64>),
     #[error("the request body did not arrive before the server stopped")]

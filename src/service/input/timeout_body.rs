@@ -21,9 +21,9 @@ const MAX_ANNOUNCED: u64 = 64 * 1024 * 1024;
 
 /// A body that fails when its client sends nothing for some time, or too little.
 ///
-/// All the time in which the body is awaited may be the stall timeout and a second for each [`MIN_RATE`] bytes: of the whole
-/// body if its size is known, and of what has arrived otherwise. Time in which the service does not wait for the body
-/// does not count.
+/// In all, the body may be awaited for the stall timeout plus one second for each [`MIN_RATE`] bytes: of the whole body
+/// if its size is known, and otherwise of the bytes that have arrived. Time in which the service does not wait for the
+/// body does not count.
 pub(super) struct TimeoutBody<B> {
     body: B,
     /// `None`: the size is not known before the end.

@@ -1,6 +1,7 @@
 //! Schemas of request bodies, made from the fields that the route table lists.
 //!
-//! They are separate from the schemas of responses, which require every field: a client sends only what it may set.
+//! They are separate from the schemas of responses, which require every field: a client sends only the fields that it
+//! may set.
 
 use std::collections::BTreeMap;
 

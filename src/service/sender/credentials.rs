@@ -23,7 +23,7 @@ impl Credentials {
         Self { inventory, cookie }
     }
 
-    /// Identifies the sender of a request by the credentials that an endpoint looks at.
+    /// Identifies the sender of a request by the credentials that an endpoint accepts.
     pub(in crate::service) async fn identify(
         &self,
         access: AllowedSenders,
@@ -115,8 +115,8 @@ impl Credentials {
 
     /// Returns the caller of the session cookie, and the id of the session.
     ///
-    /// A browser sends two cookies of one name if an older one has another path or domain, and nothing tells which is
-    /// which. Those that do not authenticate anybody are passed over.
+    /// A browser sends two cookies of one name if an older one has another path or domain, and the request does not
+    /// show which is which. Cookies that authenticate no user are skipped.
     ///
     /// # Errors
     /// `NotAuthenticated` if the cookies are those of different users; the first error if none is valid.
@@ -135,7 +135,7 @@ impl Credentials {
                     None => valid = Some((caller, id)),
                 },
                 Err(error) if is_fault(&error) => return Err(error),
-                // That a session has expired says more than that there is none.
+                // The error of an expired session is more useful than that of an unknown one.
                 Err(error)
                     if first_error
                         .as_ref()
