@@ -27,8 +27,8 @@ use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// A kind of record that a [`Client`] lists.
 ///
-/// Implemented by the records of the API; not implementable outside of this crate. What else a client can do with a
-/// kind of record, the other traits of this module say: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
+/// Implemented by the records of the API; not implementable outside of this crate. The other traits of this module mark
+/// the kinds of record with further operations: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
 /// [`BulkDeletable`] and [`Recorded`].
 pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// The path of the collection.

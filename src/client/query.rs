@@ -82,7 +82,7 @@ pub(super) fn query_text(query: &impl PagedQuery) -> Result<String, ClientError>
     text.finish()
 }
 
-/// Returns a query string of what `write` writes.
+/// Returns the query string that `write` writes.
 ///
 /// # Errors
 /// `Request` for empty values.

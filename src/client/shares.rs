@@ -1,4 +1,4 @@
-//! Shares: their creation, their passwords, and what is public about them.
+//! Shares: their creation, their passwords, and their public metadata.
 
 use serde::Serialize;
 

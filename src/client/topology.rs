@@ -42,7 +42,7 @@ impl fmt::Debug for TopologyFile {
     }
 }
 
-/// A share, and what it shows.
+/// A share, and the topology that it shows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct OpenedShare {
@@ -119,7 +119,7 @@ impl<S: HttpService> Client<S> {
             .await
     }
 
-    /// Returns what to scan next in a network, the most useful first.
+    /// Returns the blind spots of a network: what to scan next, the most useful first.
     ///
     /// # Errors
     /// The errors of [`topology_graph`](Self::topology_graph).
@@ -177,7 +177,7 @@ impl<S: HttpService> Client<S> {
 
     /// Places all nodes of a view anew, but for those that users have placed, and keeps that layout.
     ///
-    /// `group_by` says of which picture: its layout is kept apart.
+    /// `group_by` selects the picture, because each grouping has a layout of its own.
     ///
     /// # Errors
     /// The errors of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
@@ -192,7 +192,7 @@ impl<S: HttpService> Client<S> {
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
-    /// Returns what a share shows. `token` comes from [`issue_share_token`](Self::issue_share_token).
+    /// Returns the topology of a share. `token` comes from [`issue_share_token`](Self::issue_share_token).
     ///
     /// # Errors
     /// `entity_not_found`; `share_password_required`.
@@ -200,7 +200,7 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::post(of_share(id, "topology")).share_token(token)?).await
     }
 
-    /// Returns what a share shows now, unless it is still the graph with this revision.
+    /// Returns the present topology of a share, unless its graph still has this revision.
     ///
     /// # Errors
     /// The errors of [`open_share`](Self::open_share).
@@ -210,7 +210,7 @@ impl<S: HttpService> Client<S> {
         token: Option<&str>,
         revision: &str,
     ) -> Result<Option<SharedTopology>, ClientError> {
-        /// What the server answers to a client that has a graph already.
+        /// The answer of the server to a client that has a graph already.
         #[derive(Deserialize)]
         struct Refreshed {
             topology: Option<SharedTopology>,
@@ -221,7 +221,7 @@ impl<S: HttpService> Client<S> {
         Ok(refreshed.topology)
     }
 
-    /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).
+    /// Returns the picture of a share, as SVG. `token` is that of [`open_share`](Self::open_share).
     ///
     /// # Errors
     /// The errors of [`open_share`](Self::open_share).

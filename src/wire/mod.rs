@@ -172,7 +172,7 @@ pub struct Pagination {
     pub next_cursor: Option<Option<String>>,
 }
 
-/// Tells null from a missing field, which serde by itself does not.
+/// Distinguishes null from a missing field, which serde does not do by itself.
 fn null_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
