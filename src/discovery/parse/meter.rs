@@ -197,7 +197,7 @@ impl Meter {
         self.warn(WarningCode::InputTruncated);
     }
 
-    /// Notes that the input ends early at the current line, which says why.
+    /// Notes that the input ends early at the current line, which contains the reason.
     pub(super) fn truncate_at<E: AsRef<str>>(&mut self, reason: impl FnOnce() -> E) {
         self.truncated = true;
         self.warn_of(WarningCode::InputTruncated, reason);

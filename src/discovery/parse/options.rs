@@ -7,8 +7,8 @@ text_enum! {
     pub enum Format {
         /// XML of nmap (`-oX`) and of tools that write the same, such as masscan, also of an interrupted run.
         ///
-        /// A file may have several runs, one appended to the other. What a later run found replaces what an earlier one
-        /// found of the same ports of the same address.
+        /// A file may have several runs, one appended to the other. The results of a later run replace those of an
+        /// earlier one for the same ports of the same address.
         Nmap = "nmap",
         /// `lldpctl -f json` and `-f json0`.
         Lldpctl = "lldpctl",

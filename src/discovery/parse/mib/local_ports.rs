@@ -22,7 +22,7 @@ pub(super) struct LocalPort {
     raw_id: Option<Vec<u8>>,
     id: Option<LldpPortId>,
     description: Option<String>,
-    /// What the port announces of its aggregate.
+    /// The aggregation that the port announces.
     pub(super) aggregation: Aggregation,
     /// The VLAN of untagged frames that the port announces; 0: none.
     pub(super) port_vlan: Option<u16>,
@@ -66,7 +66,7 @@ impl LocalPort {
         self.description.as_deref()
     }
 
-    /// Returns what may be the name of the port, the likeliest first.
+    /// Returns the texts that may be the name of the port, the likeliest first.
     fn possible_names(&self) -> [Option<&str>; 3] {
         use LldpPortIdSubtype::{InterfaceName, LocallyAssigned};
         let is_named = |id: &&LldpPortId| matches!(id.subtype, InterfaceName | LocallyAssigned);
@@ -195,7 +195,7 @@ impl LocalPorts {
 
     /// Returns a name of each port that no other port has: its id, or else its description.
     ///
-    /// Of an id that is a number, the description says more.
+    /// A description is preferred to an id that is a number.
     pub(super) fn names(&self, meter: &mut Meter) -> BTreeMap<i64, &str> {
         let uses = self.uses(meter);
         let is_own = |text: &&str| uses.get(text) == Some(&1);

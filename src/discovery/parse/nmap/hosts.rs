@@ -17,7 +17,7 @@ use crate::model::{PortNumber, Protocol};
 #[derive(Debug, Default)]
 pub(super) struct ScannedHosts {
     devices: Vec<Device>,
-    /// What is known of the device at the same place beside its tables.
+    /// The facts about the device at the same place that its tables do not contain.
     states: Vec<PendingFacts>,
     by_address: HashTable<AddressPlace>,
     hashes: RandomState,

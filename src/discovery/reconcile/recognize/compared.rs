@@ -13,7 +13,7 @@ pub(super) enum Distinction {
     ChassisId,
     /// All MAC addresses of ports.
     Macs,
-    /// Name and addresses, and nothing but the common value speaks for one device.
+    /// Name and addresses, and the common value is the only evidence for one device.
     NameAndAddresses,
     /// Name and `sysObjectID`.
     NameAndObject,
