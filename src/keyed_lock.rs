@@ -35,7 +35,7 @@ pub(crate) struct KeyGuard<K: Eq + Hash + Copy> {
     caller: Caller<K>,
 }
 
-/// Counts a caller, also one that stops waiting.
+/// Counts a caller until it is dropped, even if it stops waiting.
 #[derive(Debug)]
 struct Caller<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,

@@ -169,7 +169,7 @@ async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) 
     Ok(())
 }
 
-/// Lets every task write its number, and expects the record to have the winner's.
+/// Lets every task write its number, and expects the record to have the number of the task that succeeded.
 async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> CaseOutcome {
     let tasks = run_concurrently(TASKS, |number| {
         let mut batch = Batch::new();

@@ -57,7 +57,7 @@ impl<'a> LabelRoom<'a> {
         self.taken.remove_last();
     }
 
-    /// Returns the line of a label. `None` if there is none, or its size is no size.
+    /// Returns the line of a label. `None` if there is none, or the size is not valid.
     fn route(&self, connection: usize, size: Size) -> Option<&'a [Point]> {
         let is_usable = |length: f64| length.is_finite() && (0.0..=10_000.0).contains(&length);
         let route = self.arrangement.routes.get(connection)?;
@@ -76,8 +76,8 @@ impl<'a> LabelRoom<'a> {
         Some(place)
     }
 
-    /// Returns whether only its own line is near a label. A label near several lines, or near a piece that several lines
-    /// share, would not tell which of them it belongs to.
+    /// Returns whether only its own line is near a label. Readers could not see to which line a label belongs that is
+    /// near several lines, or near a piece that several lines share.
     fn is_unambiguous(&self, connection: usize, rect: Rect) -> bool {
         let near = rect.grown(DISTANCE + 0.5);
         let mut is_unambiguous = true;

@@ -58,7 +58,7 @@ impl Devices {
         self.by_id.keys().copied()
     }
 
-    /// Makes room for more devices.
+    /// Reserves capacity for more devices.
     pub(super) fn reserve(&mut self, devices: &[Device]) {
         let sum = |count: fn(&Device) -> usize| devices.iter().map(count).sum();
         self.holders.reserve(sum(|device| device.keys.len()));
@@ -202,10 +202,10 @@ impl Devices {
         }
     }
 
-    /// Adds the hosts whose forwarding databases may mean something else because a device changed.
+    /// Adds the hosts whose forwarding databases may have another meaning because a device changed.
     ///
-    /// These are the hosts that learned its addresses, unless it is the same device to them, and the hosts that share an
-    /// entry with it that it learned, lost, or learned elsewhere.
+    /// These are the hosts that learned its addresses, unless they see no difference, and the hosts with which it
+    /// shares an entry that it learned, lost, or learned elsewhere.
     pub(super) fn add_learning(
         &self,
         former: Option<&Device>,

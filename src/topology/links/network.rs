@@ -66,9 +66,9 @@ pub struct Links {
 struct Dirty {
     /// Hosts that were set or removed.
     changed: BTreeSet<HostId>,
-    /// Hosts whose neighbors may be others.
+    /// Hosts whose neighbors may have changed.
     sightings: BTreeSet<HostId>,
-    /// Hosts whose forwarding databases may mean something else.
+    /// Hosts whose forwarding databases may have another meaning.
     views: BTreeSet<HostId>,
     access: BTreeSet<HostId>,
     /// Pairs of devices, some of them repeatedly.
@@ -78,7 +78,7 @@ struct Dirty {
 }
 
 impl Links {
-    /// Finds the links between devices. Of devices of the same host, the last counts.
+    /// Finds the links between devices. If a host has several devices, the last one counts.
     #[must_use]
     pub fn new(devices: impl IntoIterator<Item = Device>, manual: &[ManualLink]) -> Self {
         let mut links = Self::default();
@@ -183,7 +183,7 @@ impl Links {
         described.into_iter().map(|(host, text)| (host, text.to_owned())).collect()
     }
 
-    /// Returns what makes links uncertain, in a fixed order.
+    /// Returns the reasons for uncertain links, in a fixed order.
     #[must_use]
     pub fn warnings(&self) -> Vec<LinkWarning> {
         let mut warnings = warning::warnings(&self.devices, &self.seen, &self.bridges);
@@ -303,7 +303,7 @@ impl Links {
         }
     }
 
-    /// Reads the forwarding databases again. Finds out which bridges are adjacent and which ports lead to hosts.
+    /// Reads the forwarding databases again. Determines which bridges are adjacent and which ports lead to hosts.
     fn update_views(&mut self, dirty: &mut Dirty) {
         let mut changed = ChangedViews::default();
         for host in &dirty.views {

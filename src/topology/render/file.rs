@@ -31,7 +31,7 @@ pub(crate) fn json(value: &impl Serialize, limit: usize) -> Result<String, FileT
     file.finish()
 }
 
-/// A file that is being written. What exceeds its maximum size is dropped.
+/// A file that is being written. Text beyond its maximum size is dropped.
 pub(super) struct File {
     bytes: Vec<u8>,
     limit: usize,

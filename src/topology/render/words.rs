@@ -193,7 +193,8 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.
+/// Returns the speed of an edge, with the number of links of an aggregation group. `None` for a single link of unknown
+/// speed.
 pub(super) fn capacity(edge: &Edge) -> Option<String> {
     if edge.bundled > 1 {
         return Some(format!("{} links", edge.bundled));

@@ -1,4 +1,4 @@
-//! Which side of the tree of classes is on top.
+//! Decision which side of the tree of classes is on top.
 
 use super::classes::Classes;
 use super::tree::ClassTree;
@@ -138,7 +138,7 @@ impl<'a> Branches<'a> {
     }
 
     /// Returns whether a class is the end of a branch that holds no leaves, in a network whose other branches do: the
-    /// spines of a fabric, or what a core is connected to outside of the network.
+    /// spines of a fabric, or the devices outside of the network that a core is connected to.
     ///
     /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core.
     fn is_bare_end(&self, class: usize) -> bool {

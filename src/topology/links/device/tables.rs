@@ -41,7 +41,7 @@ impl<'c> Tables<'c> {
                 ClaimRows::Arp(rows) => {
                     tables.arp = rows;
                     tables.resolved_at = Some(claim.observed_at);
-                    // Rows that a neighbor cache lacks are no reason for which links are missing.
+                    // An incomplete neighbor cache is no reason for a warning, because no link depends on it alone.
                     continue;
                 }
                 ClaimRows::Cdp(_) => {}
@@ -81,7 +81,7 @@ pub(in crate::topology::links) struct Lost {
     pub(in crate::topology::links) missing: Missing,
 }
 
-/// The parts of a device that tell on which port a row was learned.
+/// The parts of a device that determine on which port a row was learned.
 pub(super) struct Learning<'d> {
     pub(super) by_value: &'d SwitchPorts,
     pub(super) bridge_ports: &'d [(i64, u32)],

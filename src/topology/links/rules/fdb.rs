@@ -49,7 +49,7 @@ pub(in crate::topology::links) struct AccessPort {
 }
 
 impl AccessPort {
-    /// Returns the number of devices on the port, those included that it no longer has learned.
+    /// Returns the number of devices on the port, including those that it no longer has learned.
     pub(in crate::topology::links) fn all_devices(&self) -> usize {
         let lost: BTreeSet<HostId> = self.lost.iter().map(|(_, host)| *host).collect();
         let owners: BTreeSet<HostId> = self.owned.iter().map(|(_, host)| *host).collect();

@@ -143,7 +143,7 @@ fn stp_designated(between: &mut MutualClaims) -> Vec<LinkCandidate> {
 }
 
 /// Returns whether one device alone claims a link, and the port at the other end has seen another neighbor since. That
-/// neighbor is gone as well, so that nothing else contradicts the older claim.
+/// neighbor is missing as well, so that nothing else contradicts the older claim.
 pub(in crate::topology::links) fn is_superseded(candidate: &LinkCandidate, devices: &Devices) -> bool {
     if !matches!(candidate.rule, Rule::OneSidedLldp | Rule::OneSidedCdp) {
         return false;

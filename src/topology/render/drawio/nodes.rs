@@ -159,8 +159,8 @@ fn write_device(
     }
 }
 
-/// Returns what a node says, escaped: its state too if a reader has to know it and there is room for it. Its border has the color of
-/// the state in any case.
+/// Returns the text of a node, escaped, with its state if a reader has to know it and there is room for it. Its border
+/// has the color of the state in any case.
 fn label(node: &Node, room: f64) -> String {
     let text = shorten(&node.label, MAX_TEXT);
     let with_state = problem(node.state).map(|problem| format!("{text} ({})", problem.to_lowercase()));
