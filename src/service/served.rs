@@ -7,7 +7,7 @@ use crate::access::{Caller, DaemonCaller};
 use crate::inventory::ApplicationCode;
 use crate::wire::ErrorCode;
 
-/// The extension of every response that tells how the request was served.
+/// The extension of every response that describes how the request was served.
 ///
 /// Layers around the service read it, for logs and metrics of their own:
 ///

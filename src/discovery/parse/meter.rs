@@ -6,9 +6,9 @@ use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{Warning, WarningCode};
 use crate::fair_threads::yield_turn;
 
-/// The work that each byte of input justifies. A step is one byte looked at or copied, or one row moved.
+/// The work that each byte of input justifies. A step is one byte read or copied, or one row moved.
 const STEPS_PER_BYTE: u64 = 64;
-/// The work that is justified by no byte, so that short inputs do not fail.
+/// The work allowed regardless of the length of the input, so that short inputs do not fail.
 const INITIAL_STEPS: u64 = 1_024;
 
 /// The most interfaces of a device. Their rows are by far the largest, and no device has as many.

@@ -200,7 +200,8 @@ impl PendingAnswer {
         Ok(precondition)
     }
 
-    /// Reads what this execution has stored. `None`: another execution has stored something since, or it was deleted.
+    /// Reads the record that this execution has stored. `None` if another execution has replaced it, or it was
+    /// deleted.
     async fn stored(&self) -> Result<Option<(Version, AnsweredRequest)>, StoreError> {
         let Some(record) = self.store.get(&[self.key]).await?.pop().flatten() else { return Ok(None) };
         let stored: AnsweredRequest =

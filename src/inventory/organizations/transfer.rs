@@ -208,7 +208,7 @@ impl<'a> Restoration<'a> {
         if !key.kind.is_of_application() && !KINDS_OF_ORGANIZATION.contains(&key.kind) {
             return Err(TransferError::malformed(Some("kind")).with_line(line));
         }
-        // Records of the application may use `organization_id` for something else.
+        // Records of the application may give `organization_id` another meaning.
         if !key.kind.is_of_application() && !self.is_own(&body) {
             return Err(TransferError::malformed(Some("body")).with_line(line));
         }
@@ -318,7 +318,7 @@ impl<'a> Restoration<'a> {
 impl Inventory {
     /// Turns the marker of a restoration into the tombstone of a deletion, and returns it. The restoration then fails.
     ///
-    /// `None` if the restoration has gone on meanwhile.
+    /// `None` if the restoration has made progress meanwhile.
     pub(super) async fn give_up_restoration(&self, marker: &Record) -> Result<Option<Record>, Error> {
         let mut batch = Batch::new();
         let facets = Facets::default().with_sort_keys([time_sort_key(CREATED_AT, self.now())]);

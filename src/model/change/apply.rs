@@ -198,7 +198,8 @@ mod tests {
         let changes = [order(&["y", "x"]), new("z"), gone("y"), new("y"), new("a"), gone("x")];
         let states = ["xy", "yx", "yxz", "xz", "xzy", "xzya", "zya"].map(parts);
         for (count, document) in states.iter().enumerate() {
-            // What comes next, and what the document has already.
+            // The document already contains the first `count` changes, so those from `first` to `count` are applied
+            // twice.
             for first in 0..=count {
                 assert_eq!(
                     after(document, &changes[first..]),

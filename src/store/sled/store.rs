@@ -125,8 +125,8 @@ impl SledStore {
     /// case; `close` makes the next opening faster and returns when the folder is free.
     ///
     /// # Errors
-    /// `Unavailable` when something cannot be written. Acknowledged commits are still in the write-ahead log then,
-    /// and are recovered when the folder is opened again.
+    /// `Unavailable` when a write fails. Acknowledged commits are still in the write-ahead log then, and are recovered
+    /// when the folder is opened again.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.handle.mark_closed();
         self.handle.queue.submit(Job::Close).await.map(|_| ())
@@ -228,9 +228,9 @@ impl SledStoreBuilder {
     ///
     /// # Errors
     /// `Unavailable` when the folder cannot be used, or is still in use by another store after two seconds. `Invalid`
-    /// when it contains something other than a store. `Corrupt` when both copies are damaged; the data is left
-    /// unchanged then, except for what sled changes in its own files when it opens them, and [`SledStore::repair`]
-    /// can restore what is readable.
+    /// when it contains files other than those of a store. `Corrupt` when both copies are damaged; the data is left
+    /// unchanged then, except for what sled changes in its own files when it opens them, and [`SledStore::repair`] can
+    /// restore what is readable.
     pub async fn open(self) -> Result<SledStore, StoreError> {
         let (shared, queue) = blocking(move || open(&self)).await??;
         Ok(SledStore { handle: Arc::new(Handle::new(shared, queue)) })

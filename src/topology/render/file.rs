@@ -61,7 +61,7 @@ impl File {
     /// Returns the file.
     ///
     /// # Errors
-    /// [`FileTooLarge`] if something was dropped.
+    /// [`FileTooLarge`] if any text was dropped.
     pub(super) fn finish(self) -> Result<String, FileTooLarge> {
         // Only texts are written, each as a whole.
         let text = String::from_utf8(self.bytes).ok().asserted_or_default();

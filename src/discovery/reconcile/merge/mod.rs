@@ -331,7 +331,7 @@ impl Merge<'_> {
             && before.kept == self.state.kept
             && before.has_derived_chassis == self.state.has_derived_chassis
         {
-            // Edits that this merge found are found again by the next one that has something to write.
+            // The next merge that writes finds the same edits again.
             (self.state.edited, self.state.deleted) = (before.edited, before.deleted);
             return self.into_merged(MergeOutcome::Unchanged, false);
         }

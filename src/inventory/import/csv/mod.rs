@@ -198,7 +198,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
         }
     }
 
-    /// Skips line breaks. Returns whether something follows.
+    /// Skips line breaks. Returns whether more input follows.
     async fn skip_breaks(&mut self) -> io::Result<bool> {
         loop {
             let input = self.reader.fill_buf().await?;

@@ -172,7 +172,7 @@ impl Call<'_> {
     }
 }
 
-/// Records that the daemon which the request names in a header has reported something.
+/// Records a contact of the daemon that a header of the request names.
 async fn note_contact(inventory: &Inventory, daemon: &DaemonCaller, request: &Parts) -> Result<(), Error> {
     let id = request.headers.get(&DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
     match id {

@@ -139,7 +139,7 @@ fn damaged_files(folder: &Folder, acknowledged: Option<u64>) -> Vec<&'static str
     files.into_iter().filter(|(_, is_intact)| !is_intact).map(|(name, _)| name).collect()
 }
 
-/// Checks the primary copy and the log, and returns the number of records and the last LSN. `None` if something is
+/// Checks the primary copy and the log, and returns the number of records and the last LSN. `None` if any part is
 /// damaged or missing.
 fn check_intact(
     folder: &Folder,

@@ -172,7 +172,7 @@ fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
         _ => None,
     });
     let neighbors: BTreeSet<u32> = neighbors.collect();
-    // What members of an aggregate see is behind the aggregate.
+    // A neighbor that a member of an aggregate sees is behind the aggregate.
     let aggregates = neighbors.iter().filter_map(|place| device.aggregate(&PortKey::Known(*place)));
     let aggregates = aggregates.filter_map(|aggregate| match aggregate {
         PortKey::Known(place) => Some(place),

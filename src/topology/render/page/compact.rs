@@ -2,7 +2,7 @@
 
 /// The characters of JavaScript beside which a space means nothing, unless it keeps signs apart.
 const SCRIPT: &str = "{}()[]=<>&|?:;,!*/%+-'`";
-/// The signs that mean something else when they follow each other.
+/// The signs that form another operator when they follow each other.
 const SIGNS: [char; 2] = ['+', '-'];
 /// The characters of CSS beside which a space means nothing. A colon may begin a selector.
 const STYLE: &str = "{};,>";

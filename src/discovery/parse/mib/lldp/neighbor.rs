@@ -88,7 +88,8 @@ impl LldpNeighbor {
         ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)
     }
 
-    /// Returns the id of a neighbor that states none but its port and something else: the name of that port.
+    /// Returns the name of the port as the id of a neighbor without a chassis id, if it also has a name or an
+    /// address.
     ///
     /// The names of interfaces identify no device, so that name or address alone lead to the host.
     fn chassis_id_by_port(&self) -> Option<LldpChassisId> {
