@@ -21,7 +21,7 @@ pub(crate) struct Put {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     puts: Mutex<Vec<Put>>,
-    /// The number of writes of each batch that has changed something.
+    /// The number of writes of each batch that has changed records.
     commits: Mutex<Vec<usize>>,
     purges: AtomicUsize,
 }
@@ -31,12 +31,12 @@ impl Recorder {
         self.puts.lock().unwrap().clone()
     }
 
-    /// Returns the number of batches that have changed something.
+    /// Returns the number of batches that have changed records.
     pub(crate) fn commits(&self) -> usize {
         self.commits.lock().unwrap().len()
     }
 
-    /// Returns the number of writes of each batch that has changed something.
+    /// Returns the number of writes of each batch that has changed records.
     pub(crate) fn sizes_of_commits(&self) -> Vec<usize> {
         self.commits.lock().unwrap().clone()
     }
