@@ -30,8 +30,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(ENDS)
 }
 
-/// Returns whether a spreadsheet may run a piece as a formula, or whether it differs from such a piece only by
-/// apostrophes in front. The latter keeps one, too, so that reading is the inverse of writing.
+/// Returns whether a piece needs an apostrophe in front. It does if a spreadsheet may run it as a formula, or if it
+/// differs from such a piece only by apostrophes in front: the latter gets another one, so that reading is the inverse
+/// of writing.
 ///
 /// Quotes in front count as well: a spreadsheet may take them for those around a cell.
 fn is_guarded(piece: &str) -> bool {

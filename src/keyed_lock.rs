@@ -70,7 +70,8 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
         Some(KeyGuard { _permit: permit, caller })
     }
 
-    /// Returns the numbers of callers that hold a lock or wait for one: of all keys together, and of the key with most.
+    /// Returns the numbers of callers that hold a lock or wait for one. The first is that of all keys together, the
+    /// second that of the key with most.
     pub(crate) fn callers(&self) -> (usize, usize) {
         let slots = lock(&self.slots);
         let callers = slots.values().map(|slot| slot.callers);

@@ -182,7 +182,7 @@ impl LoginAttempts {
     }
 }
 
-/// Returns the keys under which an attempt counts as a failure: its client and name, its site and name, and its name.
+/// Returns the keys under which a failed attempt counts. They are its client and name, its site and name, and its name.
 fn digests(client: Option<ClientPrefix>, name: &str) -> [Option<NameDigest>; 3] {
     let digest = |of: String| Some(SecretDigest::of(&of).lookup());
     let of_client = digest(format!("{client:?} {name}"));

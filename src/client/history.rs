@@ -1,4 +1,6 @@
-//! The history: its pages, the history of one record, new entries as they are committed, and hosts as of a moment.
+//! Methods for the history of an organization.
+//!
+//! They return pages, the history of one record, new entries as they are committed, and hosts as of a moment.
 
 use std::fmt;
 

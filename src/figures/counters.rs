@@ -49,9 +49,9 @@ impl CacheCounters {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Latencies {
-    /// Numbers of operations: each element counts those that took at most the bound at its place in
-    /// [`BOUNDS`](Self::BOUNDS) and longer than the bound before it, and the last element those that took longer than
-    /// all bounds.
+    /// Numbers of operations by duration. Each element counts the operations that took at most the bound at its place
+    /// in [`BOUNDS`](Self::BOUNDS) and longer than the bound before it, and the last element those that took longer
+    /// than all bounds.
     pub counts: Vec<u64>,
     /// The time that all operations took together.
     pub sum: Duration,

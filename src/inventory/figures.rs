@@ -11,8 +11,8 @@ use crate::store::StoreFigures;
 pub struct InventoryFigures {
     /// The caches: decoded records by which requests are authenticated, and lists of parts.
     pub caches: Vec<CacheFigures>,
-    /// The queues of updates of one record, of creations under a quota, of changes about which the policy is asked again, and
-    /// of readers of lists of parts.
+    /// The queues of waiting requests. They are those of updates of one record, of creations under a quota, of changes
+    /// about which the policy is asked again, and of readers of lists of parts.
     pub queues: Vec<QueueFigures>,
     /// The logins of users.
     pub logins: LoginFigures,

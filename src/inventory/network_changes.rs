@@ -19,8 +19,8 @@ const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, T
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
-/// The state of everything that the topologies of an organization depend on: the records of each kind, and the rules of
-/// port names.
+/// The state on which the topologies of an organization depend. It consists of the records of each kind, and the rules
+/// of port names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TopologyRevision([u128; KINDS.len() + 1]);
 

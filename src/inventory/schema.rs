@@ -220,7 +220,7 @@ pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 pub(super) const CHANGED_LINK: Name = Name::new("changed");
 /// The audience of a record of changes, such as a network. It is a term, so the network can be deleted nevertheless.
 pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
-/// From a run of changes to the records that were changed, as a term: the ends of their ids, of which it has many.
+/// From a run of changes to the many changed records, as terms: the ends of their ids.
 pub(super) const CHANGED_TERM: Name = Name::new("changed");
 /// Whether entries are security events, as a term.
 pub(super) const CHANGE_CLASS: Name = Name::new("change_class");

@@ -1,4 +1,6 @@
-//! The ids of records: a type for each kind, so that an id cannot stand where that of another kind belongs.
+//! The ids of records, with a type for each kind.
+//!
+//! So an id of one kind cannot be used where an id of another kind belongs.
 
 use std::fmt;
 use std::hash::Hash;

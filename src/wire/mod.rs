@@ -1,5 +1,6 @@
-//! The parts of the protocol that a client shares: response envelopes, error codes and pagination, and the inputs, queries
-//! and results of operations.
+//! The parts of the protocol that servers and clients share.
+//!
+//! They are response envelopes, error codes and pagination, and the inputs, queries and results of operations.
 //!
 //! [`inventory`](crate::inventory) exports the inputs, queries and results again: its methods take and return them.
 

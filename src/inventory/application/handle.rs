@@ -55,7 +55,8 @@ impl<T: ApplicationRecord> ApplicationRecords<'_, T> {
         self.0.create(caller, Stored::new(value)).await
     }
 
-    /// Changes the value of a record on behalf of a caller; with a revision, only if the record still has it.
+    /// Changes the value of a record on behalf of a caller. With a revision, it does so only if the record still has
+    /// it.
     ///
     /// `change` is called again if another change is committed first, and an error that it returns ends the update.
     ///

@@ -1,5 +1,6 @@
-//! Lookup of hosts by their identities, and of the claims that name them; and the devices that claims name: neighbors
-//! by LLDP and CDP, and entries of ARP caches.
+//! Lookup of hosts by their identities, and of the claims that name them.
+//!
+//! It also lists the devices that claims name: neighbors by LLDP and CDP, and entries of ARP caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

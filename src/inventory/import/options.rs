@@ -10,8 +10,8 @@ use crate::wire::ImportReport;
 /// The default maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// Maximum number of bytes by which a sent line may exceed the size quota of hosts: for white space and unknown
-/// fields.
+/// Maximum number of bytes by which a sent line may exceed the size quota of hosts. They are for white space and
+/// unknown fields.
 const LINE_MARGIN: usize = 1024 * 1024;
 
 impl Inventory {

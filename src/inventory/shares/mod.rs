@@ -129,8 +129,8 @@ impl Inventory {
         self.check_own_references(caller, &share.references()).await
     }
 
-    /// Requires that a share is enabled and has not expired, and that its organization exists: shares are deleted after their
-    /// organization, perhaps much later.
+    /// Requires that a share is enabled and has not expired, and that its organization exists. Shares are deleted after
+    /// their organization, perhaps much later.
     async fn require_open(&self, share: &Share) -> Result<(), Error> {
         if !share.is_enabled || share.expires_at.is_some_and(|time| time <= self.now()) {
             return Err(not_found(share.id));

@@ -58,8 +58,8 @@ impl Admitted {
 }
 
 impl Api {
-    /// Admits a request to an endpoint of the host application, by the rules of the API's own endpoints: it needs a valid
-    /// credential, counts for the rate limit of its sender, and must not use a session from another site.
+    /// Admits a request to an endpoint of the host application by the rules of the API's own endpoints. It needs a
+    /// valid credential, counts for the rate limit of its sender, and must not use a session from another site.
     ///
     /// A [`Caller`] that the host application has set as a request extension is the credential, as for the API's own endpoints;
     /// [`admit_as`](Self::admit_as) takes one that it has not set. Daemon keys are refused.
@@ -173,8 +173,8 @@ impl Api {
         }
     }
 
-    /// Returns the response of an endpoint of the host application: the data, or the error, in the envelope of the API, with
-    /// its headers.
+    /// Returns the response of an endpoint of the host application. It has the data or the error in the envelope of the
+    /// API, with its headers.
     ///
     /// An [`ApplicationError`](crate::inventory::ApplicationError) gives an error a code and a status of the host application.
     ///

@@ -21,8 +21,8 @@ use super::watch::INTERVAL;
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_millis(750);
 
 impl Connector {
-    /// Asks the server in use in the background whether it answers at all, because a statement is late on a connection of
-    /// this epoch. Must be called on the runtime of the store.
+    /// Probes the server in use in the background, because a statement is late on a connection of this epoch. Must be
+    /// called on the runtime of the store.
     pub(super) fn doubt(&self, epoch: Epoch) {
         if let Some(server) = self.servers.begin_doubt(epoch) {
             let connector = self.clone();

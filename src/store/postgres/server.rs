@@ -47,7 +47,7 @@ impl History {
 pub(super) struct Server {
     pub(super) address: ServerAddress,
     pub(super) name: Arc<str>,
-    /// `None` if the server does not report it: another database with the protocol of PostgreSQL, or a user without the
+    /// `None` if the server does not report it. The database only has the protocol of PostgreSQL, or the user lacks the
     /// right to query it.
     pub(super) history: Option<History>,
     pub(super) is_writable: bool,
@@ -80,8 +80,8 @@ pub(super) struct Epoch {
     pub(super) server: u64,
 }
 
-/// The time within which every instance that reaches a promoted server uses it: one interval of the watch, and the time
-/// for an answer.
+/// The time within which every instance that reaches a promoted server uses it. It is one interval of the watch and the
+/// time for an answer.
 ///
 /// An old primary may go on beside it, for example after a crash of its manager. An instance that does not know of the
 /// new one yet returns the state of the old one. Therefore commits on the new one wait for this time.

@@ -35,8 +35,8 @@ const INTERVALS_OF_A_LINK: u64 = 3;
 /// Time that a server has to answer on the connection that is kept, before another one is made.
 const HEAD_START: Duration = Duration::from_millis(500);
 
-/// Time for which an address in use must be silent, on the connection that is kept and on another one, before the store
-/// uses another server that answers.
+/// Time of silence of an address in use before the store uses another server that answers. It must be silent on the
+/// kept connection and on another one.
 const SILENCE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An address that is watched.
@@ -132,7 +132,7 @@ impl Watch {
         }
     }
 
-    /// Watches these hosts, and addresses in use to which their names do not lead any more: if a name leads to several
+    /// Watches these hosts, and addresses in use to which their names no longer resolve. If a name resolves to several
     /// servers in turn, the others must still be observed.
     fn set_targets(&mut self, targets: Vec<ConnectionTarget>) {
         self.is_resolving = false;
@@ -219,8 +219,9 @@ impl Watch {
         }
     }
 
-    /// Uses another server if it has a later timeline than the one in use, accepts writes while that one does not, or
-    /// answers while an address in use is silent. Returns when an address will have been silent for long enough.
+    /// Switches to another server if it is better than the one in use. It has a later timeline, accepts writes while
+    /// the one in use does not, or answers while an address in use is silent. Returns when an address will have been
+    /// silent for long enough.
     fn decide(&self) -> Option<Instant> {
         let servers = &self.connector.servers;
         let view = servers.view();

@@ -149,7 +149,7 @@ impl SledStore {
         scrub(&self.handle).await
     }
 
-    /// Writes a backup of the open store into a folder: all records as they are at one moment of the call.
+    /// Writes a backup of the open store into a folder. It has all records as they are at one moment of the call.
     ///
     /// The backup is the folder of a store: open it in place, or copy it over a lost one. It has one copy of the records;
     /// the first opening writes the second. Versions of records are kept. To change the backend, use an

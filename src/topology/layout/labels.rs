@@ -226,8 +226,8 @@ fn middles(route: &[Point]) -> impl Iterator<Item = (Point, Point)> {
     MIDDLES.iter().map(move |share| along(route, length * share))
 }
 
-/// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers: right
-/// beside the shape, and farther from it, such as outside of the container that the shape is in.
+/// Returns the places of a label turned by a quarter, along the end of a line between tiers. They are right beside the
+/// shape, and farther from it, such as outside of the container that the shape is in.
 fn turned(points: &[Point], size: Size) -> (Vec<Rect>, Vec<Rect>) {
     let &[from, to, _, last] = points else { return (Vec::new(), Vec::new()) };
     let is_line_of_tiers = from.x == to.x && from.y != last.y && points.len() == 4;

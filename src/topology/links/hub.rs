@@ -30,7 +30,7 @@ pub(super) struct Member<'c> {
     pub(super) is_conflicting: bool,
 }
 
-/// Maximum number of claims of others about a member that are kept, and none of forwarding databases: at a segment, each
+/// Maximum number of stored claims of others about a member, without those of forwarding databases. At a segment, each
 /// member would have the claims of all others.
 const MAX_CLAIMS_OF_OTHERS: usize = 16;
 

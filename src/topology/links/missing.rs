@@ -33,8 +33,8 @@ impl Missing {
         self.scans < STALE_AFTER || host.is_some_and(is_away)
     }
 
-    /// Returns whether a port of a device, or of the host that it names, explains why the device does not name it any more: it
-    /// is down.
+    /// Returns whether a port that is down explains why a device no longer names a host. The port is one of the device
+    /// or of that host.
     ///
     /// A port that had a neighbor while the claim was missing explains nothing: it went down later, and explains only
     /// the loss of that neighbor.

@@ -299,7 +299,7 @@ async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
         let mut killed = pin!(server.send(request(&key, false)));
         let gate = after_first_commit(killed.as_mut(), &hook).await;
         until_commits(killed.as_mut(), &hook, 2).await;
-        // The killed process executes no destructor.
+        // A killed process does not continue, so the permit is never returned.
         std::mem::forget(gate);
     }
     drop((setup, hook));

@@ -157,7 +157,7 @@ impl Coverage {
         }
     }
 
-    /// Makes rows a table: complete if the input is, and if no row of the table was lost while reading or converting.
+    /// Makes a table of rows. It is complete if the input is, and if no row was lost while reading or converting.
     ///
     /// Without rows there is a table only if the input is complete and the device was asked for it.
     pub(super) fn table<T>(

@@ -1,5 +1,6 @@
-//! Interface entries: the pairing of reported entries with those of a host, and the removal of indexes and of entries
-//! that followed from other tables.
+//! The merge of interface entries.
+//!
+//! It pairs reported entries with those of a host, and removes indexes and entries that followed from other tables.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

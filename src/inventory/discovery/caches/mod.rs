@@ -60,8 +60,8 @@ struct AddressOnly {
 }
 
 impl Reconciler {
-    /// Sets the MAC addresses of the hosts that are known by these addresses only, and merges them into the hosts that
-    /// have these MAC addresses.
+    /// Sets the MAC addresses of hosts that are known by IP addresses only. It merges them into the hosts that have
+    /// these MAC addresses.
     pub(super) async fn resolve_macs(&mut self) -> Result<(), Error> {
         let addresses: Vec<IpAddr> = std::mem::take(&mut self.addresses).into_iter().collect();
         for addresses in addresses.chunks(ADDRESSES) {

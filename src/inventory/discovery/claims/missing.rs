@@ -78,8 +78,8 @@ impl Located for ArpRow {
 }
 
 impl ClaimedTable {
-    /// Returns the rows that are missing once another table takes the place of this one, without those about subjects
-    /// that are known to be missing.
+    /// Returns the rows that are missing once another table replaces this one. Rows about subjects that are known to
+    /// be missing are left out.
     pub(super) fn missing_after(&self, later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
         match &self.table {
             ClaimRows::Lldp(rows) => self.missing_of(rows, later, known),

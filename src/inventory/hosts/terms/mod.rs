@@ -193,7 +193,7 @@ fn hour(time: Timestamp) -> [u8; 8] {
     (time.unix_micros().div_euclid(HOUR) ^ i64::MIN).to_be_bytes()
 }
 
-/// Returns the filter of hosts that are not stale, and that reports have shown in the hour of a time at the latest.
+/// Returns the filter of hosts that are not stale and were last seen before the end of the hour of a time.
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) fn becoming_stale(time: Timestamp) -> TermFilter {
     let range = TermRange::between(fresh(Some(&[0; 8])), fresh(Some(&hour(time))));

@@ -165,7 +165,7 @@ impl Columns {
     }
 }
 
-/// The field of hosts with custom fields, and what precedes the name of a custom field in the name of its column.
+/// The field of hosts with custom fields, and the prefix of the columns of single ones.
 const CUSTOM: &str = "custom";
 const CUSTOM_PREFIX: &str = "custom.";
 

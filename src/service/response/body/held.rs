@@ -1,4 +1,6 @@
-//! A body that holds budget: a list that is read while it is sent, or a body above 16 KiB that is in memory.
+//! Bodies that hold budget.
+//!
+//! Such a body is a list that is read while it is sent, or has more than 16 KiB in memory.
 //!
 //! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
 //! stalled.

@@ -113,7 +113,7 @@ impl Sweeper {
     }
 }
 
-/// Returns the time until the next look, if the next client will have stalled after `soonest`.
+/// Returns the time until the next sweep, if the next client will have stalled after `soonest`.
 fn delay(stall_timeout: Duration, soonest: Duration) -> Duration {
     let (at_least, at_most) = SWEEPS_PER_TIMEOUT;
     soonest.clamp(stall_timeout / at_most, stall_timeout / at_least).min(MAX_DELAY)
@@ -133,8 +133,8 @@ async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
 impl Registration {
     /// Ends the registration of a body that is dropped.
     ///
-    /// With the last list, the task ends at once. With a body in memory, it ends at its next look: there are many of these, and
-    /// each would need a task of its own.
+    /// With the last list, the task ends at once. With a body in memory, it ends at its next sweep: there are many of
+    /// these, and each would need a task of its own.
     pub(super) fn end(self) {
         let mut bodies = self.sweeper.lock();
         bodies.remove(self.place);

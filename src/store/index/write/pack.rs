@@ -119,8 +119,8 @@ impl Index {
 }
 
 impl Packer {
-    /// Packs the facets of all puts whose names are all known to the index, and compares them with the rows that they
-    /// replace. Facets that the index refuses are not packed.
+    /// Packs the facets of puts, and compares them with the rows that they replace. Puts with a name that the index
+    /// does not know are left out. Facets that the index refuses are not packed.
     pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
         Packs::new(writes, writes.iter().map(|write| self.pack_write(write)).collect())
     }

@@ -1,5 +1,6 @@
-//! The rows of a host's claims, by kind: addresses that a bridge learned on its ports, and MAC addresses that a device knows
-//! of other IP addresses.
+//! The rows of a host's claims, by kind.
+//!
+//! They have addresses that a bridge learned on its ports, and MAC addresses that a device knows of other IP addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -88,8 +88,7 @@ impl LldpNeighbor {
         ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)
     }
 
-    /// Returns the name of the port as the id of a neighbor without a chassis id, if it also has a name or an
-    /// address.
+    /// Returns the name of the port as a chassis id, for a neighbor without one that has a name or an address.
     ///
     /// The names of interfaces identify no device, so that name or address alone lead to the host.
     fn chassis_id_by_port(&self) -> Option<LldpChassisId> {

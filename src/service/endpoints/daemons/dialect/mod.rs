@@ -137,8 +137,8 @@ impl Dialect {
         Self { network_id: "site_id", ..self }
     }
 
-    /// Refines the form of a host without a version that has a value which only daemons of the product send: a chassis
-    /// id as text, or a list with the name of newer versions.
+    /// Refines the form of a host without a version by values that only daemons of the product send. Such a value is a
+    /// chassis id as text, or a list with the name of newer versions.
     pub(super) fn with_lists(self, has_ip_addresses: bool) -> Self {
         let is_renamed = has_ip_addresses && !self.wire.has_ip_addresses;
         Self { is_versioned: true, wire: if is_renamed { &RENAMED } else { self.wire }, ..self }
