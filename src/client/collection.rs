@@ -79,8 +79,8 @@ pub trait Sealed {
     }
 }
 
-/// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
-/// its fields.
+/// Implements [`Collection`] for records. They differ only in the path, the query, and whether they have a table of
+/// their fields.
 macro_rules! collections {
     ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*]
         $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(

@@ -158,7 +158,7 @@ impl<S: HttpService> Client<S> {
         self.tagged(call.if_match(tag)).await
     }
 
-    /// Changes single fields of the positions of nodes, as a JSON merge patch (RFC 7396) says, if they still have this tag.
+    /// Applies a JSON merge patch (RFC 7396) to the positions of nodes, if they still have this tag.
     ///
     /// `positions` is the only field, and is replaced as a whole.
     ///

@@ -241,7 +241,7 @@ impl Networks<'_> {
     }
 }
 
-/// Guards that no deletion of a network with this id is under way, which would delete records of another one.
+/// Guards that no deletion of a network with this id is in progress. It would delete records of the new network.
 pub(super) fn not_being_deleted(id: NetworkId) -> Guard {
     Guard::record(network_deletion_key(id), Precondition::Absent)
 }

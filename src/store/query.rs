@@ -360,7 +360,7 @@ impl Page {
     }
 }
 
-/// Returns how many of the lengths come before their sum has reached a maximum, the one that reaches it included.
+/// Returns the number of lengths up to the one with which their sum reaches a maximum.
 fn reached_at(lengths: impl Iterator<Item = usize>, max: usize) -> usize {
     let mut sum = 0_usize;
     let before = lengths.take_while(|length| {

@@ -11,7 +11,7 @@ use crate::invariant::Invariant;
 
 /// The number of bytes by which the encoding and the format are recognized.
 const HEAD: usize = 16 * 1024;
-/// The number of code units in which UTF-16 without a byte order mark shows its NULs, at least and at most.
+/// Minimum and maximum number of code units that must show the NULs of UTF-16 without a byte order mark.
 const NUL_SAMPLE: (usize, usize) = (4, 128);
 /// The number of bytes that are decoded at once.
 const CHUNK: usize = 8 * 1024;

@@ -1,4 +1,4 @@
-//! The state of a host that discovery remembers beside the host's document, such as when reports last showed its parts.
+//! The state that discovery stores beside a host's document, such as the times of its parts' latest reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 

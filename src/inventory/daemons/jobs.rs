@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::store::{Batch, Link, Record};
 
-/// The time after which work without an update, and a daemon that sends no requests, count as lost, in microseconds.
+/// The time after which work without an update and a silent daemon count as lost, in microseconds.
 const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// The number of times that a job is handed out.
@@ -181,7 +181,7 @@ fn holder_of<'d>(
     if id == asking.id { Some(asking) } else { holders.get(&id).map(|(_, holder)| holder) }
 }
 
-/// Returns whether work was handed out, and its daemon has neither stated progress nor reported anything for too long.
+/// Returns whether work was handed out, and its daemon has neither stated progress nor reported for too long.
 fn is_stalled(discovery: &Discovery, holder: Option<&DiscoveryDaemon>, now: Timestamp) -> bool {
     let reported = holder.and_then(|holder| holder.last_report_at);
     let heard_of = reported.map_or(discovery.updated_at, |reported| reported.max(discovery.updated_at));

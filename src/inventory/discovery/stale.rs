@@ -212,7 +212,7 @@ const STALE_AFTER_MICROS: i64 = 7 * 24 * 3_600_000_000;
 const MAX_MARKED: usize = 1_024;
 
 impl Reconciler {
-    /// Marks the hosts of the network as stale that no report has shown in the seven days before this one.
+    /// Marks hosts of the network as stale that no report has shown in the seven days before this one.
     pub(super) async fn mark_stale_hosts(&self) -> Result<(), Error> {
         let limit = self.observed_at.plus_micros(-STALE_AFTER_MICROS).start_of_hour();
         self.inventory.mark_stale_hosts((self.organization, self.network), limit).await

@@ -9,7 +9,8 @@ use crate::inventory::{Error, Inventory};
 use crate::model::Subnet;
 use crate::store::Batch;
 
-/// Deletes the states and claims of hosts that are deleted or move to another network, where they would mean nothing.
+/// Deletes the states and claims of hosts that are deleted or move to another network. They have no meaning
+/// there.
 #[derive(Debug)]
 pub(super) struct StatesAndClaims;
 

@@ -126,7 +126,7 @@ pub(in crate::inventory) struct EncodedHost {
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<TagId, String>,
     encoder: HostEncoder,
-    /// The ids of the interface entries that the host had when it was encoded, if they were dropped since.
+    /// The ids of the host's interface entries at its encoding, if the entries were dropped since.
     dropped_entries: Vec<IfEntryId>,
     /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,

@@ -1,5 +1,4 @@
-//! Upgrade of stored hosts, networks and users to the present form of their facets, and of neighbors to the
-//! present rules.
+//! Upgrade of stored facets to their present form, and of stored neighbors to the present rules.
 //!
 //! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
 //! would be missing from filters and orders until they are stored again.

@@ -227,7 +227,7 @@ fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
     derived_id("idempotency key", &parts)
 }
 
-/// Checks that the caller can still access the networks of an answer, or of what is known of it.
+/// Checks that the caller can still access the networks of an answer, or of its known part.
 fn check_networks(caller: &Caller, answer: &RequestAnswer) -> Result<(), Error> {
     match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
         Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }.into()),

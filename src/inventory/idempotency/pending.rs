@@ -23,7 +23,7 @@ use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, St
 /// The maximum size of the data of a stored answer, in bytes.
 const MAX_DATA: usize = 64 * 1024;
 
-/// The time for which a request that takes several commits counts as running after each of them, in microseconds.
+/// The time for which a request counts as running after each of its several commits, in microseconds.
 pub(super) const LEASE_MICROS: i64 = 60 * 1_000_000;
 
 /// The answer to a request that is being executed.
@@ -127,7 +127,7 @@ impl PendingAnswer {
         self.progress().done.clone()
     }
 
-    /// Notes what the next commit of a bulk request completes: all results, or those of a part of the hosts.
+    /// Notes the results that the next commit of a bulk request completes, of all hosts or of a part of them.
     pub(in crate::inventory) fn note_hosts(
         &self,
         hosts: &[(usize, HostId, BulkChange)],

@@ -1,5 +1,4 @@
-//! The stored answers to requests with an idempotency key, and a store that adds an answer to the commit that makes the
-//! change.
+//! Stored answers to requests with an idempotency key, and a store that adds them to the commits of the changes.
 
 use std::sync::Arc;
 

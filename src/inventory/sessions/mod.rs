@@ -102,7 +102,7 @@ impl Inventory {
         }
     }
 
-    /// Adds the deletion of the user's oldest sessions to the batch that begins one more, if the user has too many.
+    /// Adds the deletion of the user's oldest sessions to the batch of a new one, if the user has too many.
     ///
     /// The number is exact until the returned turn is dropped. If the user has far too many, each login ends some of
     /// them.

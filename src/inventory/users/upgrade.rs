@@ -26,7 +26,8 @@ impl Inventory {
         }
     }
 
-    /// Stores a user again unless the user is found by the e-mail address, and only in the present ways.
+    /// Stores a user again unless the present link and unique key of the e-mail address find the
+    /// user, and no former key does.
     async fn upgrade_user(&self, record: &Record) -> Result<bool, Error> {
         let user: User = match decode(record) {
             Ok(user) => user,

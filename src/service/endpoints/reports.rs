@@ -107,7 +107,8 @@ fn is_only_observer(report: &Report) -> bool {
     matches!(report.devices.as_slice(), [device] if device.is_only_observer())
 }
 
-/// Refuses a body that describes only others than the device that the query names, if this is no host. Nothing is stored.
+/// Refuses a body that describes only devices other than the reporter of the query, if the reporter is no host. Nothing
+/// is stored.
 fn refuse_unknown_reporter(answer: &DiscoveryReport) -> Result<(), ApiError> {
     let [host] = answer.hosts.as_slice() else { return Ok(()) };
     if host.outcome != DiscoveryOutcome::Ignored {

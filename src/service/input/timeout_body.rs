@@ -36,8 +36,8 @@ pub(super) struct TimeoutBody<B> {
     /// When the body began to wait for its next frame; `None` while it does not wait.
     waiting_since: Option<Instant>,
     shutdown: Shutdown,
-    /// A task that ends when it is time to look at the clock, or when the service stops. A runtime without a time driver makes it panic, which
-    /// must not fail the request.
+    /// A task that ends at the next check of the clock, or when the service stops. A runtime without a time driver
+    /// makes it panic, which must not fail the request.
     timer: JoinSet<()>,
 }
 

@@ -133,7 +133,7 @@ impl<'r> Race<'r> {
         None
     }
 
-    /// Tries all hosts at once if the server in use is in doubt, and otherwise the next one if it is its turn.
+    /// Tries all hosts at once if the server in use is in doubt. Otherwise it tries the next host if its turn has come.
     fn start(&mut self) {
         let asks_all = self.best.is_some() || self.view.trusted().is_none();
         while asks_all || self.running.is_empty() || Instant::now() >= self.next {

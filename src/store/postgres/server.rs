@@ -242,7 +242,7 @@ impl Servers {
         self.lock().holds_commits(Instant::now())
     }
 
-    /// Lets commits pass, because no other server has been a primary since the server was chosen as in this view.
+    /// Admits commits, because no other server has been a primary since the choice of the server in this view.
     pub(super) fn release_commits(&self, chosen_in: &View) {
         let mut view = self.lock();
         if view.since == chosen_in.since {

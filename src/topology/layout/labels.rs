@@ -205,8 +205,8 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
     first.into_iter().chain(upright).chain(others)
 }
 
-/// Returns whether a line of horizontal and vertical parts enters the shape at its other end from the side, as lines to
-/// leaves in a grid do. The part before this shape belongs to no other line.
+/// Returns whether a line of horizontal and vertical parts enters its other shape from the side. Lines to leaves in a
+/// grid do. The part before this shape belongs to no other line.
 fn enters_aside(points: &[Point]) -> bool {
     let is_straight = |pair: &[Point]| matches!(pair, [from, to] if from.x == to.x || from.y == to.y);
     let is_aside = matches!(points, [.., before, last] if before.y == last.y);

@@ -195,7 +195,7 @@ impl Devices {
         }
     }
 
-    /// Adds the hosts that learned an address, unless a host is known to have it: neighbor caches do not count then.
+    /// Adds the hosts that learned an address, unless a host is known to have it. Neighbor caches do not count then.
     fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<HostId>) {
         if self.owners.len(&address) == 0 {
             learners.extend(self.learners_ever(address));

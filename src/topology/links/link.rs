@@ -28,7 +28,7 @@ pub struct Link {
     pub evidence: Vec<Evidence>,
     /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
-    /// Whether the latest reports do not show the link any more, and no port at its ends is down, which would explain it.
+    /// Whether the latest reports no longer show the link, although no port at its ends is down.
     #[serde(default)]
     pub stale: bool,
     /// Whether the ends contradict each other in the numbers of their ports, and each port is the one that the other end names.

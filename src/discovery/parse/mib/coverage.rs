@@ -145,7 +145,8 @@ impl Coverage {
         self.lost.extend(kind(oid));
     }
 
-    /// Notes the protocols whose neighbors the walk asked for: those by which the device states its own identity.
+    /// Notes the protocols whose neighbors the walk asked for. They are those by which the device states its own
+    /// identity.
     ///
     /// A walk of nothing but the device's own data did not ask for neighbors.
     pub(super) fn note_identities(&mut self, by_lldp: bool, by_cdp: bool) {

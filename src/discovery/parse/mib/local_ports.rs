@@ -158,7 +158,7 @@ impl LocalPorts {
         self.ports.iter().map(|(number, port)| (*number, port))
     }
 
-    /// Returns the interface index of each of these numbers, and of each port, for which it can be determined.
+    /// Returns the interface indexes of these numbers and of the ports, where they can be determined.
     pub(super) fn resolve(
         &self,
         numbers: impl Iterator<Item = i64>,

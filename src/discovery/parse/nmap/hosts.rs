@@ -191,7 +191,7 @@ impl Places {
     }
 }
 
-/// Returns the value of the later run, or the one that was stated first by elements of one run.
+/// Returns the value of the later run, or the first value of one run.
 fn latest<T>(earlier: Option<T>, later: Option<T>, is_newer: bool) -> Option<T> {
     if is_newer { later.or(earlier) } else { earlier.or(later) }
 }

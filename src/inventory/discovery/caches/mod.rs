@@ -1,4 +1,4 @@
-//! MAC addresses of hosts that are known by their addresses only, from the neighbor caches of other devices.
+//! MAC addresses from neighbor caches, for hosts that are known by their IP addresses only.
 //!
 //! A host that a scan found behind a router has no MAC address, and the ARP cache of the router has it. It is set once
 //! both are stored, whichever comes first, and leads to the host that has the MAC address already.
@@ -183,7 +183,7 @@ impl Reconciler {
         offload.run(self.organization, record.body.len(), move || caches.read(&claim)).await?
     }
 
-    /// Reads the records of the network that have one of these terms, each once, and not many more than `limit`.
+    /// Reads the records of the network that have one of these terms, each once. It reads not many more than `limit`.
     async fn all_with(
         &self,
         kind: Name,

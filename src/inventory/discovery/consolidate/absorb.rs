@@ -127,7 +127,7 @@ fn same_parts<K: Eq + Hash, I: RecordId>(own: Vec<(K, I)>, others: Vec<(K, I)>, 
     }
 }
 
-/// Notes the entries whose name exactly one entry of the other host has, if either lacks an index.
+/// Pairs the entries of both hosts that share a unique name, if either lacks an index.
 fn same_names(host: &Host, other: &Host, replaced: &mut Replaced) {
     let own = unique_names(&host.if_entries);
     let others = unique_names(&other.if_entries);

@@ -57,7 +57,8 @@ impl DeviceMerge {
         Ok(MergeDraft { plan: self, past, merged, claim_kinds, changed_claims, separate, is_known })
     }
 
-    /// Takes the stored claims, and adds those of the hosts to be merged into this one and the tables of the device.
+    /// Computes the next claims. They are the stored ones with those of the hosts to be merged into this one and the
+    /// tables of the device.
     ///
     /// Returns the kinds of all claims, and those that change.
     fn next_claims(&mut self) -> Result<(BTreeSet<TableKind>, Vec<EncodedRecord>), Error> {

@@ -109,7 +109,7 @@ impl Results {
     }
 }
 
-/// Names the place of a host in the request: before the field of its error, or else beside the error.
+/// Names the place of a host in the request, before the field of its error or else beside the error.
 fn within(index: usize, error: Error) -> Error {
     let path = |field: &str| {
         if field.is_empty() { format!("hosts.{index}") } else { format!("hosts.{index}.{field}") }

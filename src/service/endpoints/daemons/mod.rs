@@ -53,7 +53,7 @@ pub(in crate::service) fn register(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Determines the form of a request, and of its answer, by its headers, the version in its body, and the body.
+/// Determines the form of a request and of its answer by its headers and its body.
 fn dialect_of(headers: &HeaderMap, version: Option<&str>, body: &[u8]) -> Dialect {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     Dialect::of(headers).or_version(headers, version).with_names_of(&body)

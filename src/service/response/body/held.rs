@@ -236,7 +236,7 @@ impl SharedBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the time of a body that is in memory now, instead of at the next look of the sweeper.
+    /// Starts the time of a body in memory now, instead of at the next sweep.
     pub(super) fn begin_time(&self, now: Instant) {
         if let BodyState::Open(open) = &mut *self.lock() {
             open.activity = Activity::Since(now);

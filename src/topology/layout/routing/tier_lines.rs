@@ -157,7 +157,7 @@ impl<'a> TieredShapes<'a> {
     }
 }
 
-/// Where the lines of a row turn aside: all at the same height, so that none runs aside through the labels of others.
+/// The height at which all lines of a row turn aside, so that none runs aside through the labels of others.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
     /// The lengths of the vertical ends of lines that run down, and of those that come from above.

@@ -1,4 +1,6 @@
-//! Ways out of a network by its structure alone: unknown devices that are alone where all others have devices of their own.
+//! Ways out of a network by its structure alone.
+//!
+//! They are unknown devices without devices of their own beside others that all have some.
 
 use std::collections::BTreeMap;
 

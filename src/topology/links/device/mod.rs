@@ -42,7 +42,7 @@ pub struct Device {
     pub(super) sightings: Box<[Sighting]>,
     /// The ports with neighbors, and the protocol of each neighbor that the device now names, sorted.
     neighbor_ports: Box<[(u32, Method)]>,
-    /// The ports that are down or disabled and had neighbors, and when the device named one of these last, sorted.
+    /// The ports that are down or disabled and had neighbors, sorted, with the time at which the device last named one.
     last_named: Box<[(u32, Timestamp)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,

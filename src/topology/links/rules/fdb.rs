@@ -182,8 +182,8 @@ fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
     bridges.iter().copied().chain(neighbors).chain(aggregates).collect()
 }
 
-/// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
-/// neighbors explain each of them.
+/// Returns the aggregates with learned addresses and unreported members, if parallel links to neighbors explain each of
+/// them.
 fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
     if !device.ports.iter().any(|port| port.is_aggregate) {
         return BTreeSet::new();

@@ -213,7 +213,8 @@ pub(super) struct NeighborStatement {
 pub(super) struct StatementPair {
     pub(super) ours: Vec<NeighborStatement>,
     pub(super) theirs: Vec<NeighborStatement>,
-    /// Whether the only claims of both contradict each other in the numbers of ports on which there is nothing else.
+    /// Whether the only claims of both contradict each other in the numbers of ports, on which there are no other
+    /// claims.
     are_alone: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Pages that show a picture: that of a share, and that for people who work with a network. Each is one HTML file that
-//! contains its style, its script and the picture.
+//! Pages that show a picture: the page of a share, and the page of a network. Each is one HTML file that contains its
+//! style, its script and the picture.
 //!
 //! A page shows the picture without JavaScript; the script adds the controls that the share's options allow, or the
 //! operations that the reader may perform. The page of a share with a password contains nothing of the topology: its
