@@ -119,7 +119,7 @@ impl<S: HttpService> Client<S> {
             .await
     }
 
-    /// Returns the blind spots of a network: what to scan next, the most useful first.
+    /// Returns the blind spots of a network. They are scans that would explain links, the most useful first.
     ///
     /// # Errors
     /// The errors of [`topology_graph`](Self::topology_graph).

@@ -92,7 +92,7 @@ impl Inventory {
         Ok(tags.into_iter().map(|tag| (tag.id, tag.name)).collect())
     }
 
-    /// Reads what has changed in a network whose access was checked.
+    /// Reads the changes of a network whose access was checked.
     ///
     /// `digest` converts a host and its claims to the value that the caller keeps. Hosts are decoded one by one, so
     /// that few of them are in memory at a time.

@@ -273,7 +273,7 @@ const NETWORK_APPENDAGES: &[Name] =
     &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, KEPT_LAYOUT];
 
 impl Inventory {
-    /// Checks that a network is empty, and adds to the batch what its deletion needs.
+    /// Checks that a network is empty, and adds the writes of its deletion to the batch.
     async fn prepare_network_deletion(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, id) = (network.organization_id, network.id);
         for (used_by, kind) in NETWORK_CONTENTS.iter().copied() {

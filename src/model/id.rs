@@ -33,7 +33,7 @@ pub(crate) trait UuidMut {
     fn uuid_mut(&mut self) -> &mut Uuid;
 }
 
-/// Defines types of ids, each with an article and the name of what it identifies.
+/// Defines types of ids, each with an article and the name of the kind that it identifies.
 macro_rules! ids {
     ($($name:ident: $kind:literal;)*) => {$(
         #[doc = concat!("The id of ", $kind, ".")]

@@ -1,4 +1,4 @@
-//! Limits on what requests and responses hold at a time, shared fairly between organizations.
+//! Limits on the resources that requests and responses hold at a time, shared fairly between organizations.
 //!
 //! A budget consists of units: bytes of memory, or slots of costly requests.
 

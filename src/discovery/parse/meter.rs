@@ -1,4 +1,4 @@
-//! Accounting of a parse: position, work, rows, and what was skipped.
+//! Accounting of a parse: position, work, rows and skipped rows.
 
 use std::collections::BTreeMap;
 
@@ -212,7 +212,7 @@ impl Meter {
         ParseError::new(kind, (self.line > 0).then_some(self.line), self.bytes)
     }
 
-    /// Takes what was counted for the report.
+    /// Takes the counts for the report.
     pub(super) fn take_tally(&mut self) -> Tally {
         let warnings = std::mem::take(&mut self.warnings).into_values().collect();
         Tally {

@@ -67,8 +67,8 @@ impl KnownHost {
 
     /// Takes over everything of another host.
     ///
-    /// Returns what replaces the parts that both have, and the names of the custom fields that are left out because all of
-    /// them would exceed the limits.
+    /// Returns the replacements of the parts that both have, and the names of the custom fields that are left out
+    /// because all of them would exceed the limits.
     pub(super) fn absorb(
         &mut self,
         place: NetworkHost,

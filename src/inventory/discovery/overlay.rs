@@ -15,7 +15,7 @@ use crate::store::{
     Start, Store, StoreError, UniqueKey, Version, Write,
 };
 
-/// Reads from a store and from what was committed to the overlay.
+/// Reads from a store, and from the commits to the overlay.
 ///
 /// Conditions on records that the overlay has not written are checked in the store beneath. The overlay serves one
 /// task.
@@ -29,7 +29,7 @@ pub(super) struct Overlay {
 /// overlay may hide thousands.
 const MAX_LISTED_ONE_BY_ONE: u64 = 64;
 
-/// The keys of what was committed to the overlay.
+/// The keys of the records that were committed to the overlay.
 #[derive(Default)]
 struct WrittenKeys {
     /// Each key, and whether its record was deleted.

@@ -96,7 +96,7 @@ pub(super) fn stale_filter() -> TermFilter {
 
 /// A state or a claim as it is stored.
 ///
-/// It takes less memory than what it was made from.
+/// It takes less memory than its source.
 #[derive(Debug)]
 pub(super) struct EncodedRecord {
     key: Key,

@@ -179,8 +179,8 @@ impl Inventory {
         Ok(attempt)
     }
 
-    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch and
-    /// without effects.
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with the writes in the batch
+    /// and without effects.
     pub(in crate::inventory) async fn commit_hosts(
         &self,
         change: &HostChange<'_>,

@@ -243,7 +243,7 @@ impl PendingAnswer {
 
     /// Returns the rest of the work of a dropped execution; `None`: nothing remains.
     ///
-    /// A commit in progress ends first, so that it is known what was stored. Then the request no longer counts as
+    /// A commit in progress ends first, so that the stored records are known. Then the request no longer counts as
     /// running, and a repetition may complete it at once.
     pub(super) fn interrupted(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + 'static> {
         let commit = {

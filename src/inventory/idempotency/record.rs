@@ -40,7 +40,7 @@ pub(crate) struct RequestAnswer {
     pub(super) networks: Vec<NetworkId>,
 }
 
-/// A host of a bulk request that is stored: its place, its id, and what was done.
+/// A host of a bulk request that is stored: its place, its id, and the outcome.
 pub(super) type DoneHost = (usize, HostId, BulkChange);
 
 /// Adds the answer to a request to the commit that makes the change. Everything else is that of the store.

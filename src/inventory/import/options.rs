@@ -194,7 +194,7 @@ impl ImportTarget {
         self.caller.clone().unwrap_or_else(|| Caller::system(self.organization))
     }
 
-    /// Identifies the caller again, who must still be allowed to do what the import does.
+    /// Identifies the caller again. The caller must still have the rights for the import.
     pub(super) async fn identify_again(&mut self, identify: &mut Option<Identify<'_>>) -> Result<(), Error> {
         let Some(identify) = identify else { return Ok(()) };
         let caller = identify().await?;

@@ -4,10 +4,10 @@
 //! nothing -> marker; all records but the organization, some at a time; marker -> organization
 //! ```
 //!
-//! Nothing of a restoration is visible before its last commit: an organization that does not exist has no callers, and no batch with
-//! a record of it is accepted. The marker is the tombstone of a [deletion](super::deletion), so that the id is taken meanwhile, and
-//! deletions remove what an interrupted restoration has left. Each commit requires the marker of this very restoration, and
-//! renews its time. A marker that has not been renewed for an hour is given up.
+//! Nothing of a restoration is visible before its last commit: an organization that does not exist has no callers, and
+//! no batch with a record of it is accepted. The marker is the tombstone of a [deletion](super::deletion), so that the
+//! id is taken meanwhile, and deletions remove the records of an interrupted restoration. Each commit requires the
+//! marker of this very restoration, and renews its time. A marker that has not been renewed for an hour is given up.
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,7 @@ use super::connector::Connector;
 use super::server::{Epoch, Server};
 use super::watch::INTERVAL;
 
-/// Time that a server has to answer what takes it no time.
+/// Time that a server has to answer a trivial query.
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_millis(750);
 
 impl Connector {

@@ -21,8 +21,9 @@ use crate::model::{HostId, LinkId, NodeId};
 
 /// The links of a network.
 ///
-/// They follow from devices and from the links that users entered, regardless of the order in which these were set. A change
-/// of one device computes again only what its claims, and the claims about it, can affect.
+/// They follow from devices and from the links that users entered, regardless of the order in which these were set.
+/// After a change of one device, only the links are computed again that its claims, and the claims about it, can
+/// affect.
 ///
 /// ```
 /// use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId};
@@ -216,7 +217,7 @@ impl Links {
         dirty.pairs.extend(self.manual.keys());
     }
 
-    /// Computes again what the change of a device affects.
+    /// Computes the links again that the change of a device affects.
     fn follow(&mut self, id: HostId, former: Option<&Device>) {
         let mut dirty = Dirty::default();
         dirty.changed.insert(id);

@@ -173,7 +173,7 @@ impl Reconciler {
         Ok(stated)
     }
 
-    /// Returns what a claim states. A large one is decoded on a blocking thread.
+    /// Decodes a claim, on a blocking thread if it is large.
     async fn neighbor_cache(&self, record: &Record) -> Result<Arc<Statements>, Error> {
         if let Some(known) = self.caches.known(record) {
             return Ok(known);

@@ -66,7 +66,7 @@ impl Replaced {
     }
 }
 
-/// Moves everything of a host to another one. Returns what replaces the parts that both have.
+/// Moves all values of a host to another one. Returns the replacements of the parts that both have.
 ///
 /// An interface with the same address, a port with the same number and protocol, a service with the same name and
 /// definition, and an interface entry with the same index and name are the same part; so are entries with the same name

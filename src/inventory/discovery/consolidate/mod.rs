@@ -191,7 +191,7 @@ impl Inventory {
         Ok(puts.pop().map(|encoded| encoded.host))
     }
 
-    /// Puts hosts and deletes those that are merged into them, together with what is in the batch.
+    /// Puts hosts and deletes those that are merged into them, together with the writes in the batch.
     ///
     /// The batch has the states, claims and links that the remaining hosts take over.
     pub(super) async fn commit_merged(

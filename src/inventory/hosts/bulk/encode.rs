@@ -23,7 +23,7 @@ pub(super) struct Decision {
 /// The position of a host in the request, and its replacement. `None`: it is the same as the stored one.
 type Encoded = (usize, Result<Option<Replacement>, Error>);
 
-/// A host to be written, with what it replaces.
+/// A host to be written, with the host that it replaces.
 type Replacement = (EncodedHost, Option<(Record, Summary)>);
 
 impl Inventory {

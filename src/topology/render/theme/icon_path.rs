@@ -173,7 +173,7 @@ impl Reader<'_> {
         Some(command)
     }
 
-    /// Skips what may be between two numbers: spaces, and one comma.
+    /// Skips the separator of two numbers: spaces, and one comma.
     fn skip_separator(&mut self) {
         self.skip_spaces();
         if let Some(rest) = self.rest.strip_prefix(',') {

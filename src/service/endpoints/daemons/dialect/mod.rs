@@ -4,8 +4,8 @@
 //! version 0.14 use. [`WIRES`] lists the differences; [`requests`] and [`answers`] translate.
 //!
 //! The header `X-Daemon-Version` determines the form. A version newer than all known ones gets the newest form. Without
-//! the header, the form of the request decides. What a request says about its own form has precedence, because releases
-//! between two versions have both.
+//! the header, the form of the request decides. Names of members in the body have precedence over the version, because
+//! releases between two versions have both.
 
 mod answers;
 mod ids;
