@@ -71,7 +71,7 @@ impl Intercept for Recorder {
     }
 }
 
-/// How a [`Probe`] disturbs the store.
+/// The disturbance of the store by a [`Probe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
@@ -166,7 +166,7 @@ impl Probe {
     }
 }
 
-/// Returns whether an operation is one by which an instance opens the history, before its first change.
+/// Returns whether an operation opens the history of an instance, before its first change.
 fn opens_history(operation: &Operation) -> bool {
     let is_mark = |key: Key| key.kind.as_str() == "history";
     match operation {
