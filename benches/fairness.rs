@@ -96,7 +96,7 @@ struct Tenant {
     heavy: Heavy,
 }
 
-/// What the heaviest requests of an organization send.
+/// The input of the heaviest requests of an organization.
 #[derive(Default)]
 struct Heavy {
     /// A network whose hosts are linked at random.
@@ -252,7 +252,7 @@ async fn ask(
     }
 }
 
-/// What the large organization has requested.
+/// Measurements of the requests of the large organization.
 #[derive(Default)]
 struct Asked {
     requests: AtomicU64,

@@ -67,7 +67,7 @@ impl Ground {
         Ok(host)
     }
 
-    /// Creates hosts and updates each, with so many writers. Returns the time of a creation and of an update.
+    /// Creates hosts and updates each, with `writers` tasks. Returns the time of a creation and of an update.
     async fn write(&self, seed: u64, writers: usize) -> Outcome<[Duration; 2]> {
         let mut random = Random::new(seed);
         let hosts =

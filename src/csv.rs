@@ -1,9 +1,9 @@
 //! Comma-separated values for spreadsheets (RFC 4180, UTF-8).
 //!
 //! Spreadsheets run a cell that begins with certain characters as a formula. Such a cell gets an apostrophe in front,
-//! which reading takes away again. Where the list separator is a semicolon, spreadsheets also begin a cell after each
-//! semicolon, and, since they do not see the quotes of other cells, after each line break. Therefore every such piece of
-//! a cell is treated like a cell.
+//! which reading removes again. Where the list separator is a semicolon, spreadsheets also begin a cell after each
+//! semicolon, and, since they do not see the quotes of other cells, after each line break. Therefore every such piece
+//! of a cell is treated like a cell.
 
 use std::borrow::Cow;
 
@@ -25,13 +25,14 @@ const APOSTROPHE: char = '\'';
 /// The characters that end a cell in some settings of some spreadsheet.
 const ENDS: [char; 4] = [SEPARATOR, '\t', '\r', '\n'];
 
-/// Splits a text into what a spreadsheet may take for cells, each with the character that ends it.
+/// Splits a text into the pieces that a spreadsheet may take for cells, each with the character that ends it.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(ENDS)
 }
 
-/// Returns whether a spreadsheet may run a piece as a formula, or whether it differs from such a piece only by
-/// apostrophes in front. The latter keeps one, too, so that reading is the inverse of writing.
+/// Returns whether a piece needs an apostrophe in front. It does if a spreadsheet may run it as a formula, or if it
+/// differs from such a piece only by apostrophes in front: the latter gets another one, so that reading is the inverse
+/// of writing.
 ///
 /// Quotes in front count as well: a spreadsheet may take them for those around a cell.
 fn is_guarded(piece: &str) -> bool {
@@ -51,7 +52,7 @@ fn guard(text: Cow<'_, str>) -> Cow<'_, str> {
     guarded.into()
 }
 
-/// Takes away the apostrophes that [`write_row`] puts in front of pieces of a text.
+/// Removes the apostrophes that [`write_row`] puts in front of pieces of a text.
 pub(crate) fn unguard(text: &str) -> Cow<'_, str> {
     let unguarded = |piece| match str::strip_prefix(piece, APOSTROPHE) {
         Some(rest) if is_guarded(rest) => rest,
@@ -123,7 +124,7 @@ struct Row {
 }
 
 impl Row {
-    /// Appends what the writer writes, in parts.
+    /// Appends the output of the writer, in parts.
     fn append(&mut self, mut write: impl FnMut(&mut Writer, &mut [u8]) -> (WriteResult, usize, usize)) {
         let mut output = [0; 256];
         loop {

@@ -1,4 +1,4 @@
-//! Jobs of one type, whatever they return.
+//! Jobs of one type, for results of any type.
 //!
 //! The code with which the runtime spawns a task or a blocking job is compiled for every type of job. With one type for all
 //! of them, it is compiled once.

@@ -35,7 +35,7 @@ pub(crate) struct KeyGuard<K: Eq + Hash + Copy> {
     caller: Caller<K>,
 }
 
-/// Counts a caller, also one that stops waiting.
+/// Counts a caller until it is dropped, even if it stops waiting.
 #[derive(Debug)]
 struct Caller<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,
@@ -70,7 +70,8 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
         Some(KeyGuard { _permit: permit, caller })
     }
 
-    /// Returns the numbers of callers that hold a lock or wait for one: of all keys together, and of the key with most.
+    /// Returns the numbers of callers that hold a lock or wait for one. The first is that of all keys together, the
+    /// second that of the key with most.
     pub(crate) fn callers(&self) -> (usize, usize) {
         let slots = lock(&self.slots);
         let callers = slots.values().map(|slot| slot.callers);

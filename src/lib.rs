@@ -3,8 +3,8 @@
 //! The host application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
 //! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and
 //! SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one
-//! request, or imported and exported as JSON Lines or CSV. It also reconciles what scanners, devices and discovery daemons
-//! report with the hosts (feature `discovery`), and draws networks with the evidence for each link (feature
+//! request, or imported and exported as JSON Lines or CSV. It also reconciles the reports of scanners, devices and
+//! discovery daemons with the hosts (feature `discovery`), and draws networks with the evidence for each link (feature
 //! `topology`). [`Inventory`] and `topology::Topologies` offer the same operations as typed methods, without HTTP.
 //!
 //! ```

@@ -14,11 +14,11 @@ pub(crate) fn is_utf_16(text: &[u8]) -> bool {
 pub(crate) enum Line {
     /// Its bytes, without the end of the line.
     Whole(Vec<u8>),
-    /// It was longer than allowed; its bytes were passed over.
+    /// It was longer than allowed; its bytes were skipped.
     TooLong,
 }
 
-/// Reads lines of bounded length, whatever the input.
+/// Reads lines of bounded length from any input.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     reader: R,

@@ -13,7 +13,8 @@ pub(crate) fn printable(text: &str, max: usize) -> String {
     printable
 }
 
-/// Returns whether a character is a format character: it has no appearance of its own, and may change that of others.
+/// Returns whether a character is a format character. Such a character has no appearance of its own, and may change
+/// that of others.
 pub(crate) const fn is_format(character: char) -> bool {
     // The general category Cf of Unicode 16.
     matches!(

@@ -1,7 +1,7 @@
 //! The SHA-256 digest of a text.
 //!
-//! Builds with the service have the crate `sha2`, which uses the instructions of processors. Ids that follow from names are
-//! all that other builds digest: the few lines here spare them `sha2` and the seven crates that it depends on.
+//! Builds with the service have the crate `sha2`, which uses the instructions of processors. Other builds digest only
+//! ids that follow from names: this implementation spares them `sha2` and the seven crates that it depends on.
 
 /// Returns the SHA-256 digest of a text.
 #[cfg(feature = "service")]
@@ -60,7 +60,7 @@ mod portable {
         let mut next = state;
         for constant in ROUNDS {
             next = round(next, constant.wrapping_add(words[0]));
-            // The word that follows the 16 that are known.
+            // The word that follows the 16 known ones.
             words[0] = words[0]
                 .wrapping_add(words[1].rotate_right(7) ^ words[1].rotate_right(18) ^ (words[1] >> 3))
                 .wrapping_add(words[9])

@@ -9,7 +9,7 @@ use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, Serialize
 
 /// Serializes a value without the fields of its structs that are `None`.
 ///
-/// Those of structs within maps and tuples are kept.
+/// The fields of structs within maps and tuples are kept.
 pub(crate) fn serialize<S: Serializer>(value: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
     value.serialize(WithoutNone(serializer))
 }

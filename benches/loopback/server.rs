@@ -42,7 +42,8 @@ impl Server {
             let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
             let schedule = Path::new("/proc").join(fs::read_link("/proc/thread-self")?).join("schedstat");
-            // The receiver is gone only if the benchmark has failed.
+            // The receiver is dropped only if the benchmark has
+            // failed.
             let _ = sender.send((listener.local_addr()?, schedule));
             runtime.block_on(serve(listener, service))
         })?;

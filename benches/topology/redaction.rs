@@ -1,4 +1,4 @@
-//! What concealing costs a share: the same network of switches, with nothing and with everything concealed.
+//! The cost of redaction for a share: the same network of switches, with no redaction and with every one.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

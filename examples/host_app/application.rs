@@ -65,7 +65,7 @@ impl Application {
         let own = Endpoints::LOGIN | Endpoints::USERS | Endpoints::USER_API_KEYS | Endpoints::ORGANIZATIONS;
         let peer = ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip());
         let api = Api::builder(inventory).path_prefix(PREFIX).without(own).client_address(peer);
-        // An error means that the sender is gone.
+        // An error means that the sender was dropped.
         let asked = async move { stop.wait_for(|asked| *asked).await.map_or((), drop) };
         Ok(Self { api: api.shutdown(asked).build(), tokens, answers: Arc::default() })
     }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! An inventory is a file with a host per line, as `GET /api/v1/hosts?limit=0` sends them with `Accept:
-//! application/x-ndjson`. The HTML file is one page with everything in it: it opens from a disk or an attachment. What cannot be
-//! read is printed, with the reason.
+//! application/x-ndjson`. The HTML file is one page with everything in it: it opens from a disk or an attachment. Input
+//! that cannot be read is printed, with the reason.
 
 mod args;
 #[allow(dead_code, reason = "the servers also use the tag of the generated hosts")]

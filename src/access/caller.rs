@@ -189,19 +189,20 @@ impl Caller {
 
     /// Returns the same caller, authenticated by a session.
     ///
-    /// The service then refuses writes that pages of other sites send, as it does for its own sessions:
-    /// [`allowed_origins`](crate::service::ApiBuilder::allowed_origins) says which it accepts. This is for callers that a cookie of the host
-    /// application stands for, because browsers send cookies with the requests of any page.
+    /// The service then refuses writes that pages of other sites send, as it does for its own sessions: it accepts its
+    /// own origin and the [`allowed_origins`](crate::service::ApiBuilder::allowed_origins). Use it for callers whom a
+    /// cookie of the host application authenticates, because browsers send cookies with the requests of any page.
     #[must_use]
     pub fn through_session(self) -> Self {
         Self { credential: Credential::Session, ..self }
     }
 
-    /// Returns the same caller, valid until a time, such as the expiry of the token that stands for it.
+    /// Returns the same caller, valid until a time, such as the expiry of its token.
     ///
-    /// From then on, the service answers its requests with 401 `auth_session_expired`, and ends what is still being sent to it,
-    /// as at the end of a session: streams of events within a second, whole lists and uploads at their next part. The time is
-    /// that of the [clock](crate::Inventory::with_clock). Methods of the inventory do not look at it.
+    /// From then on, the service answers its requests with 401 `auth_session_expired`, and ends responses and uploads
+    /// in progress, as at the end of a session: streams of events within a second, whole lists and uploads at their
+    /// next part. The time is that of the [clock](crate::Inventory::with_clock). Methods of the inventory do not check
+    /// it.
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};
@@ -284,7 +285,7 @@ impl Caller {
 
     /// Returns the time from which on the caller is refused; `None` without an end.
     ///
-    /// Sessions and API keys of Toposcope have none: the service looks at their records.
+    /// Sessions and API keys of Toposcope have none: the service checks their records.
     #[must_use]
     pub const fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at
@@ -432,7 +433,7 @@ impl Scope {
 
     /// Returns a digest that has begun with the list of networks, to be continued.
     ///
-    /// It is kept with the scope after a whole block of the hash, so that what follows is all that is left to compute.
+    /// It is kept with the scope after a whole block of the hash, so that only the text after it has to be hashed.
     pub(crate) fn begin_digest(&self) -> Sha256 {
         static ALL: OnceLock<Sha256> = OnceLock::new();
         match &self.0 {

@@ -112,11 +112,11 @@ pub(crate) struct LoginAttempts {
 /// Counts attempts by their outcome.
 #[derive(Debug, Default)]
 pub(crate) struct AttemptCounters {
-    /// Those with a wrong password.
+    /// Attempts with a wrong password.
     pub(crate) failed: Counter,
-    /// Those refused after too many failures.
+    /// Attempts refused after too many failures.
     pub(crate) locked_out: Counter,
-    /// Those refused because too many were in progress.
+    /// Attempts refused because too many were in progress.
     pub(crate) refused: Counter,
 }
 
@@ -182,7 +182,7 @@ impl LoginAttempts {
     }
 }
 
-/// Returns what the failures of an attempt count by: its client and name, its site and name, and its name.
+/// Returns the keys under which a failed attempt counts. They are its client and name, its site and name, and its name.
 fn digests(client: Option<ClientPrefix>, name: &str) -> [Option<NameDigest>; 3] {
     let digest = |of: String| Some(SecretDigest::of(&of).lookup());
     let of_client = digest(format!("{client:?} {name}"));

@@ -1,4 +1,4 @@
-//! Counts failed logins within a sliding window, and locks out what has too many.
+//! Counts failed logins within a sliding window, and locks out clients and names with too many.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Callers and what they may access, and the secrets that authenticate them.
+//! Callers with their rights, and the secrets that authenticate them.
 //!
 //! This module depends on neither HTTP nor stores. A host application that authenticates its users itself needs only
 //! [`Caller`] and [`Scope`].

@@ -25,9 +25,9 @@ pub(super) struct PasswordLane {
 /// How long hashes wait for a permit.
 #[derive(Debug, Default)]
 struct Waits {
-    /// Number of those that wait.
+    /// Number of hashes that wait for a permit.
     waiting: AtomicU64,
-    /// Number of those that have a permit.
+    /// Number of hashes that have a permit.
     running: AtomicU64,
     ended: Histogram,
 }
@@ -44,7 +44,7 @@ pub struct PasswordFigures {
     pub waits: Latencies,
 }
 
-/// Counts until it is dropped.
+/// Counts one more until it is dropped.
 struct Counted<'c>(&'c AtomicU64);
 
 impl<'c> Counted<'c> {

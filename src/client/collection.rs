@@ -27,8 +27,8 @@ use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// A kind of record that a [`Client`] lists.
 ///
-/// Implemented by the records of the API; not implementable outside of this crate. What else a client can do with a
-/// kind of record, the other traits of this module say: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
+/// Implemented by the records of the API; not implementable outside of this crate. The other traits of this module mark
+/// the kinds of record with further operations: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
 /// [`BulkDeletable`] and [`Recorded`].
 pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// The path of the collection.
@@ -79,8 +79,8 @@ pub trait Sealed {
     }
 }
 
-/// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
-/// its fields.
+/// Implements [`Collection`] for records. They differ only in the path, the query, and whether they have a table of
+/// their fields.
 macro_rules! collections {
     ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*]
         $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(
@@ -255,7 +255,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the record with this id, or `None` if it still has this tag.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub async fn get_if_changed<T: Readable>(
         &self,
         id: T::Id,
@@ -308,7 +308,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `precondition_failed`; those of [`get`](Self::get) and [`create`](Self::create).
+    /// `precondition_failed`; the errors of [`get`](Self::get) and [`create`](Self::create).
     pub async fn update<T: Updatable>(
         &self,
         record: &T,
@@ -334,7 +334,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `validation_required` for a null in place of a required field; those of [`update`](Self::update).
+    /// `validation_required` for a null in place of a required field; the errors of [`update`](Self::update).
     pub async fn patch<T: Updatable>(
         &self,
         id: T::Id,
@@ -348,7 +348,7 @@ impl<S: HttpService> Client<S> {
     /// Deletes the record with this id. With a tag, deletes it only if the record has not changed since.
     ///
     /// # Errors
-    /// `precondition_failed`, `entity_in_use`; those of [`get`](Self::get).
+    /// `precondition_failed`, `entity_in_use`; the errors of [`get`](Self::get).
     pub async fn delete<T: Deletable>(
         &self,
         id: T::Id,

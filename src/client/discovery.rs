@@ -89,7 +89,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the tables that a host reports: those of one kind, or all.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub async fn claims(&self, host: HostId, kind: Option<TableKind>) -> Result<Vec<Claim>, ClientError> {
         let filter = kind.map(|kind| format!("?kind={}", kind.as_str())).unwrap_or_default();
         self.value(ClientCall::get(format!("{}/claims{filter}", item::<Host>(host)))).await
@@ -98,7 +98,7 @@ impl<S: HttpService> Client<S> {
     /// Merges the host `other` into the host `id`, and deletes `other`. Returns the merged host.
     ///
     /// # Errors
-    /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
+    /// `entity_network_mismatch`, `quota_exceeded`; the errors of [`get`](Self::get).
     pub async fn consolidate_hosts(&self, id: HostId, other: HostId) -> Result<Tagged<Host>, ClientError> {
         self.tagged(ClientCall::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
     }
@@ -155,7 +155,7 @@ impl<S: HttpService> Client<S> {
     /// Cancels work, unless it has ended.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub async fn cancel_discovery(&self, id: DiscoveryId) -> Result<Tagged<Discovery>, ClientError> {
         self.tagged(ClientCall::post(format!("{}/cancel", item::<Discovery>(id)))).await
     }

@@ -1,4 +1,6 @@
-//! The history: pages of it, that of one record, entries as they are committed, and hosts as they were.
+//! Methods for the history of an organization.
+//!
+//! They return pages, the history of one record, new entries as they are committed, and hosts as of a moment.
 
 use std::fmt;
 
@@ -59,13 +61,13 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `position_gone` if the history has no longer the entry of a position; `validation_invalid_format` for text that is no position.
+    /// `position_gone` if the history no longer has the entry of a position; `validation_invalid_format` for text that is no position.
     pub async fn changes(&self, query: &ChangeQuery) -> Result<ChangePage, ClientError> {
         self.feed(CHANGES.to_owned(), query).await
     }
 
-    /// Returns a page of the history of one record; of a host, with its parts. What the query says of the record itself is
-    /// ignored.
+    /// Returns a page of the history of one record; of a host, with its parts. The filters of the query by kind and id
+    /// are ignored.
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
@@ -82,7 +84,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `entity_not_found`, `entity_access_denied`; those of [`changes`](Self::changes).
+    /// `entity_not_found`, `entity_access_denied`; the errors of [`changes`](Self::changes).
     pub async fn history<T: Recorded>(
         &self,
         id: T::Id,
@@ -92,12 +94,13 @@ impl<S: HttpService> Client<S> {
         self.feed(format!("{}/history", item::<T>(id)), &query).await
     }
 
-    /// Deletes the record with this id, and erases what the history says of it. Also when only its history is left.
+    /// Deletes the record with this id, and erases its names and values from the history. Works on deleted records,
+    /// too.
     ///
     /// The entries stay, without names and values. Only an Owner with a session may do this. After a failure, it may be called again.
     ///
     /// # Errors
-    /// `permission_denied` for others; those of [`delete`](Self::delete).
+    /// `permission_denied` for others; the errors of [`delete`](Self::delete).
     pub async fn erase<T: Deletable + Recorded>(
         &self,
         id: T::Id,
@@ -116,7 +119,7 @@ impl<S: HttpService> Client<S> {
         Ok(ChangePage::new(feed.data, next_cursor, has_more))
     }
 
-    /// Returns a host as it was. Its `updated_at` is the time of its last change until then.
+    /// Returns a host as of a moment. Its `updated_at` is the time of its last change until then.
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
@@ -225,9 +228,10 @@ impl<S: HttpService> Follower<S> {
     /// Waits for the next entry. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// `position_gone` if the history has no longer the position: read the lists again, and follow from the `newest` position of
-    /// the [params](ClientError::params). After any other error, the next call connects again behind the last entry; wait
-    /// before it, such as for [`retry_after`](ClientError::retry_after). `rate_limit_exceeded` when too many streams are open.
+    /// `position_gone` if the history no longer has the position: read the lists again, and follow from the `newest`
+    /// position of the [params](ClientError::params). After any other error, the next call connects again behind the
+    /// last entry; wait before it, such as for [`retry_after`](ClientError::retry_after). `rate_limit_exceeded` when
+    /// too many streams are open.
     pub async fn next(&mut self) -> Result<Change, ClientError> {
         loop {
             while let Some(event) = self.take_event() {
@@ -251,7 +255,7 @@ impl<S: HttpService> Follower<S> {
         }
     }
 
-    /// Drops the stream with what is unread of it. The next one begins behind the last entry.
+    /// Drops the stream with its unread bytes. The next one begins behind the last entry.
     fn disconnect(&mut self) {
         self.stream = None;
         (self.unread, self.searched) = (BytesMut::new(), 0);
@@ -286,7 +290,7 @@ impl<S: HttpService> Follower<S> {
         Ok(())
     }
 
-    /// Takes the text of the next event, if it is here to its end.
+    /// Takes the text of the next event, if it has arrived to its end.
     fn take_event(&mut self) -> Option<BytesMut> {
         // The end may have begun with the last byte.
         let from = self.searched.saturating_sub(1);

@@ -74,7 +74,7 @@ impl<S: HttpService> Client<S> {
     /// Creates or replaces up to 1,000 hosts by id.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create), for all hosts together. The field of a `validation_…` error begins with
+    /// The errors of [`create`](Self::create), for all hosts together. The field of a `validation_…` error begins with
     /// `hosts.` and the position of the host.
     pub async fn put_hosts(
         &self,
@@ -118,7 +118,7 @@ impl<S: HttpService> Client<S> {
     /// The network of the options is that of rows without one.
     ///
     /// # Errors
-    /// Those of [`import_hosts`](Self::import_hosts); `validation_required` and `validation_invalid_format`: of the header.
+    /// The errors of [`import_hosts`](Self::import_hosts); `validation_required` and `validation_invalid_format`: of the header.
     pub async fn import_csv(
         &self,
         csv: RequestBody,
@@ -153,7 +153,7 @@ impl<S: HttpService> Client<S> {
     /// Returns all hosts of a list as a CSV, like [`export_hosts`](Self::export_hosts).
     ///
     /// # Errors
-    /// Those of [`export_hosts`](Self::export_hosts); `UnexpectedResponse` if the server has no CSV.
+    /// The errors of [`export_hosts`](Self::export_hosts); `UnexpectedResponse` if the server has no CSV.
     pub async fn export_csv(&self, query: &HostQuery) -> Result<Download, ClientError> {
         self.export_as(CSV, query).await
     }
@@ -167,7 +167,7 @@ impl<S: HttpService> Client<S> {
     /// Updates the number and the protocol of a port.
     ///
     /// # Errors
-    /// `entity_already_exists`, `entity_in_use`; those of [`get`](Self::get).
+    /// `entity_already_exists`, `entity_in_use`; the errors of [`get`](Self::get).
     pub async fn update_port(&self, id: PortId, update: PortUpdate) -> Result<Port, ClientError> {
         #[derive(Serialize)]
         struct Body {

@@ -25,7 +25,7 @@
 //! created.record.name = "important".to_owned();
 //! let renamed = client.update(&created.record, created.tag.as_ref()).await?;
 //!
-//! // The record is no longer the one that this tag stands for.
+//! // The record has changed since this tag was read.
 //! let error = client.delete::<Tag>(renamed.record.id, created.tag.as_ref()).await.unwrap_err();
 //! assert_eq!(error.code(), Some(ErrorCode::PreconditionFailed));
 //!

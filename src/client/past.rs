@@ -1,4 +1,4 @@
-//! The past: what records were, what has changed between two moments, and the way back.
+//! Former states: diffs between two moments, summaries of changes, and the reversion of records.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::wire::{DiffQuery, SummaryQuery};
 
 const CHANGES: &str = "/api/v1/changes";
 
-/// A kind of record that [`Client::revert`] makes what it was.
+/// A kind of record that [`Client::revert`] restores to a former state.
 pub trait Revertable: Collection {}
 
 impl Revertable for Host {}
@@ -23,7 +23,7 @@ impl Revertable for Tag {}
 impl Revertable for TopologyLink {}
 
 impl<S: HttpService> Client<S> {
-    /// Returns what differs between two states.
+    /// Returns the differences between two states.
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
@@ -62,11 +62,11 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::get(format!("{CHANGES}/summary?{text}"))).await
     }
 
-    /// Makes the record with this id what it was at a position of the history. With a tag, the server refuses it if the record has
-    /// changed since, or is gone.
+    /// Restores the state of the record with this id at a position of the history. With a tag, the server refuses the
+    /// reversion if the record has changed since, or no longer exists.
     ///
     /// # Errors
-    /// Those of an update, or of a creation if the record is gone; `position_gone`.
+    /// The errors of an update, or of a creation if the record no longer exists; `position_gone`.
     pub async fn revert<T: Revertable>(
         &self,
         id: T::Id,

@@ -74,7 +74,7 @@ pub(super) fn query_text(query: &impl PagedQuery) -> Result<String, ClientError>
         limit => text.value("limit", Some(limit.unwrap_or(0))),
     }
     match cursor {
-        // An empty cursor starts at the beginning, and lets the server tell where the next page begins.
+        // An empty cursor starts at the beginning, and makes the server return the cursor of the next page.
         None if *offset > 0 => text.value("offset", Some(*offset)),
         cursor => text.value(CURSOR, Some(cursor.take().unwrap_or_default())),
     }
@@ -82,7 +82,7 @@ pub(super) fn query_text(query: &impl PagedQuery) -> Result<String, ClientError>
     text.finish()
 }
 
-/// Returns a query string of what `write` writes.
+/// Returns the query string that `write` writes.
 ///
 /// # Errors
 /// `Request` for empty values.

@@ -18,7 +18,7 @@ const PAGE_LIMIT: usize = 200;
 
 /// A list of any length, read page by page: a `Stream` over records.
 ///
-/// Records that stay as they are occur exactly once, while others come and go.
+/// Records that do not change meanwhile occur exactly once.
 ///
 /// A record that this version cannot decode is an error of its own, and the list goes on after it. Any other error ends
 /// the list; [`rest`](Self::rest) then continues it.

@@ -1,4 +1,4 @@
-//! Shares: their creation, their passwords, and what is public about them.
+//! Shares: their creation, their passwords, and their public metadata.
 
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ impl<S: HttpService> Client<S> {
     /// Replaces a share and its password; `None` removes the password. [`update`](Self::update) keeps it.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update).
+    /// The errors of [`update`](Self::update).
     pub async fn update_share_password(
         &self,
         share: &Share,

@@ -42,7 +42,7 @@ impl fmt::Debug for TopologyFile {
     }
 }
 
-/// A share, and what it shows.
+/// A share, and the topology that it shows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct OpenedShare {
@@ -92,7 +92,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the graph of a network as a file.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn export_topology(
         &self,
         network: NetworkId,
@@ -108,7 +108,7 @@ impl<S: HttpService> Client<S> {
     /// Returns an edge of a view with everything that supports and contradicts it.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
+    /// The errors of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
     pub async fn topology_edge(
         &self,
         network: NetworkId,
@@ -119,10 +119,10 @@ impl<S: HttpService> Client<S> {
             .await
     }
 
-    /// Returns what to scan next in a network, the most useful first.
+    /// Returns the blind spots of a network. They are scans that would explain links, the most useful first.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn blind_spots(&self, network: NetworkId) -> Result<Vec<BlindSpot>, ClientError> {
         self.value(ClientCall::get(format!("{PATH}/blind-spots?network_id={network}"))).await
     }
@@ -130,7 +130,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the positions that users have given to nodes of a network in one view.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn topology_layout(
         &self,
         network: NetworkId,
@@ -142,7 +142,7 @@ impl<S: HttpService> Client<S> {
     /// Replaces the positions of nodes, if they still have this tag; `None`: in any case.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
+    /// The errors of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
     pub async fn put_topology_layout(
         &self,
         network: NetworkId,
@@ -158,12 +158,12 @@ impl<S: HttpService> Client<S> {
         self.tagged(call.if_match(tag)).await
     }
 
-    /// Changes single fields of the positions of nodes, as a JSON merge patch (RFC 7396) says, if they still have this tag.
+    /// Applies a JSON merge patch (RFC 7396) to the positions of nodes, if they still have this tag.
     ///
     /// `positions` is the only field, and is replaced as a whole.
     ///
     /// # Errors
-    /// `validation_required` for a null; those of [`put_topology_layout`](Self::put_topology_layout).
+    /// `validation_required` for a null; the errors of [`put_topology_layout`](Self::put_topology_layout).
     pub async fn patch_topology_layout(
         &self,
         network: NetworkId,
@@ -177,10 +177,10 @@ impl<S: HttpService> Client<S> {
 
     /// Places all nodes of a view anew, but for those that users have placed, and keeps that layout.
     ///
-    /// `group_by` says of which picture: its layout is kept apart.
+    /// `group_by` selects the picture, because each grouping has a layout of its own.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
+    /// The errors of [`topology_graph`](Self::topology_graph); `auth_permission_denied`.
     pub async fn tidy_topology_layout(
         &self,
         network: NetworkId,
@@ -192,7 +192,7 @@ impl<S: HttpService> Client<S> {
         self.value::<IgnoredAny>(call).await.map(|_| ())
     }
 
-    /// Returns what a share shows. `token` comes from [`issue_share_token`](Self::issue_share_token).
+    /// Returns the topology of a share. `token` comes from [`issue_share_token`](Self::issue_share_token).
     ///
     /// # Errors
     /// `entity_not_found`; `share_password_required`.
@@ -200,17 +200,17 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::post(of_share(id, "topology")).share_token(token)?).await
     }
 
-    /// Returns what a share shows now, unless it is still the graph with this revision.
+    /// Returns the present topology of a share, unless its graph still has this revision.
     ///
     /// # Errors
-    /// Those of [`open_share`](Self::open_share).
+    /// The errors of [`open_share`](Self::open_share).
     pub async fn refresh_share(
         &self,
         id: ShareId,
         token: Option<&str>,
         revision: &str,
     ) -> Result<Option<SharedTopology>, ClientError> {
-        /// What the server answers to a client that has a graph already.
+        /// The answer of the server to a client that has a graph already.
         #[derive(Deserialize)]
         struct Refreshed {
             topology: Option<SharedTopology>,
@@ -221,10 +221,10 @@ impl<S: HttpService> Client<S> {
         Ok(refreshed.topology)
     }
 
-    /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).
+    /// Returns the picture of a share, as SVG. `token` is that of [`open_share`](Self::open_share).
     ///
     /// # Errors
-    /// Those of [`open_share`](Self::open_share).
+    /// The errors of [`open_share`](Self::open_share).
     pub async fn shared_picture(&self, id: ShareId, token: Option<&str>) -> Result<String, ClientError> {
         let call = ClientCall::get(of_share(id, "topology.svg")).share_token(token)?;
         let (parts, body) = self.send_for(call, SVG).await?.read(self.response_limit).await?;

@@ -105,7 +105,7 @@ fn broken_off(error: BoxError) -> ClientError {
 
 /// The body of a request.
 ///
-/// `None` from [`try_clone`](Self::try_clone) tells a retry policy that a request cannot be sent twice.
+/// `None` from [`try_clone`](Self::try_clone) means to a retry policy that a request cannot be sent twice.
 pub struct RequestBody(Content);
 
 enum Content {

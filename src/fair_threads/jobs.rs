@@ -1,8 +1,8 @@
 //! Jobs of organizations, which take turns on the threads.
 //!
-//! A job calls [`yield_turn`] again and again, and gives its thread to the next one once its turn is
-//! over. The time that a job waits for its turn therefore depends on the number of organizations that work, and not on
-//! how long their jobs take.
+//! A job calls [`yield_turn`] repeatedly, and gives its thread to the next one once its turn is over. The time that a
+//! job waits for its turn therefore depends on the number of organizations that work, and not on how long their jobs
+//! take.
 //!
 //! An organization that has worked little lately does not wait for the end of a turn: a job gives its thread to it at the
 //! next call of [`yield_turn`].
@@ -55,12 +55,12 @@ pub(crate) fn yield_turn() {
 
 /// Runs jobs on the runtime's blocking threads, one at a time for each organization.
 ///
-/// Of an organization, one small and one large job are in progress. The large one lets small ones work as long as it
-/// works itself, so that they do not wait for its end.
+/// An organization has at most one small and one large job in progress. The large one lets small ones work as long as
+/// it works itself, so that they do not wait for its end.
 ///
 /// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
-/// one job runs. Organizations take turns in the order in which they asked, except that those come first which have
-/// worked little lately.
+/// one job runs. Organizations take turns in the order of their requests, except that organizations which have worked
+/// little lately come first.
 ///
 /// Where there is no runtime, jobs run in place.
 #[derive(Clone, Debug)]
@@ -98,8 +98,8 @@ struct Turn {
     id: OrganizationId,
     organizations: KeyedLock<OrganizationId>,
     begun: Begun,
-    /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
-    /// the runtime cannot start yet must not keep others from ending. The same holds for `thread`.
+    /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job
+    /// that the runtime cannot start yet must not block the others. The same holds for `thread`.
     organization: Option<KeyGuard<OrganizationId>>,
     /// When the job has got the turn of its organization, and how long it has waited for that.
     organization_since: (Instant, Duration),
@@ -137,10 +137,10 @@ impl FairThreads {
         self.threads.waiting()
     }
 
-    /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
+    /// Runs a job and waits for it. A job that has begun runs to its end, even if its caller stops waiting.
     ///
     /// # Errors
-    /// Those of [`NotRun`].
+    /// The errors of [`NotRun`].
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         organization: OrganizationId,
@@ -156,7 +156,7 @@ impl FairThreads {
     /// keep the turn from all that wait behind it.
     ///
     /// # Errors
-    /// Those of [`NotRun`].
+    /// The errors of [`NotRun`].
     pub(crate) async fn run_of_size<T: Send + 'static>(
         &self,
         organization: OrganizationId,

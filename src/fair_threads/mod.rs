@@ -1,6 +1,6 @@
 //! Heavy work on blocking threads, shared fairly among organizations.
 //!
-//! Without the feature `service`, functions run where they are called, and there is nothing to share.
+//! Without the feature `service`, functions run on the caller's thread, and no threads are shared.
 
 #[cfg(feature = "service")]
 mod jobs;

@@ -12,7 +12,8 @@ use crate::model::OrganizationId;
 /// The debt below which an organization counts as one that has worked little.
 const SMALL_DEBT: Duration = Duration::from_millis(8);
 
-/// The greatest debt of an organization. It ensures that one which has stopped working soon counts like any other.
+/// The greatest debt of an organization. It ensures that an organization that has stopped working soon counts like any
+/// other.
 const MAX_DEBT: Duration = Duration::from_millis(100);
 
 /// Divides the time: an organization that works for at most this part of it has worked little.
@@ -30,7 +31,7 @@ const MAX_REMEMBERED_DEBTS: usize = 1_024;
 #[derive(Debug)]
 pub(super) struct Threads {
     queue: Mutex<Queue>,
-    /// The number of jobs that wait, and of those that come first. Running jobs look at them without the lock.
+    /// The number of jobs that wait, and of those that come first. Running jobs read both without the lock.
     waiting: AtomicUsize,
     first: AtomicUsize,
 }
@@ -44,7 +45,7 @@ pub(super) struct Thread {
     order: Precedence,
 }
 
-/// Why a job got its thread.
+/// The reason why a job got its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precedence {
     /// Its organization has worked little.

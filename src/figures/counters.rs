@@ -21,7 +21,7 @@ impl Counter {
         self.0.fetch_add(number, Ordering::Relaxed);
     }
 
-    /// Increments the number and returns what it was before.
+    /// Increments the number and returns the former one.
     pub(crate) fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
@@ -49,8 +49,9 @@ impl CacheCounters {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Latencies {
-    /// Numbers of operations: at each place those that took at most the time in [`BOUNDS`](Self::BOUNDS) at this place and
-    /// longer than the one before it, and at the end those that took longer than all of them.
+    /// Numbers of operations by duration. Each element counts the operations that took at most the bound at its place
+    /// in [`BOUNDS`](Self::BOUNDS) and longer than the bound before it, and the last element those that took longer
+    /// than all bounds.
     pub counts: Vec<u64>,
     /// The time that all operations took together.
     pub sum: Duration,

@@ -9,7 +9,7 @@
 )]
 //! 5. [Behind a reverse proxy](reverse_proxy): nginx, Caddy, Traefik, prefixes, cookies.
 //! 6. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.
-//! 7. [What happened here](history): changes, who made them, records as they were, following them.
+//! 7. [History](history): changes and their actors, records of the past, following changes.
 //! 8. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
 //! 9. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
 //! 10. [Performance](performance): the cost of each request, with measurements.

@@ -32,8 +32,8 @@ pub struct ApplicationCode {
 impl ApplicationCode {
     /// Creates a code.
     ///
-    /// `text` is what programs read, such as `racks.full`: lower-case letters, digits, `_`, `-`, and a dot that is neither the
-    /// first nor the last character; at most 100 characters in all. `status` is from 400 to 599.
+    /// `text` is for programs, such as `racks.full`: lower-case letters, digits, `_`, `-`, and a dot that is neither
+    /// the first nor the last character; at most 100 characters in all. `status` is from 400 to 599.
     ///
     /// No [`ErrorCode`](crate::wire::ErrorCode) has a dot, also in later versions, so that the codes never collide. The exception is
     /// `policy.refused`, which stands for all codes of the host application.
@@ -111,7 +111,8 @@ impl ApplicationError {
         Self { code, message: message.into(), field: None }
     }
 
-    /// Names the value that the error concerns: of a policy, by its dotted path in the record, such as `interfaces.0.name`.
+    /// Sets the path of the value that the error concerns. For a policy, it is the dotted path in the record,
+    /// such as `interfaces.0.name`.
     #[must_use]
     pub fn at(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }

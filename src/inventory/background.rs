@@ -15,7 +15,7 @@ const MAX_TASKS: usize = 64;
 /// Background tasks, aborted when the inventory is dropped.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundTasks {
-    /// Tasks that are left out when too many run.
+    /// Tasks that are skipped when too many run.
     optional: Mutex<JoinSet<()>>,
     /// Tasks that always run.
     required: Mutex<JoinSet<()>>,
@@ -27,7 +27,7 @@ impl BackgroundTasks {
         (unfinished(&self.optional).len() + unfinished(&self.required).len()) as u64
     }
 
-    /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
+    /// Spawns a task if there is a runtime, fewer than 64 tasks run, and `begins`, called last, returns true.
     pub(super) fn spawn(
         &self,
         begins: impl FnOnce() -> bool,
@@ -64,12 +64,12 @@ const INLINE_BYTES: usize = 256 * 1024;
 /// The size of work in bytes from which on it takes much memory.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Runs long work on the runtime's blocking threads. All kinds of work share as many threads as one of them would have.
+/// Runs long work on the runtime's blocking threads, whose number all kinds of work share.
 #[derive(Debug)]
 pub(super) struct Offload {
     /// Decoding and encoding of large records.
     records: FairThreads,
-    /// Work on the bodies of requests and responses. It goes on beside that on records.
+    /// Work on the bodies of requests and responses. It does not wait for work on records.
     bodies: FairThreads,
     /// Work of about a second and more. Other work never waits for its end.
     #[cfg(feature = "discovery")]
@@ -112,7 +112,7 @@ impl Offload {
     /// Runs work like [`run`](Self::run), on the bodies of requests and responses.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub(super) async fn run_on_bodies<T: Send + 'static>(
         &self,
         organization: OrganizationId,
@@ -125,7 +125,7 @@ impl Offload {
     /// Runs an organization's work of about a second and more.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     #[cfg(feature = "discovery")]
     pub(super) async fn run_long<T: Send + 'static>(
         &self,

@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::store::{Batch, Key, Precondition, Record, Write};
 
-/// The name that the key has until its owner renames it.
+/// The initial name of the key. Its owner may rename it.
 const KEY_NAME: &str = "bootstrap";
 
 /// The records that [`Inventory::bootstrap`] ensures.
@@ -243,7 +243,7 @@ impl Inventory {
             let key_id: UserApiKeyId = derived_id("bootstrap key", &[owner.id.as_bytes()]);
             let issued_key = match self.find::<UserApiKey>(user_api_key_record_key(key_id)).await? {
                 Some((record, mut key)) if bootstrap.key_rotation == KeyRotation::Never => {
-                    // Deleting a network removes it from every key, and one that was created in another way was never
+                    // Deleting a network removes it from every key, and a network that another call created was never
                     // granted.
                     if is_network_new && !key.all_networks && !key.network_ids.contains(&network.id) {
                         key.network_ids.push(network.id);
@@ -379,7 +379,7 @@ fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> R
     Ok(())
 }
 
-/// Returns a new key that also shows a network that was created together with it.
+/// Returns a new key whose networks include one that was created in the same commit.
 fn with_network(issued: IssuedKey<UserApiKey>, network: NetworkId) -> IssuedKey<UserApiKey> {
     issued.map(|mut key| {
         if !key.network_ids.contains(&network) {

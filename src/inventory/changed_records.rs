@@ -12,10 +12,10 @@ use super::schema::{
 };
 use crate::store::{Batch, Name, Precondition, Write};
 
-/// Maximum number of records that are named.
+/// Maximum number of records that the notes name.
 const NAMED: usize = 100;
 
-/// The kinds of records that count. Others hold what the inventory remembers for itself.
+/// The kinds of records that count. Other kinds are internal to the inventory.
 const KINDS: [Name; 17] = [
     DAEMON,
     DAEMON_API_KEY,
@@ -37,7 +37,7 @@ const KINDS: [Name; 17] = [
 ];
 
 task_local! {
-    /// The notes about the request that this task serves. A task that another one spawns has none.
+    /// The notes about the request that this task serves. Spawned tasks do not inherit them.
     static CHANGED: Arc<ChangedRecords>;
 }
 
@@ -65,7 +65,7 @@ pub(super) struct BatchChanges {
 }
 
 impl ChangedRecords {
-    /// Notes what the commits of a future change.
+    /// Runs a future, and notes the records that its commits change.
     pub(crate) async fn of<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
         CHANGED.scope(Arc::clone(self), future).await
     }
@@ -111,7 +111,7 @@ impl BatchChanges {
     /// Notes that the batch was refused, and has changed nothing.
     pub(super) fn refused(self) {
         let mut notes = self.changed.lock();
-        // They may have been taken meanwhile.
+        // `take` may have reset the number meanwhile.
         notes.changes = notes.changes.saturating_sub(self.changes);
         notes.named.retain(|(batch, _)| *batch != self.batch);
         notes.uncertain.remove(&self.batch);

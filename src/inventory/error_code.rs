@@ -25,8 +25,8 @@ impl Error {
         code_and_params(self.kind()).0
     }
 
-    /// Returns the code that the response has: that of [`code`](Self::code), or of the host application that refuses the
-    /// request.
+    /// Returns the code of the response: the host application's if it refuses the request, otherwise that of
+    /// [`code`](Self::code).
     #[must_use]
     pub fn code_text(&self) -> &str {
         self.application_code().map_or_else(|| self.code().as_str(), ApplicationCode::as_str)
@@ -56,7 +56,7 @@ impl Error {
         params
     }
 
-    /// Returns the sentence for a client. That of an internal error has no details.
+    /// Returns the sentence for a client, which reveals no details of an internal error.
     pub(crate) fn client_message(&self) -> String {
         if self.code() == ErrorCode::InternalError {
             ErrorKind::Internal.to_string()

@@ -10,9 +10,9 @@ use crate::store::{Batch, Store, StoreError, Wrapper, Write};
 
 /// Adds a guard to every batch with records of an organization: the organization exists.
 ///
-/// It is below everything that the inventory does with its store, so that no operation can forget the guard. A host
-/// application names organizations freely, and one that is being deleted must not get new records. A commit that fails
-/// for this reason is a conflict of the organization's record.
+/// Every commit of the inventory passes through it, so that no operation can forget the guard. A host application may
+/// name any organization, and an organization that is being deleted must not get new records. A commit that fails for
+/// this reason is a conflict of the organization's record.
 pub(super) struct ExistingOrganizations<S>(S);
 
 impl<S> ExistingOrganizations<S> {

@@ -11,8 +11,8 @@ use crate::store::StoreFigures;
 pub struct InventoryFigures {
     /// The caches: decoded records by which requests are authenticated, and lists of parts.
     pub caches: Vec<CacheFigures>,
-    /// The queues of updates of one record, of creations under a quota, of changes about which the policy is asked again, and
-    /// of readers of lists of parts.
+    /// The queues of waiting requests. They are those of updates of one record, of creations under a quota, of changes
+    /// about which the policy is asked again, and of readers of lists of parts.
     pub queues: Vec<QueueFigures>,
     /// The logins of users.
     pub logins: LoginFigures,
@@ -40,9 +40,9 @@ pub struct InventoryFigures {
 pub struct QueueFigures {
     /// The name of the queues.
     pub name: &'static str,
-    /// Number of those that have their turn or wait for it, in all queues together.
+    /// Number of operations that have their turn or wait for it, in all queues together.
     pub length: u64,
-    /// Number of those in the longest queue.
+    /// Number of operations in the longest queue.
     pub longest: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct QueueFigures {
 pub struct LoginFigures {
     /// Number of attempts in progress.
     pub in_progress: u64,
-    /// Number of attempts with a wrong password, or for an account that does not exist or has none.
+    /// Number of attempts with a wrong password, or for an account that does not exist or has no password.
     pub failed: u64,
     /// Number of attempts that were refused after too many failures.
     pub locked_out: u64,

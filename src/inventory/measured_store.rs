@@ -15,8 +15,8 @@ use crate::store::{
     UniqueKey, Wrapper,
 };
 
-/// One read in this many is measured: measuring takes an allocation more, which shows in short requests. The number is a
-/// prime, so that requests with a fixed sequence of reads do not measure the same one each time.
+/// One read in this many is measured, because measuring costs an allocation, which is noticeable in short requests. The
+/// number is a prime, so that requests with a fixed sequence of reads do not measure the same one each time.
 const MEASURED_SHARE: u64 = 17;
 
 /// Counts the calls of a store.
@@ -33,7 +33,7 @@ pub(super) struct StoreCounters {
 #[derive(Debug, Default)]
 struct CallCounters {
     calls: Counter,
-    /// Of the measured calls.
+    /// The failures among the measured calls.
     failures: Counter,
     latencies: Histogram,
 }
@@ -96,7 +96,7 @@ impl CallCounters {
     }
 }
 
-/// Returns whether a store has failed, rather than refused what it was asked for.
+/// Returns whether an error is a failure of the store, not the refusal of a request.
 fn is_failure(error: &StoreError) -> bool {
     matches!(error.kind(), StoreErrorKind::Unavailable | StoreErrorKind::Corrupt)
 }

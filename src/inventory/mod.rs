@@ -1,7 +1,8 @@
 //! The typed inventory API over a store, with all rules. It is usable without HTTP.
 //!
-//! [`Inventory`] decides what may be stored, who may see it and how it is found. Host applications use it to create
-//! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
+//! [`Inventory`] decides which records may be stored, which callers may see them, and by which facets they are
+//! found. Host applications use it to create organizations, users, networks, keys and hosts. The HTTP service is a
+//! thin adapter on top of it.
 
 mod api_keys;
 mod application;
@@ -251,8 +252,8 @@ impl fmt::Debug for Inventory {
 impl Inventory {
     /// Returns the inventory for a background task.
     ///
-    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but what is known
-    /// of the history, and the credentials, which it may drop.
+    /// It shares only the state of the history and the credentials with the other clones, so that the task is aborted
+    /// when the last of them is dropped.
     fn with_own_state(&self) -> Self {
         let state = State {
             #[cfg(feature = "discovery")]
@@ -260,7 +261,7 @@ impl Inventory {
             history: Arc::clone(&self.state.history),
             ..State::default()
         };
-        // What it stores is not a part of the request.
+        // The writes of the task are no part of the request, so that they are not stored with its answer.
         let store =
             self.pending_answer.as_ref().map_or_else(|| Arc::clone(&self.store), |pending| pending.store());
         Self { state: Arc::new(state), store, pending_answer: None, ..self.clone() }

@@ -1,4 +1,4 @@
-//! Comparison of texts regardless of case, and sort keys that order them as people do: `sw2` before `sw10`.
+//! Comparison of texts regardless of case, and natural sort keys: `sw2` comes before `sw10`.
 
 use sha2::{Digest, Sha256};
 
@@ -55,7 +55,7 @@ fn push_byte(byte: u8, key: &mut Vec<u8>) {
     }
 }
 
-/// Adds a number: how many digits it has, and the digits without leading zeros, whose number is noted.
+/// Adds a number: its number of digits, and the digits without leading zeros, whose count is noted.
 fn push_number(digits: &[u8], key: &mut Vec<u8>, zeros: &mut Vec<usize>) {
     let leading = digits.iter().take_while(|digit| **digit == b'0').count();
     // The last zero of 0 is its only digit.

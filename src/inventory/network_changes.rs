@@ -19,8 +19,8 @@ const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, T
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
-/// The state of everything that the topologies of an organization depend on: the records of each kind, and the rules of
-/// port names.
+/// The state on which the topologies of an organization depend. It consists of the records of each kind, and the rules
+/// of port names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TopologyRevision([u128; KINDS.len() + 1]);
 
@@ -55,7 +55,7 @@ pub(crate) struct NetworkChanges<T> {
     pub(crate) bytes: usize,
     /// The digests of the hosts that are new or changed, or have changed claims.
     pub(crate) changed: Vec<T>,
-    /// The hosts that are gone.
+    /// The hosts that no longer exist or have left the network.
     pub(crate) removed: Vec<HostId>,
     /// All subnets.
     pub(crate) subnets: Vec<Subnet>,
@@ -92,7 +92,7 @@ impl Inventory {
         Ok(tags.into_iter().map(|tag| (tag.id, tag.name)).collect())
     }
 
-    /// Reads what has changed in a network whose access was checked.
+    /// Reads the changes of a network whose access was checked.
     ///
     /// `digest` converts a host and its claims to the value that the caller keeps. Hosts are decoded one by one, so
     /// that few of them are in memory at a time.

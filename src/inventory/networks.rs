@@ -18,7 +18,7 @@ use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Times
 use crate::store::{Batch, Facets, Guard, Link, Name, Precondition, Query};
 
 impl Network {
-    /// A network with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
+    /// Creates a network for [`Collection::create`](crate::inventory::Collection::create), which sets everything but the name.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -77,7 +77,7 @@ impl CollectionRecord for Network {
         Some(&self.custom)
     }
 
-    /// A network is visible to those who may access what is on it.
+    /// A network is visible to the callers whose scope contains it.
     fn network(&self) -> Option<NetworkId> {
         Some(self.id)
     }
@@ -176,8 +176,8 @@ impl Networks<'_> {
     /// The caller must be [the system](crate::access::Caller::system).
     ///
     /// # Errors
-    /// Those of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken, also by a network
-    /// whose deletion has not ended.
+    /// The errors of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken, also
+    /// by a network whose deletion has not ended.
     pub async fn create_with_id(
         self,
         caller: &Caller,
@@ -210,8 +210,8 @@ impl Networks<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`create`](crate::inventory::Collection::create); `AlreadyExists` when another organization has a network with
-    /// the id, or another network has the name. `Invalid` for the nil id.
+    /// The errors of [`create`](crate::inventory::Collection::create); `AlreadyExists` when another organization has a
+    /// network with the id, or another network has the name. `Invalid` for the nil id.
     pub async fn ensure(self, caller: &Caller, id: NetworkId, network: Network) -> Result<Network, Error> {
         require_system(caller)?;
         if id.is_nil() {
@@ -241,7 +241,7 @@ impl Networks<'_> {
     }
 }
 
-/// Guards that no deletion of a network with this id is under way, which would delete records of another one.
+/// Guards that no deletion of a network with this id is in progress. It would delete records of the new network.
 pub(super) fn not_being_deleted(id: NetworkId) -> Guard {
     Guard::record(network_deletion_key(id), Precondition::Absent)
 }
@@ -273,7 +273,7 @@ const NETWORK_APPENDAGES: &[Name] =
     &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, KEPT_LAYOUT];
 
 impl Inventory {
-    /// Checks that a network is empty, and adds to the batch what its deletion needs.
+    /// Checks that a network is empty, and adds the writes of its deletion to the batch.
     async fn prepare_network_deletion(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, id) = (network.organization_id, network.id);
         for (used_by, kind) in NETWORK_CONTENTS.iter().copied() {
@@ -295,7 +295,8 @@ impl Inventory {
                 batch.delete(key, Precondition::Any);
             }
         } else {
-            // Once the network does not exist, none are added.
+            // Too many for one commit: they are deleted afterwards, and no others are added once the network does not
+            // exist.
             let facets = facets(organization, self.now());
             batch.put(network_deletion_key(id), Precondition::Absent, facets, encode(network)?);
             except = kinds;
@@ -355,7 +356,7 @@ impl Inventory {
     async fn try_complete_network_deletions(&self) -> Result<(), Error> {
         let interrupted = Query { limit: Some(MAX_COMPLETED), ..Query::new(NETWORK_DELETION) };
         for network in self.read_all::<Network>(&interrupted).await? {
-            // Of an organization that is being restored or deleted, the records are not all there.
+            // The records of an organization that is being restored or deleted are incomplete.
             if self.get(organization_key(network.organization_id)).await?.is_some() {
                 self.finish_network_deletion(&Caller::system(network.organization_id), network.id).await?;
             }

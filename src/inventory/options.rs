@@ -88,10 +88,10 @@ impl Inventory {
         Self { quotas, ..self }
     }
 
-    /// Sets the rules by which names of ports are matched, in discovery and topologies. Default: the usual ones.
+    /// Sets the rules by which discovery and topologies match names of ports. Default: [`PortNames::new`].
     ///
-    /// The neighbors of ports that are stored were found by the rules at that time. After a change of the rules,
-    /// [`upgrade`](Self::upgrade) finds them again. All instances with one store need the same rules.
+    /// Stored neighbors of ports were resolved by the former rules. After a change of the rules,
+    /// [`upgrade`](Self::upgrade) resolves them again. All instances with one store need the same rules.
     ///
     /// ```
     /// use toposcope::discovery::reconcile::PortNames;
@@ -107,7 +107,7 @@ impl Inventory {
         Self { port_names, ..self }
     }
 
-    /// Stores hosts without the terms that find them. The terms take about 330 bytes of memory for each host.
+    /// Stores hosts without terms, which take about 330 bytes of memory for each host.
     ///
     /// The filters of [`HostQuery`](crate::inventory::HostQuery) by address, port, service definition, source, visibility and text are then refused,
     /// and so is discovery, which looks hosts up by their identities. Hosts stored before keep their terms until they

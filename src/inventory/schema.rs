@@ -107,7 +107,8 @@ kinds! {
     CHANGE_TOTALS = "change_totals";
     /// The numbers of older entries of an organization in one stretch of its history, by kind, action, actor and day.
     CHANGE_COUNTS = "change_counts";
-    /// What all instances know of the history. A store has one, which belongs to no organization.
+    /// The state of the history that all instances share. A store has one such record, which belongs to no
+    /// organization.
     HISTORY = "history";
 
     /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
@@ -217,9 +218,9 @@ pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 /// From a record of changes to the records that were changed.
 pub(super) const CHANGED_LINK: Name = Name::new("changed");
-/// Those who may see a record of changes, such as a network, as a term: it does not keep the network from being deleted.
+/// The audience of a record of changes, such as a network. It is a term, so the network can be deleted nevertheless.
 pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
-/// From a run of changes to the records that were changed, as a term: the ends of their ids, of which it has many.
+/// From a run of changes to the many changed records, as terms: the ends of their ids.
 pub(super) const CHANGED_TERM: Name = Name::new("changed");
 /// Whether entries are security events, as a term.
 pub(super) const CHANGE_CLASS: Name = Name::new("change_class");

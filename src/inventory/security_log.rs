@@ -1,7 +1,7 @@
 //! The log of failed logins, target `toposcope::security`.
 //!
-//! A line names the client's address, and a digest of the account: what is entered as an account may be a password. At
-//! most one line a minute for each address is written, which counts the failures since the previous one.
+//! A line contains the client's address, and a digest of the account, because users may enter a password as the
+//! account. At most one line a minute for each address is written, which counts the failures since the previous one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -82,8 +82,8 @@ impl Drop for SecurityLog {
 }
 
 impl Lines {
-    /// Counts a failure. Returns the addresses that were forgotten, each with the number of its failures of which no line
-    /// tells yet, the address that counts, and the number of its failures if a line is due.
+    /// Counts a failure. Returns the forgotten addresses, each with the number of its failures that no line has
+    /// reported yet, the address that the failure counts for, and the number of its failures if a line is due.
     fn count(
         &mut self,
         client: Option<ClientPrefix>,
@@ -135,7 +135,7 @@ impl Address {
     }
 }
 
-/// Logs failures of which no line tells yet.
+/// Logs failures that no line has reported yet.
 fn log_rest(address: Address, count: u64) {
     let address = address.text();
     tracing::warn!(target: "toposcope::security", address, count, "logins failed since the previous line");

@@ -1,8 +1,9 @@
 //! E-mail addresses that users of several organizations have.
 //!
-//! A user has a link to its address, by which logins find the users with an address, and a unique key that keeps the address
-//! unique within its organization. Both follow from the user alone. Nothing that is stored of a user, and no error of its creation,
-//! depends on users of other organizations, and its export can be restored beside any.
+//! A user has a link to its address, by which logins find the users with an address, and a unique key that keeps the
+//! address unique within its organization. Both follow from the user alone. Neither the records of a user nor the
+//! errors of its creation depend on users of other organizations, and its export can be restored into a store with any
+//! other users.
 //!
 //! A login that names no organization considers the users who were created first, up to a fixed number, so that its work is the
 //! same for all addresses. Further users have to name their organization.
@@ -21,7 +22,7 @@ use crate::store::{
     Batch, Direction, Guard, Key, Link, LinkFilter, Order, Query, Record, StoreErrorKind, UniqueKey,
 };
 
-/// The number of users with an address among whom a login chooses that names no organization.
+/// The number of users with an address that a login without an organization considers.
 const MAX_USERS: usize = 8;
 
 /// Returns the link of a user to its e-mail address.
@@ -39,7 +40,7 @@ pub(super) fn earlier_email_key(address: &str) -> UniqueKey {
     UniqueKey::new(EMAIL_UNIQUE_KEY, folded(address))
 }
 
-/// Queries the users of all organizations with an e-mail address, those first who were created first.
+/// Queries the users of all organizations with an e-mail address, the oldest first.
 fn users_with(address: &str, limit: usize) -> Query {
     let link = email_link(address);
     Query {
@@ -68,22 +69,23 @@ pub(super) fn is_email_taken(error: &StoreErrorKind) -> bool {
 impl Inventory {
     /// Lets users of several organizations have the same e-mail address.
     ///
-    /// A login that names no organization considers the eight users with the address who were created first; others have to
-    /// name their organization. It verifies eight password hashes, whatever the address, so that its duration does not tell how
-    /// many users have it; a login that names the organization verifies one. If the password is right for users of several
-    /// organizations, the login fails with `ChooseOrganization`.
+    /// A login that names no organization considers the eight users with the address who were created first; others
+    /// have to name their organization. It verifies eight password hashes, whatever the address, so that its duration
+    /// does not reveal how many users have it; a login that names the organization verifies one. If the password is
+    /// right for users of several organizations, the login fails with `ChooseOrganization`.
     ///
     /// A login that names no organization counts as a failed attempt at all passwords that differ: the right password of one
     /// user gives no further attempts at those of others. Clients that log in often should name the organization.
     ///
-    /// Users of an organization do not learn whether another one has an address, unless the passwords are the same, or eight users
-    /// of other organizations have it: a further user can then not log in without naming the organization. Where tenants
-    /// register themselves, clients should therefore always name it. Logins that name none also count as failed attempts at the
-    /// passwords of the other users, even if one of them succeeds.
+    /// Users of an organization do not learn whether another organization has a user with an address, unless the
+    /// passwords are the same, or eight users of other organizations have it: a further user can then not log in
+    /// without naming the organization. Where tenants register themselves, clients should therefore always name it.
+    /// Logins that name none also count as failed attempts at the passwords of the other users, even if one of them
+    /// succeeds.
     ///
-    /// Set it before the inventory is cloned, and in all processes that use the store. Without the option, each address belongs to
-    /// one user of the store. A store that is opened without it keeps all users, but of those with the same address only the one
-    /// who had it first can log in without naming the organization.
+    /// Set it before the inventory is cloned, and in all processes that use the store. Without the option, each address
+    /// belongs to one user of the store. A store that is opened without it keeps all users, but only the first user
+    /// with an address can log in without naming the organization.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -110,7 +112,7 @@ impl Inventory {
         Self { shares_emails: true, ..self }
     }
 
-    /// Returns the number of users with an address whom a login considers that names no organization.
+    /// Returns the number of users with an address that a login without an organization considers.
     pub(super) fn users_per_email(&self) -> usize {
         if self.shares_emails { MAX_USERS } else { 1 }
     }
@@ -156,7 +158,7 @@ impl Inventory {
             return Ok(None);
         }
         match self.read_all::<User>(&users_with(address, 1)).await?.pop() {
-            // It was created since.
+            // Another call has created the user meanwhile.
             Some(user) if user.organization_id == organization => Ok(Some(user)),
             Some(_) => Err(taken(address)),
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! Tags: their rules, and their removal from what has them.
+//! Tags: their rules, and their removal from the records that have them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ use crate::model::{
 use crate::store::{Batch, Facets, Key, Link, Name, Query, Record};
 
 impl Tag {
-    /// A tag with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
+    /// Creates a tag for [`Collection::create`](crate::inventory::Collection::create), which sets everything but the name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();

@@ -23,7 +23,8 @@ use crate::store::{Batch, Facets, Key, Name, Precondition, Query, StoreError, St
 /// The maximum number of attempts of a change under contention.
 const MAX_ATTEMPTS: usize = 16;
 
-/// The same for changes about which a policy is asked, of which any number can be decided at the same time.
+/// The maximum number of attempts of a change about which a policy is asked. Any number of them can be
+/// decided at the same time.
 const MAX_REVIEWED_ATTEMPTS: usize = 64;
 
 /// The time for which such a change waits for others that must be decided again as well.
@@ -68,7 +69,7 @@ pub(in crate::inventory) enum Attempt<T = UniqueKey> {
     Committed,
     /// A record has changed since it was read; everything must be read and decided again.
     Stale,
-    /// Another record has this unique key, or what the key stands for.
+    /// Another record has this unique key, or the value that it encodes.
     Taken(T),
 }
 
@@ -189,7 +190,7 @@ impl Inventory {
         let writes_organization = batch.writes().iter().any(|write| write.key().kind == ORGANIZATION);
         let Err(error) = self.commit(author, batch).await else { return Ok(None) };
         if !writes_organization && self.is_of_missing_organization(&error).await? {
-            // Trying again would be in vain.
+            // Another attempt would fail in the same way.
             return Err(error.into());
         }
         match error.kind() {

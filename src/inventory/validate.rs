@@ -1,4 +1,4 @@
-//! Validation of single values, and the paths that errors name them by.
+//! Validation of single values, and the paths of values in errors.
 
 use std::collections::HashSet;
 

@@ -33,7 +33,7 @@ pub struct DiscoveryDaemon {
     pub version: Option<String>,
     /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
-    /// Whether other daemons have taken over its work. They do so when it was not heard of for 5 minutes.
+    /// Whether other daemons have taken over its work. They do so after 5 minutes without a request of this daemon.
     pub is_unreachable: bool,
     /// False, for clients that expect it: daemons are never put on standby.
     pub standby: bool,

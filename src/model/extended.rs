@@ -1,4 +1,5 @@
-//! A copy of the table of hosts with one more field, for tests of what reads the table.
+//! A copy of the table of hosts with one more field, for tests of the readers of the
+//! table.
 //!
 //! A test of each reader shows that the row alone makes the field known.
 

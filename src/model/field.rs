@@ -1,8 +1,8 @@
 //! The fields of records, as data.
 //!
 //! A record is a plain struct. Beside it stands the table of its fields, a macro with a row for each field in the order
-//! of the JSON: `host_fields!` beside [`Host`](super::Host), and so on for its parts. All that treats the fields of
-//! a record alike reads the table. What is peculiar to one field is code where the rule belongs.
+//! of the JSON: `host_fields!` beside [`Host`](super::Host), and so on for its parts. All code that treats the fields
+//! of a record alike reads the table. A rule of a single field is code in the module that the rule belongs to.
 //!
 //! ```text
 //! id: HostId;                                                      only the server sets it
@@ -102,7 +102,7 @@ pub struct Field<R: 'static> {
     /// Whether the field has neither texts nor lists.
     pub(crate) is_plain: bool,
     pub(crate) setter: Setter,
-    /// What the API says of the field, if clients set it.
+    /// The description of the field in the API, if clients set it.
     pub(crate) description: &'static str,
     /// Whether reports of devices set the field.
     pub(crate) is_reported: bool,
@@ -121,7 +121,7 @@ impl<R: 'static> fmt::Debug for Field<R> {
     }
 }
 
-/// Who sets a field.
+/// The party that sets a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setter {
     /// The server alone.

@@ -120,7 +120,7 @@ pub struct Host {
     pub if_entries: Vec<IfEntry>,
 }
 
-/// The fields of [`Host`]. The module `field` says what the rows mean.
+/// The fields of [`Host`]. The module `field` explains the rows.
 macro_rules! host_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Host: 1024;
         id: HostId;

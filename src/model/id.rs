@@ -1,4 +1,6 @@
-//! The ids of records: a type for each kind, so that an id cannot stand where that of another kind belongs.
+//! The ids of records, with a type for each kind.
+//!
+//! So an id of one kind cannot be used where an id of another kind belongs.
 
 use std::fmt;
 use std::hash::Hash;
@@ -31,7 +33,7 @@ pub(crate) trait UuidMut {
     fn uuid_mut(&mut self) -> &mut Uuid;
 }
 
-/// Defines types of ids, each with an article and the name of what it identifies.
+/// Defines types of ids, each with an article and the name of the kind that it identifies.
 macro_rules! ids {
     ($($name:ident: $kind:literal;)*) => {$(
         #[doc = concat!("The id of ", $kind, ".")]

@@ -1,12 +1,11 @@
 //! The records of the API as plain typed values.
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
-//! `null`. Only these are omitted when absent: what SNMP reports of a device as a whole (such as [`Host::sys_name`]),
-//! the role and the custom fields of a host, the custom fields of a network, the aggregate and the VLANs of a port, the external
-//! id of a user, the API key of a daemon and when it last reported, and the
-//! attempts and credentials of a discovery, which are also omitted when there are none. Deserialization is lenient:
-//! nullable fields and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields
-//! are rejected.
+//! `null`. Only these are omitted when absent: the values that SNMP reports of a device as a whole (such as
+//! [`Host::sys_name`]), the role and the custom fields of a host, the custom fields of a network, the aggregate and the
+//! VLANs of a port, the external id of a user, the API key of a daemon and when it last reported, and the attempts and
+//! credentials of a discovery, which are also omitted when there are none. Deserialization is lenient: nullable fields
+//! and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields are rejected.
 //!
 //! Each kind of record has a type of ids, such as [`HostId`]. In JSON, ids are UUIDs. An id of another kind does not
 //! compile:

@@ -15,9 +15,9 @@ text_enum! {
         Name = "name",
         /// The hostname; a missing hostname sorts as the empty string.
         Hostname = "hostname",
-        /// The host's name as people order it: `sw2` before `sw10`, regardless of case.
+        /// The host's name in natural order: `sw2` before `sw10`, regardless of case.
         NameNatural = "name_natural",
-        /// The hostname as people order it, like the name.
+        /// The hostname in natural order, like the name.
         HostnameNatural = "hostname_natural",
         /// The id of the host's network.
         NetworkId = "network_id",

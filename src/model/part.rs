@@ -1,4 +1,4 @@
-//! What the parts of a host have in common: interfaces, ports, services and interface entries.
+//! The common properties of the parts of a host: interfaces, ports, services and interface entries.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

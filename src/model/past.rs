@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChange, HostId, NetworkId};
 
-/// What differs between two states of an organization.
+/// The differences between two states of an organization.
 ///
 /// Changes that cancel out between the two states are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ pub struct ChangeCount {
     pub day: String,
     /// The kind of records that changed.
     pub entity: ChangedEntity,
-    /// What was done.
+    /// The kind of change.
     pub action: ChangeAction,
     /// The maker of the changes. All API keys of a user count as the user.
     pub actor: ChangeActor,

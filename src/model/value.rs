@@ -1,4 +1,4 @@
-//! The types of fields: their form in the API, their texts, and what counts as empty.
+//! The types of fields: their form in the API, their texts, and their empty values.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Limits on what requests and responses hold at a time, shared fairly between organizations.
+//! Limits on the resources that requests and responses hold at a time, shared fairly between organizations.
 //!
 //! A budget consists of units: bytes of memory, or slots of costly requests.
 
@@ -32,12 +32,12 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Returns the holder of what all users and keys of the organization use together.
+    /// Returns the holder for all users and keys of the organization together.
     pub(super) const fn of_organization(self) -> Self {
         Self { id: Uuid::nil(), ..self }
     }
 
-    /// Returns the holder of what requests without a credential use.
+    /// Returns the holder for requests without a credential from this prefix.
     pub(super) fn of_prefix(prefix: Option<ClientPrefix>) -> Self {
         Self { organization: OrganizationId::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
     }
@@ -122,7 +122,7 @@ impl Budget {
     /// before spares clients a body that would most likely be rejected.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve).
+    /// The errors of [`reserve`](Self::reserve).
     pub(super) fn check(self: &Arc<Self>, holder: Holder) -> Result<(), BudgetExhausted> {
         self.reserve(holder, 1).map(drop)
     }
@@ -130,7 +130,7 @@ impl Budget {
     /// Reserves units for a holder.
     ///
     /// # Errors
-    /// Those of [`Reservation::grow`].
+    /// The errors of [`Reservation::grow`].
     pub(super) fn reserve(
         self: &Arc<Self>,
         holder: Holder,

@@ -130,7 +130,7 @@ impl ApiState {
         })
     }
 
-    /// Identifies the sender by the credentials that the endpoint looks at.
+    /// Identifies the sender by the credentials that the endpoint accepts.
     async fn identify(&self, access: Option<AllowedSenders>, request: &Parts) -> Result<Sender, Error> {
         match access {
             Some(access) => self.credentials.identify(access, request).await,
@@ -138,7 +138,8 @@ impl ApiState {
         }
     }
 
-    /// Returns the maximum size of a body, in bytes. Anybody may send one to an endpoint without a credential.
+    /// Returns the maximum size of a body, in bytes. It is small for endpoints without a credential, which
+    /// accept bodies of any client.
     fn body_limit_of(&self, route: Option<&Route>) -> usize {
         match route.map(|route| (route.access, route.body_limit)) {
             Some((access, _)) if access.is_public() => self.body_limit.min(PUBLIC_BODY_LIMIT),

@@ -24,10 +24,11 @@ use crate::inventory::{Error, Inventory, Revocation};
 use crate::model::{Timestamp, UserId};
 use crate::store::Version;
 
-/// The interval at which revocations by other processes are looked for. A look takes less than the rest of a second.
+/// The interval at which the task reads the revocations by other processes. Reading takes less than the rest of a
+/// second.
 const INTERVAL: Duration = Duration::from_millis(800);
 
-/// The interval at which a store that is away is mentioned in the log.
+/// The minimum time between two log lines about an unavailable store.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Number of revocations by this process that are remembered. Responses that began before those seem revoked.

@@ -7,7 +7,7 @@ use crate::access::{Caller, DaemonCaller};
 use crate::inventory::ApplicationCode;
 use crate::wire::ErrorCode;
 
-/// The extension of every response that tells how the request was served.
+/// The extension of every response that describes how the request was served.
 ///
 /// Layers around the service read it, for logs and metrics of their own:
 ///
@@ -36,7 +36,7 @@ pub struct Served {
     /// The operation in the OpenAPI document. `None` for a route that is another name of a documented one, and if no route
     /// matches.
     pub operation_id: Option<&'static str>,
-    /// The authenticated caller, also of a request that was refused. `None` for endpoints that look at no credential, without
+    /// The authenticated caller, also of a request that was refused. `None` for endpoints without credentials, without
     /// a valid credential, and for daemons.
     pub caller: Option<Caller>,
     /// The daemon whose key authenticated the request; `None`: a caller sent it, or there is no valid credential.

@@ -1,4 +1,4 @@
-//! The end of the service: what a stopping host application has told it, and when all of its work is done.
+//! The shutdown of the service: the signal of the host application, and the end of all work.
 
 use std::fmt;
 use std::future::pending;
@@ -15,11 +15,11 @@ use tokio::time::sleep;
 /// How long the bodies of requests may still arrive once the host application stops.
 const UPLOAD_GRACE: Duration = Duration::from_millis(500);
 
-/// What the host application has told its service. Clones share it.
+/// The shutdown signal of the host application. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Shutdown(Option<Arc<Shared>>);
 
-/// How far the shutdown is.
+/// The stage of a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ShutdownStage {
     /// No shutdown has begun.
@@ -31,7 +31,7 @@ pub(super) enum ShutdownStage {
 }
 
 struct Shared {
-    /// Tells that the host application stops. `None` once a task waits for it.
+    /// Ready when the host application stops. `None` once a task waits for it.
     signal: Mutex<Option<Signal>>,
     stage: watch::Sender<ShutdownStage>,
     task: Mutex<Option<AbortHandle>>,
@@ -118,7 +118,7 @@ impl Shutdown {
         let Some(shared) = &self.0 else { return };
         loop {
             let mut idle = pin!(shared.idle.notified());
-            // What ends from here on is noticed.
+            // From here on, the end of the last work wakes this task.
             idle.as_mut().enable();
             if shared.work.load(Ordering::SeqCst) == 0 {
                 return;

@@ -113,8 +113,8 @@ pub(super) struct ApiState {
 impl ApiState {
     /// Returns the sender, unless another site uses the caller's session.
     ///
-    /// A cookie may be what the host application has identified its caller by, which only the host application knows. An
-    /// API key is in a header that other sites cannot send.
+    /// The host application may have identified its caller by a cookie; only the host application knows. An API key is
+    /// in a header that other sites cannot send.
     pub(super) fn admit(&self, sender: Result<Sender, Error>, request: &Parts) -> Result<Sender, ApiError> {
         let sender = sender?;
         let may_be_of_cookie = match &sender {
@@ -132,7 +132,7 @@ impl ApiState {
         Ok(sender)
     }
 
-    /// Returns the holder of what a request uses of budgets. `prefix` is that of a client without a credential.
+    /// Returns the holder whose budgets a request uses. `prefix` is that of a client without a credential.
     pub(super) fn holder(sender: Option<&Sender>, prefix: Option<ClientPrefix>) -> Holder {
         sender.map_or_else(|| Holder::of_prefix(prefix), Sender::holder)
     }

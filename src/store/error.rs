@@ -19,7 +19,7 @@ use super::{Key, Link, UniqueKey};
 #[error(transparent)]
 pub struct StoreError(Box<Inner>);
 
-/// The category of a [`StoreError`], by what the caller can do about it.
+/// The category of a [`StoreError`], by the possible reactions of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {

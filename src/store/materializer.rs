@@ -34,7 +34,7 @@ impl Materializer {
     /// Returns a page, after materializing its list if that is necessary.
     ///
     /// # Errors
-    /// Those of the index; `Unavailable` if too many requests of the organization are already waiting.
+    /// The errors of the index; `Unavailable` if too many requests of the organization are already waiting.
     pub(super) async fn list<S: Indexed>(
         &self,
         shared: &Arc<S>,

@@ -83,7 +83,7 @@ impl MemoryStore {
 }
 
 impl Shared {
-    /// Packs the facets of a large batch. This takes longer than anything may hold the lock.
+    /// Packs the facets of a large batch. This takes longer than the lock may be held.
     fn prepare_large(&self, writes: Vec<Write>, guards: Vec<Guard>) -> Result<Prepared, StoreError> {
         let prepared = Prepared::new(writes, guards);
         let packer = self.0.read()?.index.packer(&prepared.writes);

@@ -52,8 +52,8 @@ use crate::model::Timestamp;
 /// A database of records with facets: the interface of every storage backend.
 ///
 /// A backend implements six methods. Three further ones are optional: [`revision`](Self::revision) lets the API answer
-/// conditional requests without reading records, [`is_shared`](Self::is_shared) tells whether there may be other
-/// processes, and [`figures`](Self::figures) are for monitoring. Error names below are variants of [`StoreErrorKind`].
+/// conditional requests without reading records, [`is_shared`](Self::is_shared) reports whether other processes may use
+/// the store, and [`figures`](Self::figures) are for monitoring. Error names below are variants of [`StoreErrorKind`].
 ///
 /// The *state* of a store is the set of its records at one moment, with their versions, bodies and facets.
 ///

@@ -83,13 +83,14 @@ impl Query {
 pub struct LinkFilter {
     /// Relation of the links.
     pub relation: Name,
-    /// Targets of the links. Of the empty list, no record has any, and every record has none.
+    /// Targets of the links. If it is empty, [`LinkCondition::Any`] matches no record, and [`LinkCondition::None`]
+    /// every record.
     pub targets: Vec<Uuid>,
     /// Whether a record needs one of the links or must not have any.
     pub condition: LinkCondition,
 }
 
-/// What a [`LinkFilter`] requires of a record.
+/// The requirement of a [`LinkFilter`] on the links of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinkCondition {
     /// The record has at least one of the links.
@@ -352,14 +353,14 @@ impl Page {
         let end = max_bytes.map_or(self.records.len(), |max| reached_at(lengths, max.max(1)));
         if end < self.records.len() {
             let cut = self.records.drain(end..).map(|record| record.key);
-            // They come before those that the store has not read.
+            // The cut records come before those that the store has not read.
             self.unread.splice(..0, cut);
         }
         self
     }
 }
 
-/// Returns how many of the lengths come before their sum has reached a maximum, the one that reaches it included.
+/// Returns the number of lengths up to the one with which their sum reaches a maximum.
 fn reached_at(lengths: impl Iterator<Item = usize>, max: usize) -> usize {
     let mut sum = 0_usize;
     let before = lengths.take_while(|length| {

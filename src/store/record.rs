@@ -319,7 +319,7 @@ impl Name {
         self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).asserted_or_default()
     }
 
-    /// Returns whether the name is one of a host application: it begins with `x.`, and goes on.
+    /// Returns whether the name belongs to a host application: it begins with `x.` and is longer than that.
     pub(crate) const fn is_of_application(&self) -> bool {
         matches!(self.0, [b'x', b'.', next, ..] if next != 0)
     }

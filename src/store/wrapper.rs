@@ -132,7 +132,7 @@ macro_rules! forward {
 ///
 /// # Methods that belong together
 /// * Records are read by [`get`](Self::get), [`get_by_unique_key`](Self::get_by_unique_key), [`list`](Self::list) and
-///   [`snapshot`](Self::snapshot). A wrapper that changes what is stored overrides all four beside
+///   [`snapshot`](Self::snapshot). A wrapper that changes the stored records overrides all four in addition to
 ///   [`commit`](Self::commit).
 /// * Records are removed by [`commit`](Self::commit) and [`purge_expired`](Self::purge_expired).
 /// * A wrapper that hides or adds records overrides [`revision`](Self::revision) too. A revision must change whenever

@@ -10,9 +10,9 @@ use crate::store::{
 
 /// A store whose operations pass through a hook. The hook can observe, delay, fail or replace them.
 ///
-/// It serves tests of code that uses a store. They can check how the code behaves when the store fails, is slow, or is
-/// changed by another task between two operations. The hook receives every operation as a value, so that it can count
-/// or fail them whatever they are. A store that changes certain methods is a [`Wrapper`] instead.
+/// It serves tests of code that uses a store. They can check the behavior of the code when the store fails, is slow,
+/// or is changed by another task between two operations. The hook receives every operation as a value, so that it can
+/// count or fail all of them alike. A store that changes certain methods is a [`Wrapper`] instead.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -85,7 +85,7 @@ impl<I: Intercept + ?Sized> Intercept for std::sync::Arc<I> {
     }
 }
 
-/// An operation that a store was asked for and has not begun yet.
+/// A requested operation of a store that has not begun yet.
 #[derive(Debug)]
 pub struct Call<'c> {
     store: &'c dyn Store,
@@ -101,7 +101,7 @@ impl Call<'_> {
     /// Performs the operation on the store behind the hook.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub async fn proceed(self) -> Result<Reply, StoreError> {
         let Self { store, operation } = self;
         Ok(match operation {
@@ -147,19 +147,19 @@ pub enum Operation {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
-    /// Of [`Store::get`].
+    /// The result of [`Store::get`].
     Records(Vec<Option<Record>>),
-    /// Of [`Store::get_by_unique_key`].
+    /// The result of [`Store::get_by_unique_key`].
     Record(Option<Record>),
-    /// Of [`Store::list`].
+    /// The result of [`Store::list`].
     Page(Page),
-    /// Of [`Store::commit`].
+    /// The result of [`Store::commit`].
     Committed,
-    /// Of [`Store::purge_expired`].
+    /// The result of [`Store::purge_expired`].
     Purged(u64),
-    /// Of [`Store::snapshot`].
+    /// The result of [`Store::snapshot`].
     Snapshot(Box<dyn Snapshot>),
-    /// Of [`Store::revision`].
+    /// The result of [`Store::revision`].
     Revision(Option<Revision>),
 }
 

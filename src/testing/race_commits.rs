@@ -57,7 +57,7 @@ async fn concurrent_increments_are_all_counted(mut fixture: Fixture) -> CaseOutc
     expect_equal("the count", &sum, &Some((WRITERS * INCREMENTS).to_string().into()))
 }
 
-/// A reader that goes on from the last record that it has seen misses none and sees none twice.
+/// A reader that continues after the last record that it has seen misses none and sees none twice.
 async fn list_in_the_order_of_versions_only_grows_at_its_end(mut fixture: Fixture) -> CaseOutcome {
     let written: [Key; WRITERS * INCREMENTS] = fixture.keys();
     let query = Query { order: vec![Order::new(RANK, Direction::Ascending)], ..fixture.query() };
@@ -169,7 +169,7 @@ async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) 
     Ok(())
 }
 
-/// Lets every task write its number, and expects the record to have the winner's.
+/// Lets every task write its number. The record must then have the number of the task that succeeded.
 async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> CaseOutcome {
     let tasks = run_concurrently(TASKS, |number| {
         let mut batch = Batch::new();

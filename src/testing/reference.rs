@@ -17,8 +17,8 @@ use crate::store::{
 
 /// A naive store: the contract of [`Store`] as a program.
 ///
-/// It keeps all records in one map behind one lock. Every filter, order and guard is written as the contract says it, and
-/// looks at every record. So its source answers what a method must do, where the words of the contract leave doubt.
+/// It keeps all records in one map behind one lock. Every filter, order and guard is written as the contract states it,
+/// and examines every record. Where the words of the contract leave doubt, this source decides.
 ///
 /// The conformance suite compares every backend with it: a case performs thousands of random operations on both, and their
 /// answers must be the same. Where the contract leaves a choice, such as which of several errors a commit reports, every

@@ -1,8 +1,8 @@
 //! The topology of a network: from the hosts and their claims to a picture.
 //!
-//! Four steps, each a pure function of the one before: [`links`] finds out what is connected, and why; [`graph`]
-//! selects what a view shows; [`layout`] places it; [`render`] draws it or writes it as a file. The same input gives the same bytes on
-//! every machine.
+//! Four steps, each a pure function of the one before: [`links`] derives the connections, with the evidence for each;
+//! [`graph`] selects the nodes and edges of a view; [`layout`] places it; [`render`] draws it or writes it as a file.
+//! The same input gives the same bytes on every machine.
 //!
 //! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory) (feature `service`).
 

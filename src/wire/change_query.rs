@@ -9,7 +9,7 @@ use crate::model::{
     Change, ChangeAction, ChangePosition, ChangedEntity, NetworkId, OrderDirection, Timestamp,
 };
 
-/// Which entries of the history to read, and from where.
+/// The filters, the positions and the order of a page of the history.
 ///
 /// Filters are combined with AND. The default is the oldest entries that the caller may see.
 ///
@@ -39,9 +39,9 @@ pub struct ChangeQuery {
     pub id: Option<Uuid>,
     /// Only changes on this network. A network invisible to the caller gives an empty page.
     pub network_id: Option<NetworkId>,
-    /// Only changes that this one has made.
+    /// Only changes by this maker.
     pub actor: Option<ActorFilter>,
-    /// Only changes that do this.
+    /// Only changes of this kind.
     pub action: Option<ChangeAction>,
     /// Whether the oldest or the newest entries come first.
     pub order_direction: OrderDirection,
@@ -158,7 +158,7 @@ pub enum ActorFilter {
 impl ActorFilter {
     const SYSTEM: &str = "System";
 
-    /// Returns whether it asks for this maker of changes.
+    /// Returns whether the filter matches this maker of changes.
     #[cfg(feature = "service")]
     pub(crate) fn matches(&self, actor: &ChangeActor) -> bool {
         match (self, actor) {

@@ -77,8 +77,8 @@ text_enum! {
         EntityUpdateForbidden = "entity_update_forbidden",
         /// No record with this id is visible to the caller. Params: `entity`, `id`.
         EntityNotFound = "entity_not_found",
-        /// The history has no longer the entry of a position. Params: `oldest` and `newest`, the positions of the oldest and
-        /// of the newest entry that the caller may see.
+        /// The history no longer has the entry of a position. Params: `oldest` and `newest`, the positions of the
+        /// oldest and of the newest entry that the caller may see.
         PositionGone = "position_gone",
         /// The daemon that asks for work is not registered, or another key has registered it. Params: `entity`, `id`.
         ///

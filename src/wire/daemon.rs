@@ -34,7 +34,7 @@ pub struct ServerCapabilities {
 
 /// The answer to a daemon that asks for work, as a JSON array.
 ///
-/// The discovery to begin, or null, and whether the daemon has to stop what it is doing.
+/// The discovery to begin, or null, and whether the daemon has to stop its present work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonWork(pub Option<DiscoverySession>, pub bool);

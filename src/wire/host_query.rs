@@ -91,8 +91,9 @@ pub struct HostQuery {
     pub order_direction: OrderDirection,
     /// The hosts as they were at this moment; `None`: as they are.
     ///
-    /// The work follows the number of changes since. What only the server moves is not recorded, so that `seen_since` is about
-    /// the present. The time of the last change of a host is that of its last entry in the history.
+    /// The cost grows with the number of changes since. Fields that only the server sets are not recorded, so that
+    /// `seen_since` compares their present values. The time of the last change of a host is that of its last entry in
+    /// the history.
     pub at: Option<Moment>,
     /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,

@@ -1,5 +1,6 @@
-//! The parts of the protocol that a client shares: response envelopes, error codes and pagination, and the inputs, queries
-//! and results of operations.
+//! The parts of the protocol that servers and clients share.
+//!
+//! They are response envelopes, error codes and pagination, and the inputs, queries and results of operations.
 //!
 //! [`inventory`](crate::inventory) exports the inputs, queries and results again: its methods take and return them.
 
@@ -172,7 +173,7 @@ pub struct Pagination {
     pub next_cursor: Option<Option<String>>,
 }
 
-/// Tells null from a missing field, which serde by itself does not.
+/// Distinguishes null from a missing field, which serde does not do by itself.
 fn null_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -1,9 +1,9 @@
-//! What readers of the past ask for.
+//! Queries for the differences between two states, and for summaries of changes.
 
 use super::Moment;
 use crate::model::NetworkId;
 
-/// Which two states to compare.
+/// The two states to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffQuery {
@@ -11,19 +11,19 @@ pub struct DiffQuery {
     pub from: Moment,
     /// The later state; `None`: the present one.
     pub to: Option<Moment>,
-    /// Only what was on this network; `None`: on all networks that the caller may see.
+    /// Only hosts on this network; `None`: on all networks that the caller may see.
     pub network_id: Option<NetworkId>,
 }
 
 impl DiffQuery {
-    /// Creates a query for what has changed since a moment, on all networks.
+    /// Creates a query for the changes since a moment, on all networks.
     #[must_use]
     pub const fn new(from: Moment) -> Self {
         Self { from, to: None, network_id: None }
     }
 }
 
-/// Which changes to count.
+/// The changes to count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SummaryQuery {

@@ -1,5 +1,5 @@
 //! The HTTP contract: the answers to all kinds of requests. All of them go through [`common::Server::send`],
-//! which checks what every response must satisfy.
+//! which checks the conditions that every response must satisfy.
 
 #![allow(
     clippy::expect_used,

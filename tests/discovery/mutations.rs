@@ -13,7 +13,7 @@ use crate::support::{
     parsed, with_reporter,
 };
 
-/// Bytes that mean something in one of the formats.
+/// Tokens of the formats.
 const TOKENS: &[&str] = &[
     " = ",
     "STRING: ",

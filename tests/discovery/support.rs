@@ -42,7 +42,7 @@ pub(crate) fn rows<T: Clone>(table: Option<&Table<T>>) -> Vec<T> {
     table.expect("the table is missing").rows.clone()
 }
 
-/// Returns how often the report warns of something.
+/// Returns the count of a warning of the report.
 pub(crate) fn count(report: &Report, code: WarningCode) -> u64 {
     report.warnings.iter().find(|warning| warning.code == code).map_or(0, |warning| warning.count)
 }

@@ -286,7 +286,8 @@ fn caller_reaches_neither_other_organizations_nor_other_networks() {
         let on_own_network = fixture.refusal(racks.create(&hostile, rack(fixture.network, "x", 1))).await;
         assert!(matches!(on_own_network, ErrorKind::ReferenceInvalid { field, .. } if field == "network_id"));
 
-        // A reference tells nothing about records out of reach, of another organization or of another network.
+        // A reference reveals nothing about records out of reach, of another organization or of another
+        // network.
         let far_host = bare_host(HostId::from_u128(3), fixture.other_network);
         fixture.put(&far_host).await;
         let scoped = member(fixture.organization, &[fixture.network]);
@@ -597,7 +598,7 @@ const FROZEN: ApplicationCode = ApplicationCode::new("policy.frozen", 422);
 #[derive(Clone, Default)]
 struct Rules(Arc<Mutex<Vec<Question>>>);
 
-/// What a policy was asked about: the change, and the name of the rack.
+/// A question to a policy: the kind of the change, and the name of the rack.
 type Question = (ChangeKind, Option<String>);
 
 #[async_trait]

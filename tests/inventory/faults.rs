@@ -56,7 +56,7 @@ struct Method<'p> {
     call: Pending<'p>,
 }
 
-/// A method that changes something, and the entity that its `Conflict` names. The id is `None` if the record is new.
+/// A method that changes a record, and the entity that its `Conflict` names. The id is `None` if the record is new.
 struct Change<'p> {
     method: Method<'p>,
     subject: (Entity, Option<Uuid>),

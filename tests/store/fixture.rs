@@ -44,7 +44,7 @@ impl Fixture {
         self.path.join(name)
     }
 
-    /// Returns the path of something beside the folder of the store.
+    /// Returns a path beside the folder of the store.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.place.path().join(name)
     }
@@ -94,7 +94,7 @@ pub(crate) fn batch(number: u128) -> Batch {
     batch
 }
 
-/// Returns the body of a note. Those of even numbers are long enough to be compressed.
+/// Returns the body of a note. Bodies of even numbers are long enough to be compressed.
 pub(crate) fn body(number: u128) -> String {
     format!("the body of {number}").repeat(if number.is_multiple_of(2) { 100 } else { 1 })
 }

@@ -289,7 +289,7 @@ impl Installation {
     /// Finds the programs on the path, or the newest ones where Debian installs them.
     fn find() -> Option<Self> {
         let path = env::var_os("PATH").unwrap_or_default();
-        // A link on the path may lead to one program only: the others are where it leads to.
+        // A link on the path may be that of one program only. The others are beside its target.
         let linked = env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
         let on_path = linked.filter_map(|program| Some(program.parent()?.to_path_buf()));
         let programs = on_path.chain(debian()).find(|programs| is_complete(programs))?;

@@ -1,4 +1,4 @@
-//! How much a picture changes when its network does.
+//! Stability of pictures when their network changes.
 
 use toposcope::access::Caller;
 use toposcope::model::{
@@ -19,7 +19,7 @@ const CHANGES: usize = 10;
 /// A number of hosts that do not fit on a sheet.
 const CROWD: u128 = 700;
 
-/// A network whose picture is looked at.
+/// A network whose picture is read repeatedly.
 struct Watched {
     inventory: Inventory,
     topologies: Topologies,

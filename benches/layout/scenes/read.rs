@@ -19,7 +19,7 @@ pub(crate) struct Scene {
     pub(crate) tiers: BTreeMap<String, usize>,
 }
 
-/// Which hosts have their roles.
+/// The hosts whose roles are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Roles {
     All,

@@ -28,7 +28,7 @@ Hosts with their parts, networks, subnets and tags are in the table `record`, as
 Press Ctrl-C to stop the program. However it ends, it goes on where it was.
 ";
 
-/// What the command line asks for.
+/// The command of the command line.
 #[derive(Debug)]
 pub enum Command {
     /// Print the help.
@@ -54,7 +54,7 @@ impl Command {
     /// Reads the command line, and the files with secrets.
     ///
     /// # Errors
-    /// What is wrong with it, and what to do.
+    /// The fault of the command line, with the correction.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, Error> {
         let [mut url, mut key_file, mut database, mut webhook, mut secret_file] = [const { None }; 5];
         let mut arguments = arguments.into_iter();

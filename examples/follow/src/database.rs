@@ -21,7 +21,7 @@ const MAX_MESSAGES: i64 = 10_000;
 pub(crate) enum Table {
     /// The copy.
     Record,
-    /// What becomes the copy when all of it is read.
+    /// The records of the next copy, until all of it has been read.
     Incoming,
 }
 

@@ -20,7 +20,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// Keeps the copy equal to the inventory, for as long as it is polled. Dropping it loses nothing.
 ///
 /// # Errors
-/// What does not pass by itself, such as an API key that is not valid.
+/// Errors that a repetition does not resolve, such as an API key that is not valid.
 pub async fn follow<S: HttpService>(client: &Client<S>, database: &Database) -> Result<Infallible, Error> {
     let mut delays = DELAYS;
     loop {

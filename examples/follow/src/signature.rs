@@ -36,7 +36,7 @@ pub const TIMESTAMP: &str = "webhook-timestamp";
 /// The header with the signature.
 pub const SIGNATURE: &str = "webhook-signature";
 
-/// How far the time of an attempt may be from that of the receiver. An older message may be one that was recorded.
+/// Maximum difference between the times of an attempt and of the receiver. An older message may be a replay.
 pub const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
 /// The beginning of a secret as text.

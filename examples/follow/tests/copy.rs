@@ -1,4 +1,4 @@
-//! The copy equals the inventory, whatever happens to it.
+//! The copy equals the inventory, regardless of interruptions.
 
 mod support;
 
@@ -111,7 +111,7 @@ async fn copy_equals_the_inventory_after_random_changes() {
         .await;
         drop(database);
         site.assert_copied(&format!("round {round}")).await;
-        // What happens when nothing follows.
+        // Changes while no follower runs.
         for _ in 0..20 {
             changes.step().await.unwrap();
         }

@@ -68,7 +68,8 @@ impl Site {
     }
 }
 
-/// Returns a free port that no outgoing connection gets: while the server is dead, nothing else may take it.
+/// Returns a free port that no outgoing connection gets: while the server is dead, no other program may take
+/// it.
 fn free_address() -> String {
     let mut random = Rng::new();
     let mut addresses = std::iter::repeat_with(|| format!("127.0.0.1:{}", random.u16(20_000..32_000)));
@@ -168,7 +169,7 @@ async fn copy_and_webhooks_survive_kills_of_either_side() {
     let mut expected = history_from(&reader, &first).await;
     let mut in_order: Vec<String> = received.iter().map(|message| message.id.clone()).collect();
     in_order.dedup();
-    // What the last process does before it learns that it is over is behind the last change.
+    // The changes that the last process makes before it learns of the end come after the last message.
     let end =
         expected.iter().position(|id| *id == received.iter().rfind(|message| is_last(message)).unwrap().id);
     expected.truncate(end.unwrap() + 1);
@@ -199,7 +200,7 @@ async fn fill(session: &Client<HttpClient>) {
     session.put_hosts(&(0..200).map(host).collect::<Vec<_>>(), Atomicity::AllOrNothing).await.unwrap();
 }
 
-/// Waits until there is a copy. Nothing else than the file tells it.
+/// Waits until there is a copy. Only the file shows it.
 async fn until_copied(site: &Site) {
     while copy(&site.path("copy.sqlite")).is_none() {
         tokio::time::sleep(Duration::from_millis(2)).await;

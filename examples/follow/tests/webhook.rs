@@ -39,7 +39,7 @@ impl Site {
         Self { store, key, inventory, caller, client, folder, receiver }
     }
 
-    /// Begins another history, in which the positions of before are gone.
+    /// Begins another history, in which earlier positions are invalid.
     async fn begin_history_again(&mut self) {
         let silent = Inventory::new(Arc::clone(&self.store)).without_history();
         silent.tags().create(&self.caller, Tag::new("unseen")).await.unwrap();

@@ -64,7 +64,7 @@ impl Application {
     /// Creates the application. The organizations of the tenants must exist.
     ///
     /// # Errors
-    /// Those of the HTTP client, when it finds no certificates.
+    /// The errors of the HTTP client, when it finds no certificates.
     pub fn new(
         inventory: Inventory,
         clock: Arc<dyn Clock>,
@@ -127,7 +127,7 @@ async fn begin_login(
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(url.as_str())).into_response())
 }
 
-/// What the provider adds to the address to which it sends the browser back.
+/// The query parameters that the provider adds to the redirect address.
 #[derive(Deserialize)]
 struct Callback {
     state: String,

@@ -53,7 +53,7 @@ type Client = openidconnect::Client<
     EndpointMaybeSet,
 >;
 
-/// What the provider and the application have agreed on when the application was registered.
+/// The registration of the application at the provider.
 #[derive(Clone, Debug)]
 pub struct Registration {
     pub issuer: IssuerUrl,

@@ -95,7 +95,7 @@ pub struct Browser {
     pub cookies: BTreeMap<String, String>,
 }
 
-/// What a browser has received.
+/// A response that a browser has received.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,

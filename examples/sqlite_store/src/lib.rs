@@ -44,7 +44,7 @@ pub struct SqliteStore {
 #[derive(Debug)]
 struct Connections {
     path: PathBuf,
-    /// Those that no transaction is using.
+    /// The connections that no transaction uses.
     idle: Mutex<Vec<Connection>>,
     /// Held by the transaction that writes. SQLite itself would let the others poll for their turn.
     writing: Mutex<()>,
@@ -210,7 +210,7 @@ fn first<T>(db: &Connection, sql: &str, values: impl Params, read: impl ReadRow<
     Ok(db.prepare_cached(sql)?.query_row(values, read).optional()?)
 }
 
-/// What is read from a row.
+/// A function that reads a value from a row.
 trait ReadRow<T>: FnMut(&Row<'_>) -> rusqlite::Result<T> {}
 
 impl<T, F: FnMut(&Row<'_>) -> rusqlite::Result<T>> ReadRow<T> for F {}

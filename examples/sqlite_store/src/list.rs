@@ -40,7 +40,7 @@ pub(crate) fn list(db: &Connection, query: &Query) -> Outcome<Page> {
         Ok((row.get::<_, i64>(0)?, Cursor::new(keys, row.get(1)?)))
     };
     let mut rows = all(db, &sql.text, params_from_iter(sql.values), read_row)?;
-    // One more was asked for, which tells whether the page is the last.
+    // One more row was requested, which shows whether the page is the last.
     let limit = query.limit.unwrap_or(usize::MAX);
     let has_more = rows.len() > limit;
     rows.truncate(limit);

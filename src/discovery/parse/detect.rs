@@ -8,9 +8,9 @@ use super::{Format, arp, encoding};
 
 use crate::invariant::Invariant;
 
-/// The lines that are looked at. Some tools print a few lines before their output.
+/// Maximum number of lines that are read. Some tools print a few lines before their output.
 const MAX_LINES: usize = 200;
-/// The deepest nesting of JSON in which keys are looked at.
+/// The deepest nesting of JSON in which keys are read.
 const MAX_DEPTH: usize = 4;
 
 impl Format {

@@ -11,7 +11,7 @@ use crate::invariant::Invariant;
 
 /// The number of bytes by which the encoding and the format are recognized.
 const HEAD: usize = 16 * 1024;
-/// The number of code units in which UTF-16 without a byte order mark shows its NULs, at least and at most.
+/// Minimum and maximum number of code units that must show the NULs of UTF-16 without a byte order mark.
 const NUL_SAMPLE: (usize, usize) = (4, 128);
 /// The number of bytes that are decoded at once.
 const CHUNK: usize = 8 * 1024;
@@ -86,7 +86,7 @@ impl<'r> Utf8Input<'r> {
             let chunk = chunk.get(..chunk.len().min(CHUNK)).asserted_or_default();
             let length = chunk.len();
             if length == 0 {
-                // What the end of the input cuts off of a character is no text.
+                // A part of a character at the end of the input is no text.
                 return Ok(());
             }
             self.transcoder.decode(chunk, &mut self.decoded);
@@ -188,7 +188,7 @@ fn declared(head: &[u8]) -> Result<Encoding, ParseErrorKind> {
     }
 }
 
-/// Converts bytes of an encoding to UTF-8. It keeps what the end of a chunk cuts off.
+/// Converts bytes of an encoding to UTF-8. It keeps the incomplete character at the end of a chunk.
 #[derive(Debug)]
 struct Transcoder {
     encoding: Encoding,

@@ -6,7 +6,7 @@ use crate::printable::printable;
 
 /// The error for input that cannot be parsed.
 ///
-/// Displays as the location, followed by what is wrong there: `line 7: not an object identifier and a value`.
+/// Displays as the location, followed by the fault: `line 7: not an object identifier and a value`.
 #[derive(Debug)]
 pub struct ParseError {
     kind: ParseErrorKind,

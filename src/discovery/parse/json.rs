@@ -92,7 +92,7 @@ pub(super) fn deserializer<'r>(
     serde_json::Deserializer::from_reader(Limited { reader, counts, max_rows: options.max_rows })
 }
 
-/// Charges the meter for what was read, and locates an error.
+/// Charges the meter for the bytes read, and locates an error.
 pub(super) fn finish(
     result: serde_json::Result<()>,
     counts: &InputCounts,

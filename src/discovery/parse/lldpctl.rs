@@ -44,7 +44,7 @@ pub(super) fn read(
     }
     meter.use_rows(lldp.len() + cdp.len());
     let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
-    // Without a neighbor by CDP, it is not known whether lldpd listens to that protocol.
+    // Without a neighbor by CDP, it is unknown whether lldpd listens to that protocol.
     if !cdp.is_empty() {
         device.tables.cdp = Some(Table::of(cdp, complete));
     }

@@ -1,4 +1,4 @@
-//! Accounting of a parse: position, work, rows, and what was skipped.
+//! Accounting of a parse: position, work, rows and skipped rows.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{Warning, WarningCode};
 use crate::fair_threads::yield_turn;
 
-/// The work that each byte of input justifies. A step is one byte looked at or copied, or one row moved.
+/// The work that each byte of input justifies. A step is one byte read or copied, or one row moved.
 const STEPS_PER_BYTE: u64 = 64;
-/// The work that is justified by no byte, so that short inputs do not fail.
+/// The work allowed regardless of the length of the input, so that short inputs do not fail.
 const INITIAL_STEPS: u64 = 1_024;
 
 /// The most interfaces of a device. Their rows are by far the largest, and no device has as many.
@@ -197,7 +197,7 @@ impl Meter {
         self.warn(WarningCode::InputTruncated);
     }
 
-    /// Notes that the input ends early at the current line, which says why.
+    /// Notes that the input ends early at the current line, which contains the reason.
     pub(super) fn truncate_at<E: AsRef<str>>(&mut self, reason: impl FnOnce() -> E) {
         self.truncated = true;
         self.warn_of(WarningCode::InputTruncated, reason);
@@ -212,7 +212,7 @@ impl Meter {
         ParseError::new(kind, (self.line > 0).then_some(self.line), self.bytes)
     }
 
-    /// Takes what was counted for the report.
+    /// Takes the counts for the report.
     pub(super) fn take_tally(&mut self) -> Tally {
         let warnings = std::mem::take(&mut self.warnings).into_values().collect();
         Tally {

@@ -7,8 +7,8 @@ text_enum! {
     pub enum Format {
         /// XML of nmap (`-oX`) and of tools that write the same, such as masscan, also of an interrupted run.
         ///
-        /// A file may have several runs, one appended to the other. What a later run found replaces what an earlier one
-        /// found of the same ports of the same address.
+        /// A file may have several runs, one appended to the other. The results of a later run replace those of an
+        /// earlier one for the same ports of the same address.
         Nmap = "nmap",
         /// `lldpctl -f json` and `-f json0`.
         Lldpctl = "lldpctl",
@@ -16,8 +16,8 @@ text_enum! {
         Snmpwalk = "snmpwalk",
         /// A recording of snmpsim, of one device.
         Snmprec = "snmprec",
-        /// An ARP table or IPv6 neighbor table: of `ip`, `arp` or `ndp`, or one whose heading names the columns of the
-        /// addresses, as switches and routers print it.
+        /// An ARP table or IPv6 neighbor table. It is the output of `ip`, `arp` or `ndp`, or has a heading that names
+        /// the columns of the addresses, as switches and routers print it.
         Arp = "arp",
         /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
         IpAddr = "ip_addr",

@@ -27,7 +27,7 @@ pub(super) trait Attribute<T>: Sync {
     fn is_cleared(&self) -> bool;
     fn is_set(&self, record: &T) -> bool;
     fn is_equal(&self, one: &T, other: &T) -> bool;
-    /// Returns whether the record already has what the report says.
+    /// Returns whether the record already has the reported value.
     fn covers(&self, record: &T, reported: &T) -> bool {
         self.is_equal(record, reported)
     }

@@ -9,7 +9,7 @@ use super::state::HostState;
 use crate::discovery::report::Device;
 use crate::model::{Host, Interface, InterfaceId, MacAddress, MacSource, Source, Timestamp};
 
-/// Returns whether nothing is known of a host by which it is recognized but addresses and names.
+/// Returns whether addresses and names are the only identities of a host.
 pub(crate) fn is_address_only(host: &Host) -> bool {
     let is_own = |part: &Interface| part.mac_address.is_some() && part.mac_source.is_none();
     matches!(host.source, Source::Discovery { .. } | Source::DiscoveryWithMatch { .. })
@@ -45,7 +45,7 @@ pub(crate) fn device_at(host: &Host, address: IpAddr, mac_address: MacAddress) -
     device
 }
 
-/// Takes the MAC addresses out of a host that neighbor caches state. Returns them by interface.
+/// Takes the MAC addresses that neighbor caches state out of a host. Returns them by interface.
 pub(crate) fn withdraw_cached_macs(host: &mut Host) -> BTreeMap<InterfaceId, MacAddress> {
     let mut withdrawn = BTreeMap::new();
     for part in host.interfaces.iter_mut().filter(|part| part.mac_source.is_some()) {
@@ -81,8 +81,9 @@ pub(crate) fn restore_cached_macs(
 
 /// Sets the MAC addresses that neighbor caches state for the interfaces of a host without any of its own.
 ///
-/// `stated` has them by interface; other interfaces lose theirs. What users have set stays. Returns the interfaces that
-/// change. `state` is the state of the host. It takes the addresses as well, so that they do not count as edits.
+/// `stated` has them by interface; other interfaces lose theirs. Values that users have set stay. Returns the
+/// interfaces that change. `state` is the state of the host. It takes the addresses as well, so that they do not count
+/// as edits.
 pub(crate) fn set_cached_macs(
     host: &mut Host,
     state: &mut HostState,

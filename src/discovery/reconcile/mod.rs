@@ -2,8 +2,9 @@
 //!
 //! All functions are pure: they use neither a store nor a clock.
 //!
-//! 1. [`join_pieces`] joins the elements of a scan that describe one device. [`Identity::of_device`] returns what identifies a device of a report. An index of [`Identity::of_host`] by
-//!    [`Identity::term`] finds the hosts that share one of them.
+//! 1. [`join_pieces`] joins the elements of a scan that describe one device. [`Identity::of_device`] returns the
+//!    identities of a device of a report. An index of [`Identity::of_host`] by [`Identity::term`] finds the hosts that
+//!    share one of them.
 //! 2. [`recognize_with_notes`] decides which of these hosts the device is, and which of them are one. It states why.
 //! 3. [`Projection::of_device`] converts the device to the form of a host.
 //! 4. [`merge()`] merges the projection into the host. Values that users have changed stay; [`HostState`] remembers them.

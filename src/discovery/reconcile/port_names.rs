@@ -104,8 +104,8 @@ impl PortNames {
 
     /// Adds a kind of interfaces with its abbreviation, or gives a kind another one.
     ///
-    /// A kind is what a name has before its number, in any case. It may have digits itself, as `10GE` has: of several kinds that
-    /// match, the longest counts. A kind that is its own abbreviation is not abbreviated.
+    /// A kind is the part of a name before its number, in any case. It may have digits itself, as `10GE` has: of
+    /// several kinds that match, the longest counts. A kind that is its own abbreviation is not abbreviated.
     ///
     /// # Errors
     /// For a text that is empty, ends in a digit or has more than 64 bytes, and for more than 1,000 kinds.
@@ -201,7 +201,7 @@ impl Default for PortNames {
     }
 }
 
-/// The error for rules that cannot be.
+/// The error for an invalid rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PortNamesError {

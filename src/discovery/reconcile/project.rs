@@ -147,7 +147,7 @@ impl Projection {
         Host { interfaces, ports, services, if_entries, ..host }
     }
 
-    /// Returns whether a complete table of ports says something about a port.
+    /// Returns whether a complete table of ports covers a port.
     pub(super) fn covers_port(&self, protocol: Protocol, number: PortNumber) -> bool {
         let begins = |range: &PortRange| (range.protocol, range.first) <= (protocol, number);
         let after = self.scanned_ports.partition_point(begins);
@@ -203,7 +203,7 @@ fn interfaces(host: &Host, rows: &[AddressRow], entries: &InterfaceEntries) -> V
 /// Converts open ports, each once, and the services that were recognized on them.
 fn ports(host: &Host, table: Option<&Table<PortRow>>) -> (Vec<Port>, Vec<Service>) {
     let mut rows: Vec<&PortRow> = table.iter().flat_map(|table| &table.rows).collect();
-    // Of several rows of a port, the one that says most is kept.
+    // If a port has several rows, the one with most values is kept.
     rows.sort_by_key(|row| {
         let missing = [&row.product, &row.service].map(Option::is_none);
         (row.number, row.protocol, missing, &row.product, &row.service)

@@ -1,4 +1,4 @@
-//! The state of a host that discovery remembers beside the host's document, such as when reports last showed its parts.
+//! The state that discovery stores beside a host's document, such as the times of its parts' latest reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub const STALE_AFTER: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HostState {
-    /// The host as discovery wrote it last. Differences in the stored host are changes by users.
+    /// The host as discovery last wrote it. Differences in the stored host are changes by users.
     ///
     /// It has no custom fields, which discovery does not write: those of users are stored in the host alone.
     /// Its JSON has no empty fields.
@@ -71,7 +71,7 @@ pub struct Seen {
 impl HostState {
     /// Creates the state of a host that discovery has not written yet.
     ///
-    /// What is set in a host with the source `Manual` counts as edited by a user, and the contents of others do not.
+    /// Values that are set in a host with the source `Manual` count as edited by a user; values of other hosts do not.
     #[must_use]
     pub fn of_host(host: &Host) -> Self {
         let mut state = Self {

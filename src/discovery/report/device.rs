@@ -59,7 +59,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Returns whether nothing is known of the device but an id or a name, and all its tables are about other devices.
+    /// Returns whether the device has only an id or a name, and tables about other devices.
     ///
     /// Neither an ARP cache nor a forwarding database describes the device that has it, and neither do the VLANs of
     /// interfaces of which only the names are known.

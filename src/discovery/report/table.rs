@@ -8,7 +8,7 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Table<T> {
-    /// Whether these are all rows. A complete table replaces what is known; a truncated one only adds to it.
+    /// Whether these are all rows. A complete table replaces the known rows; a truncated one only adds to them.
     #[serde(default)]
     pub complete: bool,
     /// Whether the rows follow from other tables of the report, such as interfaces that only neighbors show.
@@ -70,8 +70,8 @@ pub struct TableSummary {
 
 /// Calls a macro with the list of all kinds of tables. A new kind is a line here, and a type of rows.
 ///
-/// A line has the field of [`Tables`], the variant of [`TableKind`] with the type of the rows, and the text of the kind.
-/// What the documentation says applies to field and variant; attributes in brackets belong to the field alone. Further
+/// A line has the field of [`Tables`], the variant of [`TableKind`] with the type of the rows, and the text of the
+/// kind. The documentation applies to field and variant; attributes in brackets belong to the field alone. Further
 /// arguments are passed on, in brackets before the list.
 macro_rules! tables {
     ($callback:ident $($argument:tt)*) => {

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::printable::printable;
 
-/// Something in the input that the parser could not use, counted over the whole input.
+/// A kind of input that the parser could not use, counted over the whole input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub struct Warning {
     /// The line of the first occurrence, counted from 1; `None`: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The first occurrence: what could not be used, as text of at most 161 characters; `None`: not kept.
+    /// The unusable input of the first occurrence, as text of at most 161 characters; `None`: not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }

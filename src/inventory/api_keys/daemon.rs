@@ -68,7 +68,7 @@ impl DaemonApiKeys<'_> {
     /// Everything else stays: id, name, network, tags, expiry, and whether the key is enabled.
     ///
     /// # Errors
-    /// Those of [`update`](crate::inventory::Collection::update).
+    /// The errors of [`update`](crate::inventory::Collection::update).
     pub async fn rotate(self, caller: &Caller, id: DaemonApiKeyId) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let text = KeyText::generate(KeyKind::Daemon, &*self.inventory.random)?;
         let replace = |key: &mut DaemonApiKey, batch: &mut Batch| {

@@ -24,7 +24,7 @@ handle! {
 impl UserApiKeys<'_> {
     /// Creates an API key of the caller, or of any user for [the system](crate::access::Caller::system).
     ///
-    /// The caller's level and networks bound those of the key; those of the owner do for the system.
+    /// The key's level and networks are limited to the caller's or, for the system, to the owner's.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -77,8 +77,8 @@ impl UserApiKeys<'_> {
 
     /// Replaces the plaintext of a user API key. The old one is refused from the next request on.
     ///
-    /// Everything else stays: id, name, owner, level, networks, tags, expiry, and whether the key is enabled. Both
-    /// halves of the change are one commit, so that exactly one plaintext is valid at any time.
+    /// Everything else stays: id, name, owner, level, networks, tags, expiry, and whether the key is enabled. One
+    /// commit replaces the verifier, so that exactly one plaintext is valid at any time.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -102,7 +102,7 @@ impl UserApiKeys<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`update`](crate::inventory::Collection::update).
+    /// The errors of [`update`](crate::inventory::Collection::update).
     pub async fn rotate(self, caller: &Caller, id: UserApiKeyId) -> Result<IssuedKey<UserApiKey>, Error> {
         let text = KeyText::generate(KeyKind::User, &*self.inventory.random)?;
         let replace = |key: &mut UserApiKey, batch: &mut Batch| {

@@ -135,7 +135,8 @@ impl CollectionRecord for UserApiKey {
 }
 
 impl Inventory {
-    /// Sets the networks that keys of all networks reach at present. Stored keys do not have them.
+    /// Fills in the present networks of keys that reach all networks. They are not stored with the
+    /// key.
     pub(in crate::inventory) async fn set_present_networks(
         &self,
         keys: &mut [UserApiKey],

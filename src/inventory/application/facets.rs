@@ -20,7 +20,7 @@ const MAX_SORT_FIELDS: usize = 16;
 
 /// The values by which a record of an application is found and ordered, and its references.
 ///
-/// At most 16 fields order a record. It has at most 256 values that find it, references and unique values each.
+/// A record has at most 16 sort fields, and at most 256 values, references and unique values each.
 ///
 /// ```
 /// use toposcope::inventory::{RecordFacets, ReferenceTarget};
@@ -96,20 +96,21 @@ impl RecordFacets {
         Self::default()
     }
 
-    /// Lets lists be ordered by a field: [`ListQuery::order_by_custom`](super::super::ListQuery::order_by_custom) names it.
+    /// Makes lists sortable by a field, with [`ListQuery::order_by_custom`](super::super::ListQuery::order_by_custom).
     ///
     /// Numbers come first, then `false`, `true`, and texts by their first 128 bytes. Null, lists and objects count as missing.
     ///
-    /// The field is written in your program, and never comes from a user: a store has at most 65,535 such names, of all its tenants.
+    /// Use a fixed set of field names, never names from users: a store holds at most 65,535 of them, for all tenants together.
     #[must_use]
     pub fn sorted_by(mut self, field: &'static str, value: impl Into<Value>) -> Self {
         self.sort_fields.insert(field, value.into());
         self
     }
 
-    /// Lets lists be filtered by a value: [`ListQuery::custom`](super::super::ListQuery::custom) has it as text.
+    /// Makes lists filterable by a value, with [`ListQuery::custom`](super::super::ListQuery::custom).
     ///
-    /// A number or a boolean has the text of its JSON. A field may have several values. Null, lists and objects find nothing.
+    /// The filter compares texts; a number or a boolean has the text of its JSON. A field may have several
+    /// values. Null, lists and objects are not indexed.
     #[must_use]
     pub fn found_by(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.terms.push((field.into(), value.into()));
@@ -125,8 +126,8 @@ impl RecordFacets {
 
     /// Refers to a record of the organization, which the caller must reach when the reference is set.
     ///
-    /// Lists can be filtered by its id, as by a value of [`found_by`](Self::found_by). The reference does not keep the record from being
-    /// deleted, and stays as it is then: reading the record tells whether it exists.
+    /// Lists can be filtered by its id, as by a value of [`found_by`](Self::found_by). The reference does not prevent
+    /// the deletion of its target, and is not removed by it: read the target to find out whether it exists.
     #[must_use]
     pub fn refers_to(mut self, field: impl Into<String>, target: ReferenceTarget) -> Self {
         self.references.push((field.into(), target));
@@ -169,7 +170,8 @@ impl RecordFacets {
 
 /// Returns the unique key of a text in a field within an organization.
 ///
-/// Its name is the kind, so that no key of this crate is meant. The beginning of the digest cannot be chosen.
+/// The kind is its name, so that it cannot collide with the unique keys of this crate. No input can choose
+/// the first bytes of the digest.
 fn unique_key(kind: Name, organization: OrganizationId, field: &str, text: &str) -> UniqueKey {
     let digest = Sha256::new().chain_update(organization.as_bytes());
     let digest = digest.chain_update((field.len() as u64).to_be_bytes()).chain_update(field);
@@ -180,7 +182,8 @@ fn unique_key(kind: Name, organization: OrganizationId, field: &str, text: &str)
 impl Inventory {
     /// Checks that the targets of references exist and are within reach of the caller. Adds guards that they still exist.
     ///
-    /// A target out of reach is refused like one that does not exist, so that a reference tells nothing about it.
+    /// A target out of reach is refused like one that does not exist, so that references do not reveal which
+    /// records exist.
     pub(super) async fn check_reference_targets(
         &self,
         caller: &Caller,

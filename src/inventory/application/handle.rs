@@ -55,12 +55,13 @@ impl<T: ApplicationRecord> ApplicationRecords<'_, T> {
         self.0.create(caller, Stored::new(value)).await
     }
 
-    /// Changes the value of a record on behalf of a caller; with a revision, only if the record still has it.
+    /// Changes the value of a record on behalf of a caller. With a revision, it does so only if the record still has
+    /// it.
     ///
     /// `change` is called again if another change is committed first, and an error that it returns ends the update.
     ///
     /// # Errors
-    /// `PreconditionFailed` for another revision; those of [`Collection::update`].
+    /// `PreconditionFailed` for another revision; the errors of [`Collection::update`].
     pub async fn update_value(
         self,
         caller: &Caller,
@@ -78,7 +79,7 @@ impl<T: ApplicationRecord> ApplicationRecords<'_, T> {
     /// Deletes a record on behalf of a caller; with a revision, only if the record still has it.
     ///
     /// # Errors
-    /// `PreconditionFailed` for another revision; those of [`Collection::delete`].
+    /// `PreconditionFailed` for another revision; the errors of [`Collection::delete`].
     pub async fn delete_at(
         self,
         caller: &Caller,

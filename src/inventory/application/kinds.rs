@@ -1,7 +1,7 @@
 //! The kinds of application records that an organization has.
 //!
-//! The first record of a kind notes it. Deletions of networks and organizations read the notes: a program that deletes may
-//! not know the types of another, or of an earlier version.
+//! The first record of a kind stores a note of the kind. Deletions of networks and organizations read these notes,
+//! because the program that deletes may not have the types of other programs or of its own earlier versions.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ struct KnownKind {
 }
 
 impl Inventory {
-    /// Adds to a batch that creates a record what notes its kind, or guards the note.
+    /// Adds the note of a new record's kind to its batch, or a guard of the stored note.
     pub(super) async fn note_kind(
         &self,
         organization: OrganizationId,

@@ -1,7 +1,7 @@
 //! Kinds of records that the host application defines.
 //!
-//! [`Stored`] makes a record of the collections out of an application's value, so that the engine of all collections
-//! applies: rights, tenants, references, policy, revisions, cursors. A store keeps them under the application's kind. Kinds are
+//! [`Stored`] wraps an application's value as a record of a collection, so that the engine of all collections applies:
+//! rights, tenants, references, policy, revisions, cursors. A store keeps them under the application's kind. Kinds are
 //! noted for each organization (`kinds`), because deletions must find records of kinds that no program knows any more.
 
 mod facets;
@@ -136,10 +136,10 @@ pub trait ApplicationRecord:
         None
     }
 
-    /// Returns what the record is found and ordered by, and what it refers to. Default: nothing.
+    /// Returns the values, sort fields and references of the record. Default: none.
     ///
-    /// It must follow from the record alone. Records that were stored before it has changed are found as before until they are
-    /// stored again.
+    /// They must follow from the record alone. After a change of this method, stored records keep their former facets
+    /// until they are stored again.
     fn facets(&self) -> RecordFacets {
         RecordFacets::new()
     }

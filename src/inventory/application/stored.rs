@@ -24,7 +24,7 @@ const MAX_NAME: usize = 200;
 /// The maximum number of records on a page.
 const MAX_PAGE: usize = 1_000;
 
-/// A record of an application, with what the inventory sets.
+/// An application's value as a record, with the fields that the inventory sets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stored<T> {
@@ -41,7 +41,8 @@ pub struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// A record with this value, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
+    /// Creates a record of a value for [`Collection::create`](crate::inventory::Collection::create), which
+    /// sets the other fields.
     #[must_use]
     pub fn new(value: T) -> Self {
         let now = Timestamp::now();
@@ -167,8 +168,8 @@ impl<T: ApplicationRecord> CollectionRecord for Stored<T> {
         if json.len() > MAX_BYTES {
             return Err(ErrorKind::TooLarge { entity: Self::ENTITY, limit: MAX_BYTES }.into());
         }
-        // A value that reads as another one or not at all would be lost, such as an infinite number, or lists within lists beyond
-        // what a reader follows. What is stored has one level more than the value.
+        // Values that JSON cannot represent would be lost, such as infinite numbers, or lists nested deeper than a
+        // decoder accepts. The check decodes the whole record, which is one level deeper than the value.
         let stored = serde_json::to_vec(self).map_err(Error::internal)?;
         match serde_json::from_slice::<Self>(&stored) {
             Ok(read) if read.value == self.value => Ok(()),

@@ -97,8 +97,9 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Collection::get`](crate::inventory::Collection::get) and [`Collection::create`](crate::inventory::Collection::create); `NetworkMismatch` if the network would
-    /// change; the errors of `change`.
+    /// The errors of [`Collection::get`](crate::inventory::Collection::get) and
+    /// [`Collection::create`](crate::inventory::Collection::create); `NetworkMismatch` if the network would change; the
+    /// errors of `change`.
     pub async fn update(
         self,
         caller: &Caller,
@@ -113,7 +114,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
     /// Deletes a record on behalf of a caller.
     ///
     /// # Errors
-    /// Those of [`get`](crate::inventory::Collection::get); `InUse` while another record depends on it.
+    /// The errors of [`get`](crate::inventory::Collection::get); `InUse` while another record depends on it.
     pub async fn delete(self, caller: &Caller, id: T::Id) -> Result<(), Error> {
         self.delete_if(caller, id, |_| Ok(())).await
     }
@@ -123,7 +124,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
     /// `check` receives the record that would be deleted; an error that it returns ends the deletion.
     ///
     /// # Errors
-    /// Those of [`Collection::get`](crate::inventory::Collection::get); `InUse` while another record depends on it; the errors of `check`.
+    /// The errors of [`Collection::get`](crate::inventory::Collection::get); `InUse` while another record depends on it; the errors of `check`.
     pub async fn delete_if(
         self,
         caller: &Caller,
@@ -167,7 +168,7 @@ impl<T: Resource + Switchable> Collection<'_, T> {
     /// enabled share can be opened, unless it has expired.
     ///
     /// # Errors
-    /// Those of [`update`](crate::inventory::Collection::update).
+    /// The errors of [`update`](crate::inventory::Collection::update).
     pub async fn enable(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         self.switch(caller, id, true).await
     }
@@ -178,7 +179,7 @@ impl<T: Resource + Switchable> Collection<'_, T> {
     /// commits of at most 1,000. A disabled key is refused, and a disabled share cannot be opened.
     ///
     /// # Errors
-    /// Those of [`update`](crate::inventory::Collection::update).
+    /// The errors of [`update`](crate::inventory::Collection::update).
     pub async fn disable(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         self.switch(caller, id, false).await
     }
@@ -298,7 +299,8 @@ impl Inventory {
         match transaction.attempt(batch).await? {
             Attempt::Committed => Ok(true),
             Attempt::Stale => Ok(false),
-            // A key that the record does not have is taken by a change of what belongs to it.
+            // The key is that of another record of the batch: decide again, because the error would name the
+            // wrong record.
             Attempt::Taken(key) if !facets.unique_keys.contains(&key) => Ok(false),
             Attempt::Taken(_) => {
                 Err(ErrorKind::AlreadyExists { entity: T::ENTITY, name: record.label() }.into())

@@ -12,7 +12,7 @@ use crate::store::{Page, Query, Start, Store, StoreError};
 /// At this size, the cost per record is close to that of any larger page.
 const CHUNK_RECORDS: usize = 128;
 
-/// Size of its records in bytes at which a chunk ends.
+/// Size of its records, in bytes, at which a chunk ends.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// A page, or a list of any length, that is read chunk by chunk.
@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 1024 * 1024;
 /// ids already returned are remembered.
 pub(in crate::inventory) struct ChunkedList {
     store: Arc<dyn Store>,
-    /// Starts where the next page starts.
+    /// The query of the next page.
     query: Query,
     has_page: bool,
     /// Records of the last page that were not read.

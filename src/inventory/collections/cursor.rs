@@ -12,7 +12,8 @@ pub(in crate::inventory) enum CursorPosition {
     /// The start of the list.
     Start,
     After(Cursor),
-    /// After this record, whose sort keys have this digest. They did not fit.
+    /// After this record, whose sort keys have this digest. The keys themselves did not fit
+    /// into the cursor.
     AfterRecord(Uuid, u64),
 }
 
@@ -79,12 +80,12 @@ impl PageCursor {
     }
 }
 
-/// Returns the error for a cursor that is not one of the list.
+/// Returns the error for a cursor that does not belong to the list.
 pub(in crate::inventory) fn invalid_cursor() -> Error {
     Error::invalid("cursor", Problem::InvalidFormat)
 }
 
-/// Computes a number that differs for different values. It is stable within one build only.
+/// Computes a hash of a value, which is stable within one build only.
 pub(in crate::inventory) fn fingerprint(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

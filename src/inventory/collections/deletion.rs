@@ -22,7 +22,7 @@ const MAX_RECORDS: usize = 1_000;
 pub(in crate::inventory) trait Referenced: CollectionRecord {
     /// The kind of the tombstones.
     const TOMBSTONE: Name;
-    /// The relations of links that must be gone before the tombstone is deleted.
+    /// The relations of links that must be removed before the tombstone is deleted.
     const RELATIONS: &'static [Name];
 
     /// Removes the references to a record of the organization.
@@ -33,7 +33,7 @@ pub(in crate::inventory) trait Referenced: CollectionRecord {
     ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// A record that refers to the link's target, without the reference: its facets and body.
+/// Facets and body of a referring record, without the reference.
 pub(in crate::inventory) type Rewritten = (Facets, Bytes);
 
 /// Adds the tombstone of a record to the batch that deletes the record.

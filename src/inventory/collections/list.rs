@@ -196,7 +196,8 @@ impl Inventory {
         readable
     }
 
-    /// Returns where the page of a position starts. `facets` computes those of the record that the position names.
+    /// Returns the start of the page after a position. `facets` computes the facets of the record that the
+    /// position names.
     pub(in crate::inventory) async fn start_of<F>(
         &self,
         position: CursorPosition,
@@ -220,8 +221,8 @@ impl Inventory {
 
     /// Returns the record that a cursor names.
     ///
-    /// Only a record of the list itself is found, so that a cursor reveals nothing about others. Terms do not restrict
-    /// it: they tell nothing about who may see a record, and may have changed since the page was read.
+    /// Only a record of the list itself is found, so that a cursor reveals nothing about others. Filters by terms do
+    /// not apply: they do not decide visibility, and the record's terms may have changed since the page was read.
     ///
     /// # Errors
     /// `Invalid` if the list does not have the record.
@@ -267,7 +268,7 @@ impl Inventory {
 
 /// Returns the position after a record with these facets.
 ///
-/// Fails if its sort keys no longer have this digest, because a record that has moved no longer marks the place.
+/// Fails if its sort keys no longer have this digest, because the record has then moved within the list.
 pub(in crate::inventory) fn position_of(
     id: Uuid,
     facets: &Facets,
@@ -317,7 +318,7 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
     }
 }
 
-/// Returns the network if the query may return records of it.
+/// Returns the network, or nothing if the query excludes it.
 fn visible_among(query: &Query, network: NetworkId) -> Vec<Uuid> {
     let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network.uuid()));
     is_visible.then_some(network.uuid()).into_iter().collect()

@@ -1,8 +1,8 @@
 //! The collections of an organization, and the operations that all kinds of records share.
 //!
-//! [`CollectionRecord`] describes one kind: who may do what, what the server sets, how records are found. The engine in
-//! `list` and `change` derives from it every operation that acts for a caller. A kind adds its own rules in the hooks
-//! of the trait, in a module of its own.
+//! [`CollectionRecord`] describes one kind: the required levels, the fields that the server sets, and the facets. The
+//! engine in `list` and `change` derives from it every operation that acts for a caller. A kind adds its own rules in
+//! the hooks of the trait, in a module of its own.
 
 mod change;
 mod chunked_list;
@@ -105,9 +105,9 @@ impl Requirements {
 pub enum CustomFilters {
     /// The records have no such fields.
     None,
-    /// Those of the inventory's custom index.
+    /// The fields of the inventory's custom index.
     Indexed(IndexedKind),
-    /// Any. The records choose them.
+    /// Any field that the records have among their facets.
     Any,
 }
 
@@ -143,7 +143,7 @@ pub trait CollectionRecord:
     const KIND: Name;
     /// The requirements of the operations.
     const REQUIREMENTS: Requirements;
-    /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
+    /// The other kinds of records from which [`complete`](Self::complete) fills in fields.
     const SHOWN_KINDS: &'static [Name] = &[];
     /// The custom fields by which lists can be filtered and ordered.
     const CUSTOM_FILTERS: CustomFilters = CustomFilters::None;
@@ -178,7 +178,7 @@ pub trait CollectionRecord:
         false
     }
 
-    /// Sets what only the server sets in a new record.
+    /// Sets the fields of a new record that only the server sets.
     fn begin(&mut self, id: Self::Id, organization: OrganizationId, now: Timestamp);
 
     /// Restores the fields that an update cannot change.
@@ -196,7 +196,7 @@ pub trait CollectionRecord:
     /// `Invalid`; `UpdateForbidden`.
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error>;
 
-    /// Validates the values of the record as far as neither the stored record nor the time matters.
+    /// Validates the values whose rules depend on neither the stored record nor the time.
     ///
     /// # Errors
     /// `Invalid`.
@@ -241,7 +241,7 @@ pub trait CollectionRecord:
         ready(())
     }
 
-    /// Writes what must be stored before an update. The policy has allowed the update.
+    /// Commits the writes that must precede an update. The policy has allowed the update.
     fn precede_update<'a>(
         _inventory: &'a Inventory,
         _stored: &'a Self,
@@ -284,7 +284,7 @@ pub trait CollectionRecord:
         ready(Ok(false))
     }
 
-    /// Completes records that were read from the store with what is stored elsewhere.
+    /// Fills in the fields of read records that are stored in other records.
     fn complete<'a>(
         _inventory: &'a Inventory,
         _records: &'a mut [Self],
@@ -292,7 +292,7 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
-    /// Returns the record as it is stored: without what [`complete`](Self::complete) adds.
+    /// Returns the record as stored, without the fields that [`complete`](Self::complete) fills in.
     fn stored(&self) -> Self {
         self.clone()
     }

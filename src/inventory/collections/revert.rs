@@ -1,4 +1,4 @@
-//! Reverting records to what they were.
+//! Reversion of records to former states.
 
 use super::{Collection, Creatable, Resource, not_found};
 use crate::access::Caller;
@@ -12,10 +12,11 @@ pub trait Revertable: Creatable {
 }
 
 impl<T: Resource + Revertable> Collection<'_, T> {
-    /// Makes a record what it was at a position of the history, by a new change.
+    /// Restores the state of a record at a position of the history, by a new change.
     ///
     /// The change is subject to all rules of an [`update`](crate::inventory::Collection::update), or of a
-    /// [`create`](crate::inventory::Collection::create) if the record is gone: the record then gets its former id again.
+    /// [`create`](crate::inventory::Collection::create) if the record no longer exists: the record then gets its former
+    /// id again.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -46,11 +47,11 @@ impl<T: Resource + Revertable> Collection<'_, T> {
 
     /// Reverts a record like [`revert`](Self::revert), if `check` allows it.
     ///
-    /// `check` receives the present record, or `None` if the record is gone, and the former one; an error that it returns ends
-    /// the reversion.
+    /// `check` receives the present record, or `None` if it no longer exists, and the former one; an error that it
+    /// returns ends the reversion.
     ///
     /// # Errors
-    /// Those of [`revert`](crate::inventory::Collection::revert), and the errors of `check`.
+    /// The errors of [`revert`](crate::inventory::Collection::revert), and the errors of `check`.
     pub async fn revert_if(
         self,
         caller: &Caller,
@@ -72,7 +73,7 @@ impl<T: Resource + Revertable> Collection<'_, T> {
             outcome => return outcome,
         }
         check(None, &past)?;
-        // A deletion that is under way would remove the references to the record that is to be.
+        // An unfinished deletion would remove the references to the restored record.
         T::finish_deletion(self.inventory, caller, id).await?;
         self.create_with(caller, id, past).await
     }

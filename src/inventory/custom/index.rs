@@ -1,4 +1,4 @@
-//! The custom fields by which hosts are found and ordered.
+//! The custom fields by which hosts and networks are filtered and ordered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum IndexedKind {
     Networks,
 }
 
-/// The custom fields that an inventory indexes. Clones share whether the stored records are indexed.
+/// The custom fields that an inventory indexes. Clones share the notes on completeness.
 #[derive(Clone, Debug, Default)]
 pub(in crate::inventory) struct CustomIndex(Arc<Inner>);
 
@@ -114,7 +114,7 @@ fn text_of(value: &Value) -> Option<String> {
 
 /// Encodes a name and a text, which may be long, as a digest.
 ///
-/// Eight bytes suffice: only a value of the same organization could be confused with another one.
+/// Eight bytes suffice: a collision could only confuse values of the same organization.
 fn digest_of(name: &str, text: &str) -> Vec<u8> {
     let digest = Sha256::new().chain_update(name).chain_update([0]).chain_update(text).finalize();
     digest.iter().take(8).copied().collect()
@@ -132,7 +132,7 @@ fn sort_value(value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::Number(number) => {
             let bits = number.as_f64()?.to_bits();
-            // The bytes of floating-point numbers have their order once the sign is corrected.
+            // With this correction of the sign, the bytes of floating-point numbers sort like the numbers.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             Some([&[1], ordered.to_be_bytes().as_slice()].concat())
         }
@@ -185,11 +185,12 @@ impl Inventory {
 
     /// Indexes custom fields of hosts and networks, by which lists can then be filtered and ordered. Default: none.
     ///
-    /// A record is found by a text exactly, and by a number or a boolean as its JSON has it: `custom.asset_tag=A-17`,
-    /// `custom.rack=7`. All processes that use a store must index the same fields. Records that are stored before a field is
-    /// indexed are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until it has ended, lists
-    /// that need the index fail with [`IndexIncomplete`](crate::inventory::ErrorKind::IndexIncomplete), which the API answers with
-    /// 503. An inventory [without terms](Self::without_host_terms) orders hosts by these fields, and finds none by them.
+    /// A filter matches a text exactly, and a number or a boolean by its JSON: `custom.asset_tag=A-17`,
+    /// `custom.rack=7`. All processes that use a store must index the same fields. Records that are stored before a
+    /// field is indexed are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until
+    /// it has ended, lists that need the index fail with
+    /// [`IndexIncomplete`](crate::inventory::ErrorKind::IndexIncomplete), which the API answers with
+    /// 503. An inventory [without terms](Self::without_host_terms) can order hosts by these fields, but not filter them.
     ///
     /// ```
     /// # use toposcope::access::Caller;

@@ -41,7 +41,8 @@ pub(super) fn check_custom(custom: &Custom) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that a host can have the custom fields of two. Of two fields with one name, the first is meant.
+/// Checks that the joined custom fields of two hosts are within the limits. Of equal names, `own` has the
+/// field.
 ///
 /// # Errors
 /// `Invalid` with the field `custom`.
@@ -55,7 +56,7 @@ pub(super) fn check_joined(own: &Custom, others: &Custom) -> Result<(), Error> {
     check_custom(&joined)
 }
 
-/// Adds the fields that only others have, in the order of their names, as long as all of them are within the limits.
+/// Adds the fields that only `others` has, in the order of their names, as long as they fit within the limits.
 ///
 /// Returns the names of the fields that are left out.
 #[cfg(feature = "discovery")]
@@ -64,7 +65,7 @@ pub(super) fn join(own: &mut Custom, others: Custom) -> Vec<String> {
     if others.is_empty() {
         return left_out;
     }
-    // The braces take the place of one more comma.
+    // Each field counts a comma, of which there is one too many; the two braces therefore add one byte.
     let mut bytes = own.iter().map(|(name, value)| bytes_of(name, value)).sum::<usize>() + 1;
     for (name, value) in others {
         if own.contains_key(&name) {

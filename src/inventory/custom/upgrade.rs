@@ -10,7 +10,7 @@ use crate::store::{Batch, Query, Record, Start};
 const NETWORKS: usize = 128;
 
 impl Inventory {
-    /// Stores the networks of an organization again that have custom fields, as they are, with their present facets.
+    /// Stores an organization's networks with custom fields again, unchanged but with their present facets.
     ///
     /// Returns their number.
     pub(in crate::inventory) async fn upgrade_networks(

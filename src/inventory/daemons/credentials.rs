@@ -1,8 +1,9 @@
 //! The credentials of discoveries that have not ended.
 //!
-//! They are only in the memory of the instance that has received them. Another instance, or this one after a restart,
-//! cannot hand out their discovery: it fails with the error `credentials_lost`, at once if no other process can use the
-//! store, otherwise a minute after an instance has missed them, so that the instance that holds them can be asked.
+//! Only the instance that received them has them, in memory. Another instance, or this one after a restart, cannot hand
+//! out their discovery. The discovery then fails with the error `credentials_lost`: at once if no other process can use
+//! the store, and otherwise one minute after an instance first missed them, so that the daemon's next requests may
+//! reach the instance that holds them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,25 +20,25 @@ const MAX_HELD: usize = 1_000;
 /// The maximum number of discoveries of an organization whose credentials an instance holds.
 const MAX_HELD_BY_ORGANIZATION: usize = 100;
 
-/// The time after which credentials are dropped whose discovery no daemon has asked for, in microseconds.
+/// The time after which an instance drops credentials that no daemon has asked for, in microseconds.
 const MAX_AGE: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// The time after which work without its credentials fails, from when they are first missed, in microseconds.
+/// The time from when credentials are first missed until their discovery fails, in microseconds.
 ///
 /// Daemons ask every 30 s, so that one that alternates between instances reaches the one that holds them.
 pub(super) const GRACE_MICROS: i64 = 60 * 1_000_000;
 
-/// The error of work whose credentials are gone.
+/// The error of a discovery whose credentials no instance holds.
 pub(super) const CREDENTIALS_LOST: &str = "credentials_lost";
 
-/// The time between two looks for organizations that another instance has deleted, in microseconds.
+/// The time between two checks for organizations that another instance has deleted, in microseconds.
 const LOOK_INTERVAL: i64 = 60 * 1_000_000;
 
 /// The credentials that an instance holds, by discovery.
 #[derive(Debug, Default)]
 pub(in crate::inventory) struct HeldCredentials {
     held: Mutex<HashMap<DiscoveryId, Held>>,
-    /// When the instance last looked for deleted organizations, in microseconds.
+    /// When the instance last checked for deleted organizations, in microseconds of Unix time.
     looked_at: AtomicI64,
 }
 
@@ -107,7 +108,7 @@ impl HeldCredentials {
         Ok(Holding { held: self, discovery })
     }
 
-    /// Drops what is too old.
+    /// Drops the credentials that are too old.
     fn prune(&self, now: Timestamp) {
         self.lock().retain(|_, held| held.since.plus_micros(MAX_AGE) > now);
     }
@@ -117,7 +118,7 @@ impl HeldCredentials {
         self.lock().values().map(|held| held.organization).collect()
     }
 
-    /// Returns whether it is time to look for deleted organizations, and notes that the caller does.
+    /// Returns whether a check for deleted organizations is due, and notes that the caller makes it.
     fn is_look_due(&self, now: Timestamp) -> bool {
         let (before, now) = (self.looked_at.load(Ordering::Relaxed), now.unix_micros());
         (now.saturating_sub(before) >= LOOK_INTERVAL || now < before)

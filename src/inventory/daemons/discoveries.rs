@@ -232,7 +232,7 @@ impl DiscoveryJobs<'_> {
     /// A daemon that already has the work is informed when it next asks for work.
     ///
     /// # Errors
-    /// Those of [`Collection::get`](crate::inventory::Collection::get).
+    /// The errors of [`Collection::get`](crate::inventory::Collection::get).
     pub async fn cancel(self, caller: &Caller, id: DiscoveryId) -> Result<Discovery, Error> {
         let cancel = |discovery: &mut Discovery, _: &mut Batch| {
             discovery.cancel(self.inventory.now());

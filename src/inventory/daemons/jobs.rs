@@ -14,16 +14,16 @@ use crate::model::{
 };
 use crate::store::{Batch, Link, Record};
 
-/// The time after which work without an update, and a daemon that sends no requests, count as lost, in microseconds.
+/// The time after which work without an update and a silent daemon count as lost, in microseconds.
 const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// The number of times that a job is handed out.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The error of a job that was handed out three times, and the last time without an end.
+/// The error of a job that was handed out three times and never ended.
 const NO_PROGRESS: &str = "no_progress";
 
-/// The error of a job that was handed out three times, and whose daemon has started again.
+/// The error of a job that was handed out three times and whose daemon has restarted.
 const DAEMON_RESTARTED: &str = "daemon_restarted";
 
 /// An open discovery with its record.
@@ -84,7 +84,8 @@ impl Inventory {
         selection
     }
 
-    /// Returns a discovery whose credentials this instance does not hold, as it is to be stored if it changes.
+    /// Returns the change of a discovery whose credentials this instance does not hold; `None`: it stays as
+    /// it is.
     fn without_credentials(&self, discovery: &Discovery, now: Timestamp) -> Option<Discovery> {
         let mut changed = discovery.clone();
         match discovery.credentials_lost_at {
@@ -98,7 +99,7 @@ impl Inventory {
         Some(changed)
     }
 
-    /// Adds to a batch that a daemon no longer has the work that it was given. Returns the discoveries that end.
+    /// Adds the return of a daemon's work to the queue to a batch. Returns the discoveries that end instead.
     pub(super) async fn return_work(
         &self,
         caller: &DaemonCaller,
@@ -180,7 +181,7 @@ fn holder_of<'d>(
     if id == asking.id { Some(asking) } else { holders.get(&id).map(|(_, holder)| holder) }
 }
 
-/// Returns whether work was handed out, and its daemon has neither stated progress nor reported anything for too long.
+/// Returns whether work was handed out, and its daemon has neither stated progress nor reported for too long.
 fn is_stalled(discovery: &Discovery, holder: Option<&DiscoveryDaemon>, now: Timestamp) -> bool {
     let reported = holder.and_then(|holder| holder.last_report_at);
     let heard_of = reported.map_or(discovery.updated_at, |reported| reported.max(discovery.updated_at));

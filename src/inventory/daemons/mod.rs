@@ -43,9 +43,9 @@ handle! {
 impl Daemons<'_> {
     /// Records that a daemon has started, with its version.
     ///
-    /// A daemon that starts knows nothing of the work that it has had. The work returns to the queue, for the same
-    /// daemon, or fails with the error `daemon_restarted` if it has been handed out three times. If the daemon was only
-    /// cut off and goes on with it, its next update takes the work back.
+    /// A daemon that starts has lost its work. The work returns to the queue, for the same daemon, or fails with the
+    /// error `daemon_restarted` if it has been handed out three times. If the daemon was only cut off and goes on with
+    /// it, its next update takes the work back.
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
@@ -87,7 +87,7 @@ impl Daemons<'_> {
 }
 
 impl Inventory {
-    /// Records that a daemon has reported something, at most once a minute. Does nothing for any other id.
+    /// Records the time of a daemon's report, at most once a minute. Does nothing for any other id.
     pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: DaemonId) -> Result<(), Error> {
         let now = self.now();
         let is_recent = |at: Timestamp| at.plus_micros(REPORT_INTERVAL) > now;
@@ -161,7 +161,7 @@ impl Inventory {
     }
 }
 
-/// Adds a contact of a daemon to a batch, with what changes by it.
+/// Adds a contact of a daemon, and the change that comes with it, to a batch.
 fn put_contact(
     caller: &DaemonCaller,
     record: &Record,
@@ -173,7 +173,7 @@ fn put_contact(
     let mut stored = daemon.clone();
     daemon.is_unreachable = false;
     change(daemon);
-    // Reports are contact, and no change.
+    // A report counts as a contact, but does not change `updated_at`.
     stored.last_report_at = daemon.last_report_at;
     if *daemon != stored {
         daemon.updated_at = now;
@@ -194,7 +194,7 @@ impl Daemons<'_> {
     /// Reconciles a report like [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile), on behalf of a
     /// daemon. The network must be the daemon's.
     ///
-    /// Existing hosts never become one: a device that has identities of several is ambiguous.
+    /// Existing hosts are never merged: a device that has identities of several is ambiguous.
     ///
     /// # Errors
     /// `AccessDenied` for another network than the daemon's; otherwise those of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).

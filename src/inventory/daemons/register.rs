@@ -135,7 +135,7 @@ impl Daemons<'_> {
 }
 
 impl Inventory {
-    /// Checks that the daemons of a key have no more open work than one key may have, with some more.
+    /// Checks that the open work of a key's daemons, plus `more`, is within the limit of a key.
     async fn check_share_of_key(&self, caller: &DaemonCaller, more: u64) -> Result<(), Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
         let of_key = Query {
@@ -184,7 +184,7 @@ impl Inventory {
         Ok(self.get(daemon_api_key_record_key(key)).await?.is_none())
     }
 
-    /// Refuses another daemon if the network has as many as it may have.
+    /// Refuses another daemon if the network has the maximum number of them.
     async fn check_daemons(&self, caller: &DaemonCaller) -> Result<(), Error> {
         let daemons = on_network(DAEMON, caller.organization_id, caller.network_id);
         self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await

@@ -1,6 +1,6 @@
 //! The queue of the discovery jobs of a network.
 //!
-//! It hands out jobs, stores their progress, and hands out again the jobs of daemons that have vanished.
+//! It hands out jobs, stores their progress, and hands out the jobs of lost daemons again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Daemons<'_> {
         let mut transaction = self.inventory.transaction(caller, Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
-            // All daemons of a network want the same first discovery.
+            // All daemons of a network compete for the same first discovery.
             let of_network = Key::new(DISCOVERY, caller.network_id.uuid());
             if !transaction.enter(BTreeSet::from([of_network, daemon_record_key(id)])).await? {
                 continue;
@@ -73,7 +73,7 @@ impl Daemons<'_> {
             let mut batch = Batch::new();
             let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
             let is_ready = status.is_ready.unwrap_or_else(|| !jobs::is_scanning(&open, &daemon, now));
-            // A daemon that stops its work would drop the next.
+            // A daemon that is about to stop its work would drop the next one as well.
             let selection = if is_ready && !is_cancelled {
                 self.inventory.select_work(&open, &holders, &daemon, now)
             } else {
@@ -142,7 +142,7 @@ impl Inventory {
         let own = Query { ids: Some(vec![update.session_id.uuid()]), ..own };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
         let discovery: Discovery = decode(&record)?;
-        // A daemon that has lost its connection, and so its work, goes on with it.
+        // A daemon that lost its connection, and whose work was therefore queued again, may go on with it.
         let was_given = discovery.handed_out_at.is_some() || discovery.attempts > 0;
         let is_held = discovery.daemon_id == Some(update.daemon_id) && was_given;
         Ok((is_held && discovery.is_open()).then_some((record, discovery)))

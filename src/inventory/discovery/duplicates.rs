@@ -16,7 +16,7 @@ const MAX_COMPARED: usize = 4_096;
 /// Maximum number of values that one report is warned about.
 const MAX_VALUES: usize = 10_000;
 
-/// What is known of the values that several hosts have.
+/// Progress of the search for duplicate values, for one report.
 #[derive(Debug, Default)]
 pub(super) struct Duplicates {
     /// The values that the answer counts already.

@@ -1,5 +1,6 @@
-//! Finding hosts by their identities, and the claims that name them; and the devices that others name: neighbors by LLDP
-//! and CDP, and entries of ARP caches.
+//! Lookup of hosts by their identities, and of the claims that name them.
+//!
+//! It also lists the devices that claims name: neighbors by LLDP and CDP, and entries of ARP caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -161,7 +162,7 @@ pub(super) fn naming_tables(tables: Tables) -> Option<Tables> {
 
 /// Returns the devices that the tables name, each once, in a stable order.
 ///
-/// A forwarding database names none: a MAC address behind a port says nothing of a device.
+/// A forwarding database names none: a MAC address behind a port alone does not describe a device.
 pub(super) fn devices_named_by(tables: &Tables) -> Vec<Device> {
     let lldp = tables.lldp.iter().flat_map(|table| &table.rows).map(by_lldp);
     let cdp = tables.cdp.iter().flat_map(|table| &table.rows).map(by_cdp);

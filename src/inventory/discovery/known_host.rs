@@ -1,4 +1,4 @@
-//! The stored records of a host, decoded. A report reads the same hosts again and again, so that decoded ones are kept.
+//! The stored records of a host, decoded. They are cached, because a report reads the same hosts repeatedly.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct HostRecords {
 /// The claims of a host by their kinds.
 pub(super) type Claims = BTreeMap<TableKind, ClaimedTable>;
 
-/// A host with what discovery knows of it.
+/// A host with its discovery state and claims.
 #[derive(Clone, Debug)]
 pub(super) struct KnownHost {
     pub(super) host: Host,
@@ -67,8 +67,8 @@ impl KnownHost {
 
     /// Takes over everything of another host.
     ///
-    /// Returns what replaces the parts that both have, and the names of the custom fields that are left out because all of
-    /// them would exceed the limits.
+    /// Returns the replacements of the parts that both have, and the names of the custom fields that are left out
+    /// because all of them would exceed the limits.
     pub(super) fn absorb(
         &mut self,
         place: NetworkHost,
@@ -101,7 +101,7 @@ impl KnownHost {
     }
 }
 
-/// Returns what discovery knows of a host that it has not described yet.
+/// Returns the initial state of a host that discovery has not described yet.
 fn new_discovery(place: NetworkHost, host: &Host) -> HostDiscovery {
     HostDiscovery {
         organization_id: place.organization,
@@ -120,7 +120,7 @@ const MAX_DOCUMENT: usize = 4 * 1024 * 1024;
 
 /// Hosts that were decoded, by id.
 ///
-/// A report reads the same hosts again and again: to recognize a device, to merge it, and to find its neighbors.
+/// A report reads the same hosts repeatedly: to recognize a device, to merge it, and to find its neighbors.
 #[derive(Debug, Default)]
 pub(super) struct DecodedHosts {
     hosts: HashMap<HostId, Decoded>,
@@ -165,7 +165,7 @@ impl DecodedHosts {
         self.hosts.insert(host.id, Decoded { version, bytes, host });
     }
 
-    /// Takes a host out that is about to change.
+    /// Removes a host that is about to change from the cache, and returns it.
     pub(super) fn take(&mut self, host: Arc<Host>) -> Host {
         self.forget(host.id);
         Arc::unwrap_or_clone(host)

@@ -1,15 +1,16 @@
 //! Discovery: reports of scanners, devices and daemons become hosts and claims.
 //!
 //! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device
-//! is recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are
-//! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
-//! those whose claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that
-//! neighbor caches state ([`caches`]). Every other change of hosts is followed in the same way
-//! ([`neighbors::follow`]), as one of its [effects](super::effects).
+//! is recognized among them, its values are merged into its host ([`plan`]), and host, state and claims are committed
+//! together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for those whose
+//! claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that neighbor
+//! caches state ([`caches`]). Every other change of hosts is followed in the same way ([`neighbors::follow`]), as one
+//! of its [effects](super::effects).
 //!
 //! Beside a host, discovery stores ([`records`]):
-//! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
-//! - its *claims*: a table of each kind with what was reported by it and is not superseded.
+//! - its *state*: the host as discovery wrote it last, the edits and deletions of users, and the time at which each
+//!   part was seen,
+//! - its *claims*: a table of each kind with the rows that it reported and that are not superseded.
 
 mod caches;
 mod claims;
@@ -64,7 +65,7 @@ use crate::wire::DiscoveryReport;
 const DEVICES_PER_CHUNK: usize = 64;
 
 handle! {
-    /// Discovery: what scanners and devices report, and the hosts that it becomes.
+    /// Discovery: reports of scanners, devices and daemons, and the hosts that they become.
     pub struct Reconciliation = discovery;
 }
 

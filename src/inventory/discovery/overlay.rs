@@ -15,7 +15,7 @@ use crate::store::{
     Start, Store, StoreError, UniqueKey, Version, Write,
 };
 
-/// Reads from a store and from what was committed to the overlay.
+/// Reads from a store, and from the commits to the overlay.
 ///
 /// Conditions on records that the overlay has not written are checked in the store beneath. The overlay serves one
 /// task.
@@ -29,12 +29,12 @@ pub(super) struct Overlay {
 /// overlay may hide thousands.
 const MAX_LISTED_ONE_BY_ONE: u64 = 64;
 
-/// The keys of what was committed to the overlay.
+/// The keys of the records that were committed to the overlay.
 #[derive(Default)]
 struct WrittenKeys {
-    /// Each with whether its record was deleted.
+    /// Each key, and whether its record was deleted.
     all: HashMap<Key, bool>,
-    /// Those of which the store beneath may have a record. It has none if the record was new.
+    /// The keys that the store beneath may have, too: all but those of records that are new in the overlay.
     may_hide: BTreeSet<Key>,
 }
 
@@ -148,7 +148,8 @@ impl Store for Overlay {
     /// Merges both lists by id, the only order that discovery asks for.
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         let (max_bytes, query) = (query.max_bytes, &Query { max_bytes: None, ..query.clone() });
-        // Of the records after a cursor, only the list itself knows the first.
+        // Only the merged list determines which records come after a cursor, so a list with a cursor has no
+        // limit here.
         let own_limit = query.limit.filter(|_| query.start == Start::Offset(0));
         let own = Query { limit: own_limit, start: Start::Offset(0), ..query.clone() };
         let own = self.written.list(&own).await?;

@@ -96,7 +96,7 @@ pub(super) fn stale_filter() -> TermFilter {
 
 /// A state or a claim as it is stored.
 ///
-/// It takes less memory than what it was made from.
+/// It takes less memory than its source.
 #[derive(Debug)]
 pub(super) struct EncodedRecord {
     key: Key,
@@ -167,7 +167,7 @@ pub(super) fn put_state(
     Ok(())
 }
 
-/// Returns the first bytes of an address, by which neighbor caches are found: a /24 of IPv4, a /64 of IPv6.
+/// Returns the prefix of an address by which neighbor caches are found. It is a /24 of IPv4 or a /64 of IPv6.
 ///
 /// A cache has few networks and many addresses.
 pub(super) fn block_value(address: IpAddr) -> Vec<u8> {

@@ -22,7 +22,7 @@ pub(super) struct ReportedDevice {
 }
 
 impl Inventory {
-    /// Merges a host that a daemon reports into the host that it is, or stores it as a new one.
+    /// Merges a host that a daemon reports into the stored host of the same device, or stores it as a new one.
     pub(in crate::inventory) async fn discover_host(
         &self,
         caller: &DaemonCaller,

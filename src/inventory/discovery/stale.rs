@@ -48,9 +48,9 @@ impl Reconciliation<'_> {
     ///
     /// The caller must be a Member or above who can access the network.
     ///
-    /// A part is stale once three complete tables in a row lack it. Parts that something else of the host needs stay: a
-    /// port or an interface that a service is bound to, and a service that virtualizes something. A part that is
-    /// deleted and reported again appears again. Each host is one commit.
+    /// A part is stale once three complete tables in a row lack it. Parts in use stay: ports and interfaces that a
+    /// service is bound to, and services that virtualize a host or a service. A deleted part that is reported again
+    /// appears again. Each host is one commit.
     ///
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
@@ -170,7 +170,7 @@ impl KnownHost {
     }
 }
 
-/// Removes the parts that are gone, and returns their number.
+/// Removes the parts that `is_gone` selects, and returns their number.
 fn retain<P>(parts: &mut Vec<P>, mut is_gone: impl FnMut(&P) -> bool) -> u64 {
     let before = parts.len();
     parts.retain(|part| !is_gone(part));
@@ -197,7 +197,7 @@ fn bound_parts(host: &Host) -> HashSet<Uuid> {
     bound
 }
 
-/// Clears the references of interface entries to parts that are gone.
+/// Clears the references of interface entries to removed parts.
 fn forget(host: &mut Host, gone: &HashSet<Uuid>) {
     for entry in &mut host.if_entries {
         entry.interface_id = entry.interface_id.filter(|id| !gone.contains(&id.uuid()));
@@ -212,7 +212,7 @@ const STALE_AFTER_MICROS: i64 = 7 * 24 * 3_600_000_000;
 const MAX_MARKED: usize = 1_024;
 
 impl Reconciler {
-    /// Marks the hosts of the network as stale that no report has shown in the seven days before this one.
+    /// Marks hosts of the network as stale that no report has shown in the seven days before this one.
     pub(super) async fn mark_stale_hosts(&self) -> Result<(), Error> {
         let limit = self.observed_at.plus_micros(-STALE_AFTER_MICROS).start_of_hour();
         self.inventory.mark_stale_hosts((self.organization, self.network), limit).await

@@ -1,4 +1,4 @@
-//! The effects on what discovery stores.
+//! The effects on the records of discovery.
 
 use async_trait::async_trait;
 
@@ -9,7 +9,8 @@ use crate::inventory::{Error, Inventory};
 use crate::model::Subnet;
 use crate::store::Batch;
 
-/// Deletes the states and claims of hosts that are deleted or move to another network, where they would mean nothing.
+/// Deletes the states and claims of hosts that are deleted or move to another network. They have no meaning
+/// there.
 #[derive(Debug)]
 pub(super) struct StatesAndClaims;
 

@@ -57,7 +57,7 @@ pub(super) const HOST_EFFECTS: &[&dyn HostEffect] = &[
 /// An effect of changes of subnets on records that depend on them.
 #[async_trait]
 trait SubnetEffect: fmt::Debug + Send + Sync {
-    /// Adds what must be written when a subnet is deleted or gets other addresses to the batch of the change.
+    /// Adds the writes to the batch of a change by which a subnet is deleted or gets other addresses.
     fn before_removal(
         &self,
         _inventory: &Inventory,
@@ -84,7 +84,7 @@ const SUBNET_EFFECTS: &[&dyn SubnetEffect] = &[
     &discovery::SubnetsOfInterfaces,
 ];
 
-/// Adds what must be written when a subnet is deleted or gets other addresses to the batch of the change.
+/// Adds the writes to the batch of a change by which a subnet is deleted or gets other addresses.
 pub(super) fn before_subnet_removal(
     inventory: &Inventory,
     subnet: &Subnet,

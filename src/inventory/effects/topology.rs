@@ -1,4 +1,4 @@
-//! The effects on what users enter for topologies.
+//! The effects on the records that users enter for topologies.
 
 use async_trait::async_trait;
 
@@ -27,7 +27,7 @@ impl HostEffect for ManualLinks {
     }
 }
 
-/// Removes the positions of nodes that are gone.
+/// Removes the positions of nodes that no longer exist.
 #[derive(Debug)]
 pub(super) struct PinnedPositions;
 

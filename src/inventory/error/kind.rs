@@ -169,7 +169,7 @@ pub enum ErrorKind {
         /// The id of the record.
         id: Uuid,
     },
-    /// The history has no longer the entry of a position: it was removed, or the store was restored.
+    /// The history no longer has the entry of a position: it was removed, or the store was restored.
     #[error(
         "The history has no longer this position; read the records again, and go on from the newest one."
     )]
@@ -220,7 +220,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// An organization among which a client chooses.
+/// One of the organizations among which a client must choose.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct OrganizationChoice {

@@ -33,7 +33,7 @@ pub struct Error(Box<Inner>);
 #[error("{kind}")]
 struct Inner {
     kind: ErrorKind,
-    /// Where in the request the error is, if the kind does not say it.
+    /// The path of the value in the request, if the kind does not contain it.
     field: Option<String>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// Names the value that an error concerns whose kind does not name it.
+    /// Sets the path of the value that the error concerns, for kinds without a path.
     pub(crate) fn at(mut self, field: String) -> Self {
         self.0.field = Some(field);
         self

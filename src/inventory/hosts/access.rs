@@ -33,7 +33,7 @@ impl Hosts<'_> {
     /// It was encoded when stored, and shares the store's memory.
     ///
     /// # Errors
-    /// Those of [`Hosts::get`](crate::inventory::Hosts::get).
+    /// The errors of [`Hosts::get`](crate::inventory::Hosts::get).
     pub async fn document(self, caller: &Caller, id: HostId) -> Result<Bytes, Error> {
         Ok(without_comma(self.inventory.host_record_as(caller, id).await?.body))
     }

@@ -81,7 +81,7 @@ impl Assignment<'_> {
     /// Sets ids, owners and times of all embedded records, and rewrites the references between them.
     ///
     /// # Errors
-    /// Those of `new_id`.
+    /// The errors of `new_id`.
     pub(super) fn apply(&self, host: &mut Host) -> Result<(), Error> {
         let interfaces = self.assign_ids::<Interface>(host)?;
         let ports = self.assign_ids::<Port>(host)?;

@@ -1,4 +1,4 @@
-//! Changes of hosts: what is written, on which conditions, and what follows.
+//! Changes of hosts: their writes, conditions and effects.
 //!
 //! Hosts do not know the records that depend on them. A change runs the [effects](HostEffect) that the inventory was
 //! created with:
@@ -67,7 +67,7 @@ pub(in crate::inventory) trait HostEffect: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Adds what must be written with the change, and its guards, to the batch of the change.
+    /// Adds the writes and guards of the effect to the batch of the change.
     ///
     /// Returns whether [`after_commit`](Self::after_commit) is to follow.
     async fn before_commit(
@@ -179,8 +179,8 @@ impl Inventory {
         Ok(attempt)
     }
 
-    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch and
-    /// without effects.
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with the writes in the batch
+    /// and without effects.
     pub(in crate::inventory) async fn commit_hosts(
         &self,
         change: &HostChange<'_>,

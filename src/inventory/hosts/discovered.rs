@@ -18,7 +18,7 @@ use crate::store::{Query, Record};
 impl Inventory {
     /// Returns a reported host in the form that discovery takes.
     ///
-    /// The host is checked, has ids, and has nothing that a daemon may not report.
+    /// The host is checked, has ids, and has only values that a daemon may report.
     pub(in crate::inventory) async fn reported_host(
         &self,
         caller: &DaemonCaller,

@@ -53,18 +53,18 @@ const MIN_INTERFACE_BYTES: usize = 192;
 const MIN_PORT_BYTES: usize = 192;
 const MIN_IF_ENTRY_BYTES: usize = 512;
 
-/// Returns a number of bytes that a host's document has at least.
+/// Returns a lower bound of the size of a host's document, in bytes.
 const fn least_size(host: &Host) -> usize {
     MIN_INTERFACE_BYTES * host.interfaces.len()
         + MIN_PORT_BYTES * host.ports.len()
         + MIN_IF_ENTRY_BYTES * host.if_entries.len()
 }
 
-/// Bytes that are written up to a maximum, in turns.
+/// A buffer of bounded size, which yields the thread's turn to other organizations while it grows.
 struct Bounded {
     bytes: Vec<u8>,
     max: usize,
-    /// The number of bytes after which other organizations may work.
+    /// The number of bytes at which it yields next.
     turn_end: usize,
 }
 
@@ -126,7 +126,7 @@ pub(in crate::inventory) struct EncodedHost {
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<TagId, String>,
     encoder: HostEncoder,
-    /// The ids of the interface entries that the host had when it was encoded, if they were dropped since.
+    /// The ids of the host's interface entries at its encoding, if the entries were dropped since.
     dropped_entries: Vec<IfEntryId>,
     /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,
@@ -169,7 +169,7 @@ impl HostEncoder {
         ErrorKind::TooLarge { entity: Entity::Host, limit }.into()
     }
 
-    /// Checks by the number of its parts that a host is not too large in any case. This takes no memory.
+    /// Refuses a host that its number of parts alone makes too large. This takes no memory.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -199,7 +199,7 @@ impl HostEncoder {
 }
 
 impl EncodedHost {
-    /// Drops the interface entries, which may take much memory, for a host that is committed once and not looked at.
+    /// Drops the interface entries, which may take much memory. Only their ids are needed for the commit.
     #[cfg(feature = "discovery")]
     pub(in crate::inventory) fn without_entries(mut self) -> Self {
         self.dropped_entries =

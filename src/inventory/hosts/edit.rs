@@ -13,7 +13,7 @@ use crate::inventory::{Error, Inventory};
 use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
 
-/// A host to be changed, with what is known of it as stored.
+/// A host to be changed, with its record and summary as stored.
 #[derive(Debug)]
 pub(super) struct StoredHost {
     pub(super) record: Record,

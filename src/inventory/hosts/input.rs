@@ -23,7 +23,7 @@ use crate::model::{
 /// The position of a part that the request leaves to the server.
 const UNPLACED: i64 = i64::MIN;
 
-/// Parses a host, and checks values that are valid or not by themselves. Missing ids are nil, and all times are unset.
+/// Parses a host, and checks the values that need no other record. Missing ids are nil, and all times are unset.
 ///
 /// # Errors
 /// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
@@ -34,7 +34,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
         name: Option<IgnoredAny>,
     }
     let host = parse_host_changes(json)?;
-    // Hardly any host has these values, but for one that lacks them.
+    // Only hosts that lack a field, or give an empty value, need the second pass that distinguishes both.
     if host.network_id.is_nil() || host.name.is_empty() {
         let Required { network_id, name } = parse_object(json)?;
         for (field, given) in [("network_id", network_id), ("name", name)] {
@@ -44,10 +44,11 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
     Ok(host)
 }
 
-/// Parses a host like [`parse_host`] of which any field may be missing. Such a field has no meaning.
+/// Parses a host like [`parse_host`], except that any field may be missing. The value of a missing field has
+/// no meaning.
 ///
 /// # Errors
-/// Those of [`parse_host`].
+/// The errors of [`parse_host`].
 pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
     let mut host: Host = parse_given(json)?;
     for (index, interface) in host.interfaces.iter_mut().enumerate() {
@@ -69,7 +70,7 @@ pub(super) fn parse_given<T: Given>(json: &[u8]) -> Result<T, Error> {
     parse_object(json).map(|Input(given)| given)
 }
 
-/// Gives a part without a position that of a part to be placed behind the others.
+/// Sets the position of a part without one, so that it is placed behind the others.
 pub(super) const fn place_last(position: &mut i64) {
     if *position == UNPLACED {
         *position = i64::MAX;
@@ -134,13 +135,13 @@ fn place(position: &mut i64, index: usize) {
 
 /// A record, or a value of one, as requests carry it.
 pub trait Given: Sized {
-    /// Reads the value that a request has.
+    /// Reads the value from a request.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
 /// A value that requests may leave out.
 pub(in crate::inventory) trait Omissible: Given {
-    /// Returns the value that a request leaves out.
+    /// Returns the default of a value that a request leaves out.
     fn omitted() -> Self;
 }
 
@@ -306,7 +307,7 @@ pub(in crate::inventory) enum BindingType {
 }
 
 impl BindingType {
-    /// Returns what a binding of this type with these ids is bound to.
+    /// Returns the target of a binding of this type with these ids.
     pub(in crate::inventory) fn target(
         self,
         port_id: Option<PortId>,

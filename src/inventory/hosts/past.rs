@@ -1,9 +1,10 @@
 //! Lists of hosts as they were.
 //!
-//! Most hosts have not changed since: their order is that of the present list. Those that have changed are put with their
-//! former facets into a store in memory, which filters them by the very query of the present list. The page is then in order of a
-//! second store in memory, with the changed hosts that match and the unchanged ones that may come between them. So filters and
-//! orders have one definition, and the work follows the number of changes since.
+//! Most hosts have not changed since the moment: their order is that of the present list. The changed hosts are put
+//! with their former facets into a store in memory, which filters them by the same query as the present list. A second
+//! store in memory then orders the page: it has the changed hosts that match and the unchanged ones that may come
+//! between them. Filters and orders thus have one definition, and the work grows with the number of changes since the
+//! moment.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -118,7 +119,7 @@ impl Inventory {
         let organization = whole.organization.map(Into::into).unwrap_or_default();
         let mut facets = self.host_encoder(organization).facets(host);
         self.custom_index.add_to(&mut facets, &host.custom);
-        // They are found by the store of all hosts alone.
+        // Unique keys are looked up in the inventory's own store only.
         facets.unique_keys = Vec::new();
         facets
     }
@@ -136,7 +137,8 @@ impl Inventory {
             Start::Offset(_) => None,
             after => Some(self.present_ids(&Query { start: after.clone(), ..whole.clone() }).await?),
         };
-        // What changes from now on is known to be unchanged until these lists were read.
+        // Caught up after the lists were read, so that every host that changed before or while they were read
+        // counts as changed.
         past.catch_up().await?;
         let unchanged = |ids: Vec<HostId>| ids.into_iter().filter(|id| !past.has_changed(*id));
         let present: Vec<HostId> = unchanged(present).collect();
@@ -152,7 +154,8 @@ impl Inventory {
         let page = MemoryStore::new();
         let matching = self.add_matching(past, whole, &changed, &page).await?;
         let total = (present.len() + matching) as u64;
-        // Unchanged hosts that more changed ones than there are would have to follow are before the page.
+        // At most `matching` hosts of the former list are not among the unchanged ones, so this many
+        // unchanged hosts are certainly before the page.
         let (candidates, skipped) = match (&following, &start) {
             (Some(following), _) => (following.as_slice(), 0),
             (None, Start::Offset(offset)) => {
@@ -229,7 +232,7 @@ impl Inventory {
     }
 }
 
-/// Returns whether a query looks at the times of the last changes.
+/// Returns whether a query filters or orders by the times of the last changes.
 fn has_times(query: &Query) -> bool {
     let time = sort_name(HostOrderField::UpdatedAt);
     query.order.iter().any(|order| order.name == time) || query.keys.iter().any(|filter| filter.name == time)

@@ -1,4 +1,4 @@
-//! Reverting hosts to what they were.
+//! Reversion of hosts to former states.
 
 use std::slice;
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use crate::model::{ChangePosition, ChangedEntity, Host, HostId, Permission, Reco
 const MAX_ATTEMPTS: usize = 16;
 
 impl Hosts<'_> {
-    /// Makes a host what it was at a position of the history, by a new change.
+    /// Restores the state of a host at a position of the history, by a new change.
     ///
-    /// The change is subject to all rules of an [`update`](Self::update), or of a [`create`](Self::create) if the host is gone: the
-    /// host then gets its former id again. Parts get their former ids again, unless other hosts have them.
+    /// The change is subject to all rules of an [`update`](Self::update), or of a [`create`](Self::create) if the host
+    /// no longer exists: the host then gets its former id again. Parts get their former ids again, unless other hosts
+    /// have them.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -43,7 +44,7 @@ impl Hosts<'_> {
     /// ```
     ///
     /// # Errors
-    /// `NotFound` if the host did not exist at the position, and those of [`update`](Self::update) and
+    /// `NotFound` if the host did not exist at the position, and the errors of [`update`](Self::update) and
     /// [`create`](Self::create). `Invalid` for a position that is not one of this organization.
     pub async fn revert(self, caller: &Caller, id: HostId, position: &ChangePosition) -> Result<Host, Error> {
         self.revert_if(caller, id, position, |_, _| Ok(())).await
@@ -51,11 +52,11 @@ impl Hosts<'_> {
 
     /// Reverts a host like [`revert`](Self::revert), if `check` allows it.
     ///
-    /// `check` receives the present host, or `None` if the host is gone, and the former one; an error that it returns ends
-    /// the reversion.
+    /// `check` receives the present host, or `None` if it no longer exists, and the former one; an error that it
+    /// returns ends the reversion.
     ///
     /// # Errors
-    /// Those of [`revert`](Self::revert), and the errors of `check`.
+    /// The errors of [`revert`](Self::revert), and the errors of `check`.
     pub async fn revert_if(
         self,
         caller: &Caller,
@@ -85,7 +86,7 @@ impl Hosts<'_> {
 }
 
 impl Inventory {
-    /// Creates a host that is gone, with its former id.
+    /// Creates a deleted host again, with its former id.
     async fn create_host_again(&self, caller: &Caller, mut host: Host) -> Result<Host, Error> {
         check_host_texts(&host, None)?;
         let (organization, id) = (caller.organization_id(), host.id);

@@ -1,7 +1,7 @@
 //! The texts of hosts and their parts, and the limit of their length.
 //!
-//! The limit applies to what clients and devices send. A longer text that is stored already may stay, so that it keeps
-//! nothing else from being changed.
+//! The limit applies to texts that clients and devices send. A longer text that is stored already may stay, so that
+//! the rest of the host can still be changed.
 
 use crate::inventory::{Error, Problem};
 use crate::model::{Host, HostPart, MAX_TEXT, Record, Text, for_each_part_type};

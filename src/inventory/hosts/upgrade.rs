@@ -1,4 +1,4 @@
-//! Bringing stored hosts, networks and users up to the present form of their facets, and neighbors to the present rules.
+//! Upgrade of stored facets to their present form, and of stored neighbors to the present rules.
 //!
 //! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
 //! would be missing from filters and orders until they are stored again.
@@ -57,16 +57,18 @@ const USER_FORM: u32 = 3;
 const ORGANIZATIONS: usize = 128;
 
 impl Inventory {
-    /// Brings the hosts and users that an earlier version of the library has stored up to date, hosts that were stored
-    /// [without terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the
-    /// present [indexes](crate::Inventory::with_custom_index). Finds the neighbors of ports again that were found by other
-    /// names of ports (`with_port_names`). Returns the number of these records.
+    /// Upgrades stored records to this version and these options. Returns their number.
     ///
-    /// Filters and orders that are new do not find such records before, and users whose e-mail addresses were compared otherwise cannot
-    /// log in. The records
-    /// themselves do not change, nor do their `updated_at`, but for hosts that get other neighbors. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
-    /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
-    /// answered meanwhile. Interrupted, it starts over at the next call.
+    /// These are the hosts and users that an earlier version of the library has stored, hosts that were stored [without
+    /// terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the present
+    /// [indexes](crate::Inventory::with_custom_index). Neighbors of ports that were resolved by other rules for names
+    /// of ports (`with_port_names`) are resolved again.
+    ///
+    /// Until the upgrade, new filters and orders do not find such records, and users whose e-mail addresses were
+    /// compared differently cannot log in. The upgrade changes neither the records nor their `updated_at`, except for
+    /// hosts that get other neighbors. [`bootstrap`](crate::Inventory::bootstrap) includes it; an application that does
+    /// not use `bootstrap` calls this method once at its start. It costs one read when there is nothing to do. A
+    /// million hosts take minutes, and requests are answered meanwhile. Interrupted, it starts over at the next call.
     ///
     /// ```
     /// use toposcope::{Inventory, MemoryStore};

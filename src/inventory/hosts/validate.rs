@@ -60,7 +60,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the values that are valid or not by themselves.
+/// Checks the values that need no other record.
 pub(super) fn check_values(host: &Host) -> Result<(), Error> {
     check_source(&host.source, format_args!("source"))?;
     check_custom(&host.custom)?;

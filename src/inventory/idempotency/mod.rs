@@ -44,7 +44,7 @@ pub(crate) struct KeyedRequest<'r> {
     pub(crate) body: &'r [u8],
 }
 
-/// The beginning of a request with an idempotency key.
+/// The result of beginning a request with an idempotency key.
 #[derive(Debug)]
 pub(crate) enum Begun {
     /// The request is to be executed.
@@ -146,7 +146,7 @@ impl Inventory {
         Ok(Begun::Execution(Box::new(Execution { inventory, pending, running: Some(running) })))
     }
 
-    /// Returns the user's oldest answers that have to go for a new one.
+    /// Returns the user's oldest answers that must be deleted for a new one.
     async fn surplus_answers(&self, caller: &Caller, own: Key) -> Result<Vec<Key>, Error> {
         let link = Link::new(REQUEST_LINK, caller.user_id().uuid());
         let mut answers = linked(IDEMPOTENCY_KEY, caller.organization_id(), link);
@@ -187,7 +187,7 @@ impl Execution {
         self.inventory.clone()
     }
 
-    /// Returns whether another execution of the request was faster, and continues it or has completed it.
+    /// Returns whether another execution of the request continues it or has completed it.
     pub(crate) fn is_lost(&self) -> bool {
         self.pending.is_lost()
     }
@@ -227,7 +227,7 @@ fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
     derived_id("idempotency key", &parts)
 }
 
-/// Checks that the caller can still access the networks of an answer, or of what is known of it.
+/// Checks that the caller can still access the networks of an answer, or of its known part.
 fn check_networks(caller: &Caller, answer: &RequestAnswer) -> Result<(), Error> {
     match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
         Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }.into()),

@@ -23,7 +23,7 @@ use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, St
 /// The maximum size of the data of a stored answer, in bytes.
 const MAX_DATA: usize = 64 * 1024;
 
-/// The time for which a request that takes several commits counts as running after each of them, in microseconds.
+/// The time for which a request counts as running after each of its several commits, in microseconds.
 pub(super) const LEASE_MICROS: i64 = 60 * 1_000_000;
 
 /// The answer to a request that is being executed.
@@ -41,7 +41,7 @@ pub(in crate::inventory) struct PendingAnswer {
     progress: Mutex<Progress>,
 }
 
-/// How far an execution is.
+/// The progress of an execution.
 pub(super) struct Progress {
     /// The state of the stored answer that the next commit requires. `None`: as this execution has stored it, under a
     /// version that is not known yet.
@@ -127,7 +127,7 @@ impl PendingAnswer {
         self.progress().done.clone()
     }
 
-    /// Notes what the next commit of a bulk request completes: all results, or those of a part of the hosts.
+    /// Notes the results that the next commit of a bulk request completes, of all hosts or of a part of them.
     pub(in crate::inventory) fn note_hosts(
         &self,
         hosts: &[(usize, HostId, BulkChange)],
@@ -165,7 +165,8 @@ impl PendingAnswer {
 
     /// Commits a batch together with the noted answer, if there is one.
     ///
-    /// A batch without writes only checks something, and one of the mark of the history alone opens the history for all requests.
+    /// The answer is not added to a batch without writes, which only checks conditions, nor to one that
+    /// writes only the mark of the history, which belongs to no request.
     pub(super) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let is_own = batch.writes().iter().any(|write| write.key().kind != HISTORY);
         if self.progress().noted.is_none() || !is_own {
@@ -199,7 +200,8 @@ impl PendingAnswer {
         Ok(precondition)
     }
 
-    /// Reads what this execution has stored. `None`: another execution has stored something since, or it was deleted.
+    /// Reads the record that this execution has stored. `None` if another execution has replaced it, or it was
+    /// deleted.
     async fn stored(&self) -> Result<Option<(Version, AnsweredRequest)>, StoreError> {
         let Some(record) = self.store.get(&[self.key]).await?.pop().flatten() else { return Ok(None) };
         let stored: AnsweredRequest =
@@ -239,9 +241,9 @@ impl PendingAnswer {
         Ok(())
     }
 
-    /// Returns what remains to be done for an execution that was dropped, if anything.
+    /// Returns the rest of the work of a dropped execution; `None`: nothing remains.
     ///
-    /// A commit in progress ends first, so that it is known what was stored. Then the request no longer counts as
+    /// A commit in progress ends first, so that the stored records are known. Then the request no longer counts as
     /// running, and a repetition may complete it at once.
     pub(super) fn interrupted(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + 'static> {
         let commit = {
@@ -255,7 +257,7 @@ impl PendingAnswer {
         let pending = Arc::clone(self);
         Some(async move {
             if let Some(commit) = commit {
-                // The stored answer tells whether it has succeeded.
+                // The stored answer, read next, shows whether the commit has succeeded.
                 let _ = commit.await;
             }
             if let Err(error) = pending.release().await {

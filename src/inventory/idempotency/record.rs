@@ -1,5 +1,4 @@
-//! The stored answers to requests with an idempotency key, and a store that adds an answer to the commit that makes the
-//! change.
+//! Stored answers to requests with an idempotency key, and a store that adds them to the commits of the changes.
 
 use std::sync::Arc;
 
@@ -35,13 +34,13 @@ pub(super) struct AnsweredRequest {
 pub(crate) struct RequestAnswer {
     /// The data of the answer; of a running request, a list of [`DoneHost`].
     pub(crate) data: Box<RawValue>,
-    /// Whether the data is the whole answer, and not its ids alone.
+    /// Whether the data is the whole answer, not only its ids.
     pub(crate) is_whole: bool,
     /// The networks that a caller must have access to in order to see the answer.
     pub(super) networks: Vec<NetworkId>,
 }
 
-/// A host of a bulk request that is stored: its place, its id, and what was done.
+/// A host of a bulk request that is stored: its place, its id, and the outcome.
 pub(super) type DoneHost = (usize, HostId, BulkChange);
 
 /// Adds the answer to a request to the commit that makes the change. Everything else is that of the store.

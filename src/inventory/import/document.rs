@@ -55,7 +55,8 @@ macro_rules! host_document {
         }
 
         impl HostDocument {
-            /// Moves the values that are as in a request to a host: all but the id, the times, the age and the parts.
+            /// Moves the values that have the form of a request to a host. They are all but the id, the times, the age
+            /// and the parts.
             pub(super) fn move_values(&mut self, host: &mut $record) {
                 $($(
                     $(host_document!(self.$field to host, $required);)?

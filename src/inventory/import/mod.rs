@@ -96,7 +96,7 @@ impl Hosts<'_> {
 }
 
 impl Inventory {
-    /// Imports hosts like [`Hosts::import`]. On an error, `report` has what was done before.
+    /// Imports hosts like [`Hosts::import`]. On an error, `report` has the lines that were imported before.
     pub(crate) async fn import_hosts_into<R>(
         &self,
         caller: &Caller,

@@ -10,8 +10,8 @@ use crate::wire::ImportReport;
 /// The default maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// The most bytes by which a line from a network may be longer than a host may be large: room for white space and for
-/// fields that the library does not know.
+/// Maximum number of bytes by which a sent line may exceed the size quota of hosts. They are for white space and
+/// unknown fields.
 const LINE_MARGIN: usize = 1024 * 1024;
 
 impl Inventory {
@@ -194,7 +194,7 @@ impl ImportTarget {
         self.caller.clone().unwrap_or_else(|| Caller::system(self.organization))
     }
 
-    /// Identifies the caller again, who must still be allowed to do what the import does.
+    /// Identifies the caller again. The caller must still have the rights for the import.
     pub(super) async fn identify_again(&mut self, identify: &mut Option<Identify<'_>>) -> Result<(), Error> {
         let Some(identify) = identify else { return Ok(()) };
         let caller = identify().await?;

@@ -104,7 +104,7 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
     }
 }
 
-/// Sets what a line leaves to the server.
+/// Sets the values that a line leaves to the server.
 struct Draft<'a> {
     inventory: &'a Inventory,
     line: u64,

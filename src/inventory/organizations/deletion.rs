@@ -31,13 +31,14 @@ const DELETIONS: usize = 128;
 impl Organizations<'_> {
     /// Deletes an organization with everything that belongs to it.
     ///
-    /// Users go with their sessions and keys, and networks with their hosts, claims, shares and all others.
+    /// This includes users with their sessions and keys, and networks with their hosts, claims, shares and
+    /// all other records.
     ///
-    /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added to
-    /// it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted deletion
-    /// continues when this method is called again, or with the hourly purge that logins cause. Several calls at once
-    /// help each other. A [restoration](Self::restore) of an organization with this id that has not ended is given up, and
-    /// deleted.
+    /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added
+    /// to it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted
+    /// deletion continues when this method is called again, or with the hourly purge that logins cause. Concurrent
+    /// calls share the work. A [restoration](Self::restore) of an organization with this id that has not ended is given
+    /// up, and deleted.
     ///
     /// ```
     /// # use toposcope::{Inventory, MemoryStore};
@@ -76,10 +77,10 @@ impl Organizations<'_> {
             batch.put(key, Precondition::Absent, facets, encode(&organization)?);
             transaction.commit(batch).await?;
         };
-        // Give up the turns: the rest takes long, and another call may help.
+        // Give up the turns: the rest takes long, and another call may share the work.
         drop(transaction);
         inventory.delete_records_of_organization(&tombstone).await?;
-        // Afterwards: it would delete these records as well.
+        // Started last, because the purge would otherwise delete these records at the same time.
         inventory.purge_periodically();
         Ok(())
     }

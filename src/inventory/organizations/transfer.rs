@@ -4,10 +4,10 @@
 //! nothing -> marker; all records but the organization, some at a time; marker -> organization
 //! ```
 //!
-//! Nothing of a restoration is visible before its last commit: an organization that does not exist has no callers, and no batch with
-//! a record of it is accepted. The marker is the tombstone of a [deletion](super::deletion), so that the id is taken meanwhile, and
-//! deletions remove what an interrupted restoration has left. Each commit requires the marker of this very restoration, and
-//! renews its time. A marker that has not been renewed for an hour is given up.
+//! Nothing of a restoration is visible before its last commit: an organization that does not exist has no callers, and
+//! no batch with a record of it is accepted. The marker is the tombstone of a [deletion](super::deletion), so that the
+//! id is taken meanwhile, and deletions remove the records of an interrupted restoration. Each commit requires the
+//! marker of this very restoration, and renews its time. A marker that has not been renewed for an hour is given up.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ impl Organizations<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`NoOrganization`](TransferErrorKind::NoOrganization), and those of [`Export::write`].
+    /// [`NoOrganization`](TransferErrorKind::NoOrganization), and the errors of [`Export::write`].
     pub async fn export<W>(
         self,
         id: OrganizationId,
@@ -90,7 +90,7 @@ impl Organizations<'_> {
         };
         let header = (id.uuid(), form);
         let report = export.write_some(&*inventory.store, Some(header), is_of_organization, writer).await?;
-        // It was deleted just before the export began. What was left of it cannot be restored.
+        // It was deleted just before the export began, and its remaining records cannot be restored.
         if is_found { Ok(report) } else { Err(no_organization()) }
     }
 
@@ -101,16 +101,16 @@ impl Organizations<'_> {
     /// since; users must log in again. The version of this crate, the indexes of custom fields and the
     /// names of ports (`with_port_names`) must be those of the exporting inventory.
     ///
-    /// The organization appears at the end, complete: before, its records are in the store, but no caller reaches them. They are
-    /// deleted when the restoration fails, and if the process stops, about two hours later or by [`delete`](Self::delete). Until
-    /// then the id is taken. Memory use is that of [`Restore::read`].
+    /// The organization appears at the end, complete: before, its records are in the store, but no caller reaches them.
+    /// They are deleted when the restoration fails, and if the process stops, about two hours later or by
+    /// [`delete`](Self::delete). Until then the id is taken. It takes as much memory as [`Restore::read`].
     ///
-    /// **Restore only exports whose origin you trust**: of the records, only the organization that they belong to is checked. References
-    /// between them and what they contain are taken as they are.
+    /// **Restore only exports whose origin you trust**: only the organization of each record is checked. The contents
+    /// of the records and the references between them are not.
     ///
     /// # Errors
     /// [`Taken`](TransferErrorKind::Taken), [`WholeStore`](TransferErrorKind::WholeStore),
-    /// [`OtherForm`](TransferErrorKind::OtherForm), and those of [`Restore::read`] except for `NotEmpty`.
+    /// [`OtherForm`](TransferErrorKind::OtherForm), and the errors of [`Restore::read`] except for `NotEmpty`.
     pub async fn restore<R>(self, restore: Restore<'_>, input: R) -> Result<Organization, TransferError>
     where
         R: AsyncRead + Unpin + Send,
@@ -136,7 +136,7 @@ impl Organizations<'_> {
 struct Restoration<'a> {
     inventory: &'a Inventory,
     organization: OrganizationId,
-    /// Tells its marker from those of others.
+    /// Distinguishes its marker from the markers of other restorations.
     id: Uuid,
 }
 
@@ -181,7 +181,7 @@ impl<'a> Restoration<'a> {
                 continue;
             }
             let Some(record) = last else { return Err(TransferError::new(TransferErrorKind::Damaged)) };
-            // Entries of the restored organization come after those that it has brought along.
+            // New entries of the organization come after the restored ones.
             self.inventory.end_restored_history(history).await.map_err(failed)?;
             let organization = self.complete(record, batch).await?;
             on_progress(&input.report());
@@ -200,15 +200,15 @@ impl<'a> Restoration<'a> {
         if facets.organization != Some(self.organization.uuid()) {
             return Err(TransferError::malformed(Some("organization")).with_line(line));
         }
-        // The kinds of the application are noted again with their first records. What a user has ended since the export, such
-        // as a session whose id was stolen, must not come back.
+        // The kinds of the application are noted again with their first records. A session that was ended after the
+        // export, perhaps because its id was stolen, must not become valid again.
         if [APPLICATION_KIND, SESSION, IDEMPOTENCY_KEY].contains(&key.kind) {
             return Ok(());
         }
         if !key.kind.is_of_application() && !KINDS_OF_ORGANIZATION.contains(&key.kind) {
             return Err(TransferError::malformed(Some("kind")).with_line(line));
         }
-        // Records of the application may use `organization_id` for something else.
+        // Records of the application may give `organization_id` another meaning.
         if !key.kind.is_of_application() && !self.is_own(&body) {
             return Err(TransferError::malformed(Some("body")).with_line(line));
         }
@@ -220,7 +220,8 @@ impl<'a> Restoration<'a> {
         if key.kind == USER {
             let user: User = serde_json::from_slice(&body)
                 .map_err(|_| TransferError::malformed(Some("body")).with_line(line))?;
-            // Logins find users by what follows from their addresses alone.
+            // The facets of users are computed again, because logins must find users by facets of this
+            // version.
             facets = user_facets(&user);
             if !user.email.is_empty() {
                 self.inventory.guard_email(&user, batch).await.map_err(failed)?;
@@ -301,7 +302,7 @@ impl<'a> Restoration<'a> {
         })
     }
 
-    /// Deletes what has been restored. A failure is only logged: the hourly purge tries again.
+    /// Deletes the records restored so far. A failure is only logged: the hourly purge tries again.
     async fn discard(&self) {
         let discard = async {
             let Ok(marker) = self.marker().await else { return Ok(()) };
@@ -317,7 +318,7 @@ impl<'a> Restoration<'a> {
 impl Inventory {
     /// Turns the marker of a restoration into the tombstone of a deletion, and returns it. The restoration then fails.
     ///
-    /// `None` if the restoration has gone on meanwhile.
+    /// `None` if the restoration has made progress meanwhile.
     pub(super) async fn give_up_restoration(&self, marker: &Record) -> Result<Option<Record>, Error> {
         let mut batch = Batch::new();
         let facets = Facets::default().with_sort_keys([time_sort_key(CREATED_AT, self.now())]);

@@ -1,8 +1,8 @@
 //! Rules of the host application for the changes that callers make.
 //!
-//! A [`Policy`] is asked after the rules of the inventory, and before anything is written. The inventory holds no turn
-//! meanwhile that another change needs for its first attempt, so that a slow policy delays no change but the one that it
-//! is asked about, and those of the same record that must be decided again.
+//! A [`Policy`] is asked after the rules of the inventory, and before anything is written. Meanwhile, the inventory
+//! holds no turn that the first attempt of another change needs. A slow policy therefore delays only the change that it
+//! is asked about, and changes of the same record that must be decided again.
 
 mod review;
 mod time;

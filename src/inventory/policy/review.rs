@@ -1,4 +1,4 @@
-//! Asking the policy.
+//! The requests for the decisions of a policy.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -38,12 +38,12 @@ impl fmt::Debug for Review {
 }
 
 impl Review {
-    /// Returns the same for changes that are not stored.
+    /// Returns the review for changes that are not stored.
     pub(in crate::inventory) fn of_dry_run(self) -> Self {
         Self { is_dry_run: true, ..self }
     }
 
-    /// Returns the same for one request, whose changes share the time of the policy.
+    /// Returns the review for one request, whose changes share the time of the policy.
     pub(in crate::inventory) fn of_request(self) -> Self {
         Self { time: Some(self.time.unwrap_or_default()), ..self }
     }
@@ -154,7 +154,7 @@ impl Transaction<'_> {
         Box::pin(review.ask(ProposedChange::new(actor, record, before, after))).await
     }
 
-    /// Asks the policy about a change of a host, given with what is stored of it.
+    /// Asks the policy about a change of a host, given with its stored record.
     pub(in crate::inventory) async fn review_host(
         &self,
         actor: Actor<'_>,

@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use crate::inventory::Entity;
 
-/// The time within which a policy must answer, and within which it must answer about the first record of a request.
+/// The time for one answer of a policy, and for all its answers about the first record of a
+/// request.
 const FIRST: Duration = Duration::from_secs(5);
 
 /// The time for each further record of a request.

@@ -1,10 +1,11 @@
 //! Limits on failed attempts with passwords.
 //!
-//! With e-mail addresses that users of several organizations may have, failures are counted for each organization that a login
-//! names. A login that names none counts as one at the address, and as one for each organization in which a user has it; the
-//! latter is taken back if the password was that user's. A client that knows the password of one user with the address, perhaps
-//! one that was created for this, thus gains no attempts at the passwords of the others. The count at
-//! the address alone decides how a wrong password is refused, so that refusals do not tell which users exist.
+//! With e-mail addresses that users of several organizations may have, failures are counted for each organization that
+//! a login names. A login that names none counts as a failure for the address, and as one for each organization in
+//! which a user has it; the latter is taken back if the password was that user's. A client that knows the password of
+//! one user with the address, perhaps one that was created for this, thus gains no attempts at the passwords of the
+//! others. The count at the address alone decides how a wrong password is refused, so that refusals do not reveal
+//! which users exist.
 //!
 //! Logins that name the organization are counted apart from these, so that logins without it cannot lock them out.
 
@@ -92,10 +93,10 @@ impl Inventory {
         }
     }
 
-    /// Logs in whichever user has the address and the password.
+    /// Logs in the user with this address and this password, of any organization.
     ///
-    /// No password is right in an organization for which too many attempts have failed. Passwords are verified all the same, so that
-    /// the duration of a refusal does not tell whether there is any other.
+    /// No password is right in an organization for which too many attempts have failed. Passwords are verified all the
+    /// same, so that the duration of a refusal does not reveal whether there is another one.
     pub(super) async fn log_in_to_any(
         &self,
         client: Option<ClientPrefix>,
@@ -114,7 +115,7 @@ impl Inventory {
             matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::InvalidCredentials));
         let is_choice =
             matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::ChooseOrganization { .. }));
-        // It is not known whose password it is.
+        // After any other error, it is unknown whose password it is, so that nothing counts as a failure.
         let is_undecided = outcome.is_err() && !is_wrong && !is_choice;
         open.take_back(|attempt| is_undecided || !is_wrong && *attempt == AttemptAt::Right);
         if is_undecided && refused.is_none() {
@@ -140,7 +141,7 @@ pub(in crate::inventory) struct OpenAttempt<'a> {
     organizations: BTreeMap<OrganizationId, AttemptAt>,
 }
 
-/// What a login is for one of the organizations.
+/// The outcome of a login for one of the organizations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AttemptAt {
     /// Refused after too many failures.
@@ -174,7 +175,7 @@ impl OpenAttempt<'_> {
         }
     }
 
-    /// Takes back what was counted for the organizations that a condition selects.
+    /// Takes back the failures of the organizations that a condition selects.
     fn take_back(&self, is_no_failure: impl Fn(&AttemptAt) -> bool) {
         for (organization, attempt) in &self.organizations {
             if *attempt != AttemptAt::Refused && is_no_failure(attempt) {

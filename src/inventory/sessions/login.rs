@@ -70,7 +70,7 @@ struct Candidate {
     decoy: Option<Record>,
 }
 
-/// Returns the password to verify in place of one that is given.
+/// Returns the password to verify: the given one, or an empty one if it is too long.
 ///
 /// No stored password is longer than the limit; verifying an empty one takes the same work and less memory.
 pub(in crate::inventory) fn bounded(password: String) -> String {
@@ -133,7 +133,7 @@ impl Inventory {
     /// from the bound per client. [`with_login_limits`](crate::Inventory::with_login_limits) changes both numbers.
     ///
     /// # Errors
-    /// Those of [`log_in`](crate::Inventory::log_in); `Busy` also when too many logins of this client are in progress.
+    /// The errors of [`log_in`](crate::Inventory::log_in); `Busy` also when too many logins of this client are in progress.
     pub async fn log_in_from(
         &self,
         client: Option<ClientPrefix>,
@@ -149,8 +149,8 @@ impl Inventory {
     /// organizations.
     ///
     /// # Errors
-    /// Those of [`log_in_from`](crate::Inventory::log_in_from); `InvalidCredentials` also for an organization in which no user
-    /// has the address. `ChooseOrganization` only if no organization is given.
+    /// The errors of [`log_in_from`](crate::Inventory::log_in_from); `InvalidCredentials` also for an organization in
+    /// which no user has the address. `ChooseOrganization` only if no organization is given.
     pub async fn log_in_to(
         &self,
         client: Option<ClientPrefix>,

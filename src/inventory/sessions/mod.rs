@@ -81,7 +81,8 @@ impl Inventory {
         Ok(purged)
     }
 
-    /// Completes deletions that were interrupted, and drops what belongs to deleted organizations. Failures are logged.
+    /// Completes interrupted deletions, and drops old history and the credentials of deleted organizations. Failures
+    /// are logged.
     async fn complete_deletions(&self) {
         self.complete_organization_deletions().await;
         self.complete_network_deletions().await;
@@ -101,7 +102,7 @@ impl Inventory {
         }
     }
 
-    /// Adds the deletion of the user's oldest sessions to the batch that begins one more, if the user has too many.
+    /// Adds the deletion of the user's oldest sessions to the batch of a new one, if the user has too many.
     ///
     /// The number is exact until the returned turn is dropped. If the user has far too many, each login ends some of
     /// them.
@@ -178,7 +179,7 @@ impl Inventory {
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id.uuid()));
         for record in self.store.list(&sessions_of(organization, user.id)).await?.records {
             match kept.filter(|(key, _)| *key == record.key) {
-                // Written as it is, because the guard requires a write of every session.
+                // Written unchanged, because the guard requires a write of every session.
                 Some((_, id)) => {
                     let facets = session_facets(&decode(&record)?, id);
                     batch.put(record.key, Precondition::Version(record.version), facets, record.body);

@@ -129,13 +129,13 @@ impl Inventory {
         self.check_own_references(caller, &share.references()).await
     }
 
-    /// Requires that a share is enabled and has not expired, and that its organization exists: shares are deleted after their
-    /// organization, perhaps much later.
+    /// Requires that a share is enabled and has not expired, and that its organization exists. Shares are deleted after
+    /// their organization, perhaps much later.
     async fn require_open(&self, share: &Share) -> Result<(), Error> {
         if !share.is_enabled || share.expires_at.is_some_and(|time| time <= self.now()) {
             return Err(not_found(share.id));
         }
-        // The share as well, which may have been deleted since it was read.
+        // The share itself is read again, because it may have been deleted meanwhile.
         let present = self.store.get(&[organization_key(share.organization_id), share_key(share.id)]).await?;
         if present.iter().all(Option::is_some) { Ok(()) } else { Err(not_found(share.id)) }
     }

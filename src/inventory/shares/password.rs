@@ -1,4 +1,4 @@
-//! Passwords of shares, and the tokens that stand for them.
+//! Passwords of shares, and the tokens that replace them in requests.
 
 use std::fmt;
 
@@ -91,7 +91,7 @@ impl Shares<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Collection::update`](crate::inventory::Collection::update); `Invalid` for the password.
+    /// The errors of [`Collection::update`](crate::inventory::Collection::update); `Invalid` for the password.
     pub async fn update_with_password(
         self,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! Shares as the view of a topology opens them.
+//! Access of viewers to the topology of a share.
 
 use super::{not_found, password::SharePassword};
 use crate::access::CodeSecret;
@@ -20,7 +20,7 @@ pub(crate) struct OpenShare {
 }
 
 impl Inventory {
-    /// Opens a share for a viewer. If the share requires a password, a valid token stands for it.
+    /// Opens a share for a viewer. If the share requires a password, a valid token replaces it.
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares, and for shares without a network; `SharePasswordRequired` without a

@@ -1,4 +1,4 @@
-//! The layouts that are kept, so that a picture changes no more than its network.
+//! Stored layouts of pictures, so that a picture changes no more than its network.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,27 +8,27 @@ use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::{NetworkId, NodeId, OrganizationId, TopologyLayout, TopologyView, derived_id};
 use crate::store::{Batch, Facets, Key, Record, StoreErrorKind};
 
-/// The maximum number of layouts that are kept of a network: of each view and grouping one.
+/// The maximum number of stored layouts of a network: one for each view and grouping.
 const MAX_KEPT: usize = 8;
 
-/// Which picture of a network a layout is of.
+/// The picture that a layout belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPicture {
     pub(crate) organization: OrganizationId,
     pub(crate) network: NetworkId,
     pub(crate) view: TopologyView,
-    /// What its containers stand for, if it has some.
+    /// The grouping by which its containers are made; `None`: it has no containers.
     pub(crate) grouping: Option<&'static str>,
 }
 
-/// Where the nodes of a picture were when it was last drawn.
+/// The positions of the nodes of a picture when it was last drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptLayout {
-    /// A digest of what was laid out.
+    /// A digest of the nodes, links and containers that were laid out.
     pub(crate) content: String,
     /// The number of nodes when all of them were last placed anew.
     pub(crate) placed: usize,
-    /// The number of nodes that have come and gone since.
+    /// The number of nodes that were added or removed since.
     pub(crate) changed: usize,
     /// Left edge, upper edge, width and height of each node, in pixels.
     pub(crate) nodes: Vec<(NodeId, [f64; 4])>,
@@ -45,14 +45,14 @@ impl Inventory {
     /// Returns the layout that is kept of a picture. The access to the network must have been checked.
     pub(crate) async fn kept_layout(&self, picture: &KeptPicture) -> Result<StoredLayout, Error> {
         let record = self.get(kept_key(picture)).await?;
-        // What another version has written is replaced.
+        // A layout that another version has written and this one cannot read is replaced.
         let layout = record.as_ref().and_then(|record| serde_json::from_slice(&record.body).ok());
         Ok(StoredLayout { layout, record })
     }
 
     /// Keeps a layout in place of another one. Returns whether that one was still kept.
     ///
-    /// Neither policy nor audit log are asked: it follows from the records, as links do.
+    /// It passes by the policy and the audit log, because it follows from the records, as links do.
     pub(crate) async fn keep_layout(
         &self,
         picture: &KeptPicture,
@@ -80,7 +80,8 @@ impl Inventory {
             }
             (None, None) => {}
         }
-        // Pictures are drawn again when a layout of users is stored, be it the same.
+        // Writing the users' layout, even unchanged, changes the revision of the topology, so that
+        // pictures are drawn again.
         let stored = self.get(layout_key(network, view)).await?;
         let users = match &stored {
             Some(record) => decode(record)?,
@@ -90,7 +91,7 @@ impl Inventory {
         self.commit_kept(batch).await
     }
 
-    /// Adds a layout to a batch. The oldest ones give way.
+    /// Adds a layout to a batch, and deletes the oldest ones beyond the maximum number.
     async fn put_kept(
         &self,
         picture: &KeptPicture,

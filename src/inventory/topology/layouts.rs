@@ -19,7 +19,7 @@ pub(crate) const MAX_POSITIONS: usize = 10_000;
 const MAX_COORDINATE: i64 = 1_000_000;
 
 handle! {
-    /// What users enter for the topologies of networks. [`Inventory::topology_links`] has the links.
+    /// The node positions that users set in topologies. The links are in [`Inventory::topology_links`].
     pub struct TopologyRecords = topology;
 }
 
@@ -45,8 +45,9 @@ impl TopologyRecords<'_> {
     /// `check` receives the present positions; an error that it returns prevents the change.
     ///
     /// # Errors
-    /// `PermissionDenied`; those of [`TopologyRecords::layout`](crate::inventory::TopologyRecords::layout); `Invalid` for more than 10,000
-    /// positions, two of one node, and coordinates beyond 1,000,000; any error of `check`.
+    /// `PermissionDenied`; the errors of [`TopologyRecords::layout`](crate::inventory::TopologyRecords::layout);
+    /// `Invalid` for more than 10,000 positions, two of one node, and coordinates beyond 1,000,000; any error of
+    /// `check`.
     pub async fn put_layout(
         self,
         caller: &Caller,

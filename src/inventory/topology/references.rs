@@ -21,9 +21,9 @@ const MAX_TARGETS: usize = 512;
 impl Inventory {
     /// Moves manual links and positions of merged hosts. The batch also merges the hosts.
     ///
-    /// `replaced` maps the ids of hosts and parts that are gone to the ids that replace them. Links and positions move
-    /// to the host, unless it has its own between the same ends or in the same view; links that would lead from the
-    /// host to itself are deleted.
+    /// `replaced` maps the ids of absorbed hosts and parts to the ids that replace them. Links and positions move to
+    /// the host, unless it has its own between the same ends or in the same view; links that would lead from the host
+    /// to itself are deleted.
     pub(in crate::inventory) async fn move_topology(
         &self,
         (organization, network, host): (OrganizationId, NetworkId, HostId),
@@ -164,7 +164,7 @@ impl Inventory {
     }
 
     /// Adds the layouts of a network with renamed or removed nodes to a batch. `rename` returns `None` for nodes that
-    /// are gone.
+    /// no longer exist.
     async fn rename_nodes(
         &self,
         (organization, network): (OrganizationId, NetworkId),
@@ -192,8 +192,8 @@ fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
     (link.source.min(link.target), link.source.max(link.target))
 }
 
-/// Renames nodes, and removes those that are gone. If two positions then have one node, the node's former position
-/// stays.
+/// Renames nodes, and removes those that no longer exist. If two positions then have one node, the node's former
+/// position stays.
 fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(NodeId) -> Option<NodeId>) -> bool {
     let stays = |position: &&NodePosition| rename(position.id) == Some(position.id);
     let mut known: HashSet<NodeId> = positions.iter().filter(stays).map(|position| position.id).collect();

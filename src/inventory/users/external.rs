@@ -50,8 +50,8 @@ impl Users<'_> {
     /// Returns the user with this e-mail address or external id, or creates it. The caller must be
     /// [the system](Caller::system).
     ///
-    /// A host application calls this when one of its users logs in. What it does with a user that exists depends on who
-    /// manages the user:
+    /// A host application calls this when one of its users logs in. Its effect on an existing user depends on the
+    /// manager of the user:
     ///
     /// | User | Level | Networks, password, [`is_enabled`](User::is_enabled) |
     /// |---|---|---|
@@ -64,8 +64,8 @@ impl Users<'_> {
     /// Several tasks and processes may call it at once: the user is created once, and has the level of the last call.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization,
-    /// unless addresses [are shared](Inventory::with_shared_emails).
+    /// The errors of [`create`](Self::create), but `AlreadyExists` only for an e-mail address of a user of another
+    /// organization, unless addresses [are shared](Inventory::with_shared_emails).
     pub async fn ensure(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         require_system(caller)?;
         self.inventory.purge_periodically();
@@ -109,8 +109,8 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for an id that no user can have; those of [`get`](crate::inventory::Collection::get), except `NotFound` for the
-    /// user.
+    /// `Invalid` for an id that no user can have; the errors of [`get`](crate::inventory::Collection::get), except
+    /// `NotFound` for the user.
     pub async fn find_external(self, caller: &Caller, external_id: &str) -> Result<Option<User>, Error> {
         let external = (caller.organization_id(), external_id.to_owned());
         match self.get(caller, record_id(caller, &external)?).await {
@@ -130,10 +130,10 @@ impl Users<'_> {
 }
 
 impl Inventory {
-    /// Returns the user of the caller's organization that a new one would be.
+    /// Returns the user of the caller's organization with the identity of a new one.
     ///
     /// # Errors
-    /// Those of [`user_with_email`](Self::user_with_email); `Invalid` for what identifies it.
+    /// The errors of [`user_with_email`](Self::user_with_email); `Invalid` for its e-mail address or external id.
     async fn find_user(&self, caller: &Caller, new: &NewUser) -> Result<Option<User>, Error> {
         match &new.external {
             Some(external) => {

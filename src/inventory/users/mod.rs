@@ -98,7 +98,7 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`update`](crate::inventory::Collection::update).
+    /// The errors of [`update`](crate::inventory::Collection::update).
     pub async fn set_rights(
         self,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! Referrals: the users' answers to where they heard of the product.
+//! Referrals: the answers of users to the question where they heard of the product.
 
 use super::Users;
 use crate::access::{Caller, Credential};

@@ -1,4 +1,4 @@
-//! Bringing stored users up to the present form of their facets.
+//! Upgrade of stored users to the present form of their facets.
 
 use crate::inventory::records::user_facets;
 use crate::inventory::schema::{USER, decode, user_key};
@@ -11,9 +11,9 @@ use crate::store::{Batch, Guard, LinkFilter, Query, Record, Start, StoreErrorKin
 const USERS: usize = 128;
 
 impl Inventory {
-    /// Stores the users again whose facets are those of an earlier version. Returns their number.
+    /// Stores users whose facets are those of an earlier version again. Returns their number.
     ///
-    /// Users whose e-mail addresses were compared otherwise cannot log in before.
+    /// Until then, users whose e-mail addresses were compared differently cannot log in.
     pub(in crate::inventory) async fn upgrade_users(&self) -> Result<u64, Error> {
         let (mut count, mut users) = (0, Query { limit: Some(USERS), ..Query::new(USER) });
         loop {
@@ -26,7 +26,8 @@ impl Inventory {
         }
     }
 
-    /// Stores a user again unless the user is found by the e-mail address, and only in the present ways.
+    /// Stores a user again unless the present link and unique key of the e-mail address find the
+    /// user, and no former key does.
     async fn upgrade_user(&self, record: &Record) -> Result<bool, Error> {
         let user: User = match decode(record) {
             Ok(user) => user,

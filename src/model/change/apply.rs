@@ -1,4 +1,4 @@
-//! What a change makes of the document of its record.
+//! Application of a change to the document of its record.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use super::{Change, ChangeAction};
 /// The path of the order of a list, behind its name.
 pub(crate) const ORDER: &str = "order";
 
-/// The error for a change that does not tell what its record is: it was erased, or it changes a record that is not there.
+/// The error for a change that was erased, or that updates a record which does not exist.
 ///
 /// The record itself has to be read instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,10 +18,10 @@ pub(crate) const ORDER: &str = "order";
 pub struct ApplyChangeError;
 
 impl Change {
-    /// Makes the state after the change of the state before it. `None` stands for a record that does not exist.
+    /// Turns the state before the change into the state after it. `None` stands for a record that does not exist.
     ///
-    /// This is how a copy of the records is kept current. Applying all entries in their order again, from any earlier one on,
-    /// gives the same documents in the end, so that a copy that is newer than the first entries is right after the last one.
+    /// Use it to keep a copy of the records current. Entries may be applied again, in their order, from any earlier one
+    /// on: after the last one, the documents are right, even if the copy was newer than the first one.
     ///
     /// Entries count null as missing, and documents may leave out what is empty: to compare a document with what the API
     /// returns, read it as its type, such as [`Host`](crate::model::Host). `updated_at` becomes the time of the change; other
@@ -66,7 +66,7 @@ impl Change {
                     *updated_at = Value::String(self.at.to_string());
                 }
             }
-            // The others do not change the record.
+            // Other actions do not change the record.
             _ => {}
         }
         Ok(())
@@ -153,7 +153,7 @@ impl PartList {
             let ids = order.iter().filter_map(Value::as_str);
             let places: HashMap<&str, usize> = ids.enumerate().map(|(place, id)| (id, place)).collect();
             let place = |part: &Value| part.get("id").and_then(Value::as_str).and_then(|id| places.get(id));
-            // What the order does not name yet is behind the others, as in a copy that is newer than the entry.
+            // Elements that the order does not name come last: a copy that is newer than the entry has them.
             parts.sort_by_cached_key(|part| place(part).copied().unwrap_or(usize::MAX));
         }
         parts
@@ -198,7 +198,8 @@ mod tests {
         let changes = [order(&["y", "x"]), new("z"), gone("y"), new("y"), new("a"), gone("x")];
         let states = ["xy", "yx", "yxz", "xz", "xzy", "xzya", "zya"].map(parts);
         for (count, document) in states.iter().enumerate() {
-            // What comes next, and what the document has already.
+            // The document already contains the first `count` changes, so those from `first` to `count` are applied
+            // twice.
             for first in 0..=count {
                 assert_eq!(
                     after(document, &changes[first..]),

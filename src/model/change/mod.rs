@@ -21,13 +21,13 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// Where the entry is in the history. Opaque: it tells nothing of the writes of other organizations.
+    /// Where the entry is in the history. Opaque: it reveals nothing about the writes of other organizations.
     pub position: ChangePosition,
     /// When the change was made, by the clock of the instance that made it. The order of entries is that of their positions.
     pub at: Timestamp,
-    /// Who made the change.
+    /// The maker of the change.
     pub actor: ChangeActor,
-    /// What was done.
+    /// The kind of change.
     pub action: ChangeAction,
     /// The kind of record.
     pub entity: ChangedEntity,
@@ -39,7 +39,7 @@ pub struct Change {
     pub name: String,
     /// The fields that differ, by their paths, such as `name` and `interfaces.<id>.ip_address`.
     pub fields: BTreeMap<String, FieldChange>,
-    /// Whether what the entry said was erased: then it has neither a name nor fields.
+    /// Whether the contents of the entry were erased: it then has neither a name nor fields.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erased: bool,
     /// The position of the change that led to this one; absent for changes that were asked for.
@@ -97,7 +97,7 @@ pub struct FieldChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[cfg_attr(feature = "openapi", schemars(skip))]
     pub before: Option<Value>,
-    /// The value after the change. Absent if the record is gone, or no longer has the field.
+    /// The value after the change. Absent if the record was deleted, or no longer has the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[cfg_attr(feature = "openapi", schemars(skip))]
     pub after: Option<Value>,
@@ -126,7 +126,7 @@ pub enum ChangeActor {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key_id: Option<UserApiKeyId>,
     },
-    /// A discovery daemon, or what has its API key.
+    /// A discovery daemon, or another client with its API key.
     #[non_exhaustive]
     Daemon {
         /// The id of the API key.
@@ -152,7 +152,7 @@ impl ChangeActor {
         }
     }
 
-    /// Returns what a user sees of the actor: Admins see all, and users see all of themselves.
+    /// Returns the actor as a user may see it: Admins see all fields, and other users only those of themselves.
     pub(crate) fn as_seen_by(&self, user: UserId, is_admin: bool) -> Self {
         match self {
             Self::User { id, .. } if !is_admin && *id != user => {
@@ -164,7 +164,7 @@ impl ChangeActor {
 }
 
 text_enum! {
-    /// What a change does.
+    /// The kind of a change.
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum ChangeAction {
@@ -172,19 +172,19 @@ text_enum! {
         Created = "created",
         /// Fields of the record have other values.
         Updated = "updated",
-        /// The record is gone.
+        /// The record was deleted.
         Deleted = "deleted",
         /// A user has begun a session.
         Login = "login",
         /// A session was ended before its time, by the user or with the others of the user.
         Logout = "logout",
-        /// Passwords for the user's address were wrong. The field `count` says how many, since the last such entry.
+        /// Passwords for the user's address were wrong. The field `count` is their number since the last such entry.
         LoginFailed = "login_failed",
         /// A user has another password, or none any more.
         PasswordChanged = "password_changed",
         /// A key has another secret.
         Rotated = "rotated",
-        /// The password of a share was given. The field `count` says how often, since the last such entry.
+        /// The password of a share was given. The field `count` is the number of times since the last such entry.
         PasswordChecked = "password_checked",
     }
 

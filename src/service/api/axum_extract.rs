@@ -26,7 +26,7 @@ use crate::service::response::body::{IncomingBody, RequestRoom};
 use crate::service::response::error::ApiError;
 use crate::service::state::ApiState;
 
-/// Extracts what another extractor of axum extracts, and answers its rejections in the envelope of the API.
+/// Wraps an extractor of axum, and answers its rejections in the envelope of the API.
 ///
 /// It takes [`Path`](axum::extract::Path), [`Query`](axum::extract::Query), [`Json`](axum::Json), `Bytes`, `String` and
 /// [`Body`](axum::body::Body). A rejection has the code, the status and the params that the API itself answers with, such as 400
@@ -130,13 +130,13 @@ where
 }
 
 impl Api {
-    /// Lets the body of a request end as those of the API do.
+    /// Applies the time limits and the shutdown of the API's own endpoints to a body.
     fn limited(&self, body: Body) -> RequestBody {
         let state = &*self.state;
         box_body(body).map(|body| body.limited(state.stall_timeout, &state.shutdown))
     }
 
-    /// Lets the bytes of a body count for the memory of all bodies. They are held by what is returned with it.
+    /// Counts the bytes of a body toward the memory of all bodies, until the returned reservation is dropped.
     fn counted(
         &self,
         body: BoxedBody,
@@ -283,7 +283,7 @@ fn of_json(rejection: &(dyn StdError + 'static)) -> ApiError {
     {
         return invalid.into();
     }
-    // What follows the value has no path.
+    // Text after the value has no path.
     let error = error.map(serde_path_to_error::Error::inner).or_else(|| cause(rejection));
     let (line, column) = error.map_or((1, 1), |error| (error.line(), error.column().max(1)));
     let message =
@@ -297,9 +297,9 @@ fn of_query(rejection: &FailedToDeserializeQueryString) -> ApiError {
     invalid.unwrap_or_else(|| Error::invalid("query", Problem::InvalidFormat)).into()
 }
 
-/// Returns the error of a value at a path. `None` for what is read as a whole.
+/// Returns the error of a value at a path. `None` for the error of a body as a whole.
 fn of_value(path: &serde_path_to_error::Path, message: &str) -> Option<Error> {
-    // Serde has no other way to tell that a field is missing, and which.
+    // Serde reports the name of a missing field only in its message.
     let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
     match (dotted(path), missing) {
         (Some(path), Some(name)) => Some(Error::invalid(format!("{path}.{name}"), Problem::Required)),

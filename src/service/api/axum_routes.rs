@@ -9,7 +9,7 @@ use super::{Admitted, Api};
 use crate::service::routes::RouteTable;
 
 impl Api {
-    /// Returns a router with the paths of the API, and no others: the host application keeps its own answer to unknown paths.
+    /// Returns a router with the paths of the API, and no others. The host application keeps its own answer to unknown paths.
     ///
     /// It can be merged, and nested under a prefix, which [`path_prefix`](super::ApiBuilder::path_prefix) must name too.
     ///

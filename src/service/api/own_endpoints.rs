@@ -1,4 +1,4 @@
-//! What endpoints of the host application share with those of the API: credentials, rate limit and envelope.
+//! Credentials, rate limit and envelope of the API for endpoints of the host application.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use crate::service::state::ApiState;
 
 /// A request to an endpoint of the host application that [`Api::admit`] has admitted.
 ///
-/// With the feature `axum`, it is an extractor. [`Api::drained`] waits until it is dropped, with all of its clones: move it into
-/// what is still done for the request, such as the body of a stream.
+/// With the feature `axum`, it is an extractor. [`Api::drained`] waits until it is dropped, with all of its clones:
+/// move it into work that outlives the handler, such as the body of a stream.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     caller: Caller,
@@ -58,8 +58,8 @@ impl Admitted {
 }
 
 impl Api {
-    /// Admits a request to an endpoint of the host application, by the rules of the API's own endpoints: it needs a valid
-    /// credential, counts for the rate limit of its sender, and must not use a session from another site.
+    /// Admits a request to an endpoint of the host application by the rules of the API's own endpoints. It needs a
+    /// valid credential, counts for the rate limit of its sender, and must not use a session from another site.
     ///
     /// A [`Caller`] that the host application has set as a request extension is the credential, as for the API's own endpoints;
     /// [`admit_as`](Self::admit_as) takes one that it has not set. Daemon keys are refused.
@@ -107,7 +107,7 @@ impl Api {
 
     /// Admits a request like [`admit`](Self::admit), from a caller whom the host application has authenticated.
     ///
-    /// The request's own credentials and extensions are not looked at.
+    /// The request's own credentials and extensions are ignored.
     ///
     /// ```
     /// use http::Request;
@@ -173,8 +173,8 @@ impl Api {
         }
     }
 
-    /// Returns the response of an endpoint of the host application: the data, or the error, in the envelope of the API, with
-    /// its headers.
+    /// Returns the response of an endpoint of the host application. It has the data or the error in the envelope of the
+    /// API, with its headers.
     ///
     /// An [`ApplicationError`](crate::inventory::ApplicationError) gives an error a code and a status of the host application.
     ///

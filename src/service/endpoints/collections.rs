@@ -34,7 +34,7 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) trait Template: Resource {
     fn template() -> Self;
 
-    /// Completes an update with what the body means but does not say. `is_given` tells which fields it has.
+    /// Sets the fields that the body of an update implies. `is_given` returns whether the body has a field.
     fn interpret(&mut self, _before: &Self, _is_given: impl Fn(&str) -> bool) {}
 }
 
@@ -161,9 +161,10 @@ impl Call<'_> {
     }
 }
 
-/// Checks the values of a body without a stored record, so that their faults are reported before what it says.
+/// Checks the values of a body without the stored record, so that their faults are reported before those that depend
+/// on it.
 ///
-/// Those of a patch mean nothing without the record.
+/// The values of a patch are not checked: they mean nothing without the record.
 pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Result<(), Error> {
     if fields.is_patch() {
         return Ok(());
@@ -189,7 +190,7 @@ pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, recor
     Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id().into() }.into())
 }
 
-/// Checks that the `If-Match` of a request allows to create a record that is gone.
+/// Checks that the `If-Match` of a request allows the creation of a record that no longer exists.
 pub(in crate::service) fn check_missing(
     request: &Parts,
     entity: Entity,

@@ -36,7 +36,8 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// What `discovery_type` may be: a name, or an object of the form in which daemons get their work.
+/// The value of `discovery_type`: a name, or an object of the form in which daemons get their
+/// work.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "openapi", derive(Serialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "GivenDiscoveryType"))]
@@ -44,11 +45,11 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) enum GivenType {
     /// The name of the type.
     Name(DiscoveryType),
-    /// The type with what belongs to it. Further members are ignored.
+    /// The type with its subnets and credentials. Further members are ignored.
     Work(#[serde(deserialize_with = "object")] NamedWork),
 }
 
-/// A type of work, with what belongs to it.
+/// A type of work, with its subnets and credentials.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "openapi", derive(Serialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(inline))]
@@ -64,7 +65,7 @@ pub(in crate::service) struct NamedWork {
     snmp_credentials: Option<Value>,
 }
 
-/// The type of work that a body asks for, with what belongs to it.
+/// The type of work that a body requests, with its subnets and credentials.
 #[derive(Default)]
 struct GivenWork {
     discovery_type: Option<DiscoveryType>,

@@ -27,7 +27,7 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// The maximum number of concurrent streams, per user and in total.
 pub(in crate::service) const MAX_STREAMS: (usize, usize) = (4, 64);
 
-/// What the events of a stream come from.
+/// The source of the events of a stream.
 pub(super) trait EventSource: Send + Sync + 'static {
     /// Waits until there may be events, for about a second at most: the caller's rights are checked after it. Returns whether
     /// there may be.
@@ -40,7 +40,7 @@ pub(super) trait EventSource: Send + Sync + 'static {
 /// Answers a request with a stream of events.
 ///
 /// # Errors
-/// Those of the first events; `rate_limit_exceeded` if too many streams are open.
+/// The errors of the first events; `rate_limit_exceeded` if too many streams are open.
 pub(super) async fn open<S: EventSource>(
     call: Call<'_>,
     source: impl FnOnce(Inventory, Caller) -> S,
@@ -99,7 +99,7 @@ impl<S: EventSource> EventStream<S> {
     async fn next(&mut self) -> Result<Bytes, Error> {
         loop {
             let events = if self.source.wait().await { self.source.events().await? } else { String::new() };
-            // Checked after reading: what happens once the rights are gone is never sent.
+            // Checked after reading, so that no event from after a loss of the rights is ever sent.
             self.require_caller().await?;
             if events.is_empty() && self.silent_since.elapsed() < KEEP_ALIVE_INTERVAL {
                 continue;

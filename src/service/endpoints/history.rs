@@ -1,4 +1,4 @@
-//! The endpoints of the history: pages of it, that of one record, and entries as they are committed.
+//! The endpoints of the history: its pages, the history of one record, and a stream of new entries.
 
 use bytes::Bytes;
 use http::request::Parts;

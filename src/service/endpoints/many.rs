@@ -155,7 +155,7 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Returns the error of an import that ended early, with the report of what it has done.
+/// Returns the error of an import that ended early, with the report of the lines before.
 ///
 /// A failure to read the body is the client's fault, or that of the connection.
 fn import_error(error: Error, report: &ImportReport) -> ApiError {

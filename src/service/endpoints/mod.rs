@@ -1,4 +1,4 @@
-//! The functions behind the routes, by what they are about.
+//! The functions behind the routes, grouped by subject.
 
 pub(super) mod accounts;
 pub(super) mod collections;

@@ -37,7 +37,7 @@ pub(in crate::service) struct Repeatable<'r> {
 }
 
 impl<'r> Call<'r> {
-    /// Returns what decides about the repetition of the request.
+    /// Returns the parts of the call that identify a repetition of the request.
     pub(in crate::service) const fn repeatable(&self) -> Repeatable<'r> {
         Repeatable { state: self.state, request: self.input.request, route: self.route }
     }

@@ -1,10 +1,10 @@
-//! What has changed between two moments, and how much.
+//! The endpoints that compare two moments: diffs and summaries of changes.
 
 use crate::service::input::{read_diff_query, read_summary_query};
 use crate::service::routes::route::{Call, Pending};
 
-/// The maximum number of lists, diffs and summaries of the past that are made at the same time, per user and in total. The work of
-/// each follows the number of changes since.
+/// Maximum number of lists, diffs and summaries of the past at the same time, per user and in total. The work of each
+/// grows with the number of changes since the moment.
 pub(in crate::service) const MAX_PAST_READINGS: (usize, usize) = (1, 4);
 
 /// `GET /api/v1/changes/diff`.

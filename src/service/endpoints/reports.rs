@@ -21,14 +21,16 @@ use crate::wire::ErrorCode;
 /// memory.
 pub(in crate::service) const MAX_REPORTS: (usize, usize) = (2, 8);
 
-/// The maximum number of bytes of reports that are imported at the same time, per user or daemon key and in total, if one
-/// report has at most `largest` bytes. Small reports are imported side by side, and the largest one by one.
+/// Maximum number of bytes of reports that are imported at the same time. The limits are per user or daemon key and in
+/// total, if one report has at most `largest` bytes. Small reports are imported side by side, and the largest one by
+/// one.
 pub(in crate::service) const fn report_bytes(largest: usize) -> (usize, usize) {
     (largest, largest.saturating_add(largest / 2))
 }
 
-/// The maximum number of rows that become parts of one host, per user or daemon key and in total, of all reports that are
-/// merged at the same time. A row takes up to 2.5 KB meanwhile; most reports have few for each of their devices.
+/// Maximum number of rows that become parts of one host, of all reports that are merged at the same time. The limits
+/// are per user or daemon key and in total. A row takes up to 2.5 KB meanwhile; most reports have few for each of their
+/// devices.
 pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 200_000);
 
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
@@ -105,7 +107,8 @@ fn is_only_observer(report: &Report) -> bool {
     matches!(report.devices.as_slice(), [device] if device.is_only_observer())
 }
 
-/// Refuses a body that describes only others than the device that the query names, if this is no host. Nothing is stored.
+/// Refuses a body that describes only devices other than the reporter of the query, if the reporter is no host. Nothing
+/// is stored.
 fn refuse_unknown_reporter(answer: &DiscoveryReport) -> Result<(), ApiError> {
     let [host] = answer.hosts.as_slice() else { return Ok(()) };
     if host.outcome != DiscoveryOutcome::Ignored {

@@ -70,7 +70,7 @@ pub(in crate::service) struct Fields<'b> {
 }
 
 impl<'b> Fields<'b> {
-    /// Splits a body into its fields, and checks what the route table says about them.
+    /// Splits a body into its fields, and checks them by the route table.
     ///
     /// # Errors
     /// `validation_malformed_json` if the body is not a JSON object; `validation_invalid_format` if a known field is

@@ -39,7 +39,7 @@ pub(in crate::service) fn read_changes_stream_query(
     position(&QueryValues::read(query, known)?, "after")
 }
 
-/// Parses the query of a record that may be read as it was: the moment.
+/// Parses the query of a record that can be read as of a moment.
 pub(in crate::service) fn read_at(
     query: Option<&str>,
     known: KnownParameters<'_>,

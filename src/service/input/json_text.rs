@@ -1,4 +1,4 @@
-//! The text of JSON bodies, and what is wrong with one that cannot be read.
+//! The text of JSON bodies, and the errors of bodies that cannot be parsed.
 
 use crate::invariant::Invariant;
 use crate::lines::is_utf_16;
@@ -27,7 +27,7 @@ pub(super) fn malformed(text: &str, expected: &str, error: &serde_json::Error) -
     ApiError::malformed_json(message, line, column)
 }
 
-/// Returns what is wrong with a body of which no part can be JSON.
+/// Returns the fault of a body of which no part can be JSON; `None` for other bodies.
 fn unreadable(body: &[u8]) -> Option<&'static str> {
     match body {
         _ if body.trim_ascii().is_empty() => Some("The body is empty. Send JSON."),

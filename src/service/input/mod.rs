@@ -70,8 +70,8 @@ const MAX_LARGE_BODIES: (usize, usize) = (2, 8);
 /// Maximum number of bytes of all request bodies, unless the largest body needs more: 128 MiB.
 const MAX_BODIES: usize = 128 * 1024 * 1024;
 
-/// Returns the number of bytes of the request bodies that a holder may send at once, and of all together, if one has at
-/// most `largest` bytes.
+/// Returns the maximum number of bytes of concurrent request bodies, per holder and in total. One body has at most
+/// `largest` bytes.
 ///
 /// Without a limit, clients that send many bodies slowly could make the server hold all of them.
 pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
@@ -86,7 +86,7 @@ pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
 /// A client decides how long its body takes to arrive. One body may always arrive, whatever its size.
 const INCOMING_SHARE: usize = 4;
 
-/// Returns the limits, in bytes, of the request bodies that are still arriving: of each organization, and of all, which is
+/// Returns the limits, in bytes, of the request bodies that are still arriving. An organization has one; the total has
 /// none, since [`body_bytes`] bounds it.
 pub(super) fn incoming_bytes(largest: usize) -> (usize, usize) {
     (body_bytes(largest).1 / INCOMING_SHARE, usize::MAX)
@@ -111,7 +111,7 @@ struct UnreadBody {
     is_over: bool,
 }
 
-/// Tells whether a body was read to its end.
+/// Reports whether a body was read to its end.
 pub(super) struct BodyEnd(Option<Arc<Mutex<UnreadBody>>>);
 
 impl BodyEnd {
@@ -135,7 +135,7 @@ pub(super) enum BodyReadError {
     Broken(#[source] Box<dyn StdError + Send + Sync>),
     #[error("the request body did not arrive in time")]
     TooSlow,
-    /// `None`: the limit of a layer of the host application, which it does not tell.
+    /// `None`: the limit is that of a layer of the host application, and unknown.
     #[error("the request body is too large")]
     TooLarge(Option<u64>),
     #[error("the request body did not arrive before the server stopped")]
@@ -195,8 +195,8 @@ where
 }
 
 impl BoxedBody {
-    /// Lets the body fail if its client sends nothing for this long, or too little (`None`: never), and when the
-    /// service stops.
+    /// Makes the body fail if its client stalls for this long or is too slow, and when the service stops. `None` is no
+    /// time limit.
     pub(super) fn limited(self, stall_timeout: Option<Duration>, shutdown: &Shutdown) -> Self {
         lock(&self.shared).body.limit(stall_timeout, shutdown);
         self

@@ -1,4 +1,4 @@
-//! Queries of what has changed between two moments.
+//! Queries of diffs and summaries of changes.
 
 use super::history::parsed;
 use super::parameters::{KnownParameters, QueryValues};

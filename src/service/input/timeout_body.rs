@@ -21,9 +21,9 @@ const MAX_ANNOUNCED: u64 = 64 * 1024 * 1024;
 
 /// A body that fails when its client sends nothing for some time, or too little.
 ///
-/// All the time in which the body is awaited may be the stall timeout and a second for each [`MIN_RATE`] bytes: of the whole
-/// body if its size is known, and of what has arrived otherwise. Time in which the service does not wait for the body
-/// does not count.
+/// In all, the body may be awaited for the stall timeout plus one second for each [`MIN_RATE`] bytes: of the whole body
+/// if its size is known, and otherwise of the bytes that have arrived. Time in which the service does not wait for the
+/// body does not count.
 pub(super) struct TimeoutBody<B> {
     body: B,
     /// `None`: the size is not known before the end.
@@ -36,8 +36,8 @@ pub(super) struct TimeoutBody<B> {
     /// When the body began to wait for its next frame; `None` while it does not wait.
     waiting_since: Option<Instant>,
     shutdown: Shutdown,
-    /// A task that ends when it is time to look at the clock, or when the service stops. A runtime without a time driver makes it panic, which
-    /// must not fail the request.
+    /// A task that ends at the next check of the clock, or when the service stops. A runtime without a time driver
+    /// makes it panic, which must not fail the request.
     timer: JoinSet<()>,
 }
 

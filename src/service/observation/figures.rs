@@ -16,8 +16,8 @@ use crate::service::served::Served;
 pub struct ApiFigures {
     /// The requests of each route that was requested, and of those that no route matches.
     pub requests: Vec<RouteFigures>,
-    /// Number of requests that were dropped before they were answered: their clients, or a layer before the service, did
-    /// not wait.
+    /// Number of requests that were dropped before they were answered. Their clients, or a layer before the service,
+    /// did not wait.
     pub dropped: u64,
     /// Number of requests that failed because the store was unavailable.
     pub store_outages: u64,

@@ -50,7 +50,7 @@ impl<'r> Observation<'r> {
         &self.span
     }
 
-    /// Notes who has sent the request.
+    /// Notes the sender of the request.
     pub(super) fn sent_by(&mut self, sender: Option<&Sender>) {
         let Some(served) = &mut self.served else { return };
         served.sent_by(sender);

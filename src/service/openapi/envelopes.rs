@@ -47,7 +47,7 @@ impl<'a> Envelopes<'a> {
         }
     }
 
-    /// Adds the schema of a record of which only the id must be there, and returns its name.
+    /// Adds the schema of a record that requires only the id, and returns its name.
     fn or_id(&mut self, schema: &str) -> String {
         let mut record = self.records.get(schema).cloned().asserted_or_default();
         let described = record.get("description").and_then(Value::as_str).unwrap_or("");

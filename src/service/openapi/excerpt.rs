@@ -9,8 +9,8 @@ use crate::invariant::Invariant;
 /// Where references to components begin.
 const COMPONENTS: &str = "#/components/";
 
-/// Returns the document without the operations for which `is_wanted` returns false, by their tags, and without the
-/// components that only these have. All paths begin with `prefix`, and no server is named.
+/// Returns the document with the operations whose tags `is_wanted` accepts. Components that only other operations
+/// use are left out. All paths begin with `prefix`, and no server is named.
 pub(in crate::service) fn excerpt(document: Value, prefix: &str, is_wanted: &dyn Fn(&str) -> bool) -> Value {
     let Value::Object(mut document) = document else { return document };
     document.remove("servers");

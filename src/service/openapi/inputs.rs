@@ -1,6 +1,7 @@
 //! Schemas of request bodies, made from the fields that the route table lists.
 //!
-//! They are separate from the schemas of responses, which require every field: a client sends only what it may set.
+//! They are separate from the schemas of responses, which require every field: a client sends only the fields that it
+//! may set.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ impl Inputs {
             let Some(operation) = &route.operation_id else { continue };
             let subject = route.subject();
             let mut of_subject = bodies.iter().filter(|(other, _)| other.subject() == subject);
-            // A patch alone is not what a record is created from.
+            // The schema of a record that has no input but a patch is named after the patch.
             let is_patch_alone = route.body.is_patch() && of_subject.clone().count() == 1;
             let is_shared = !is_patch_alone && of_subject.all(|(_, body)| body == schema);
             let name = match subject.filter(|_| is_shared) {

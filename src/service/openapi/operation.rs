@@ -39,7 +39,7 @@ impl Route {
     }
 }
 
-/// What operations share.
+/// The schemas and responses that operations share.
 pub(super) struct OperationContext<'a> {
     /// The schemas of responses.
     pub(super) records: &'a Map<String, Value>,

@@ -57,7 +57,7 @@ impl Patches<'_> {
         schema.get("properties")?.as_object().cloned()
     }
 
-    /// Returns the form of a property. Lists are replaced as a whole, so that what they contain is complete.
+    /// Returns the form of a property. Lists are replaced as a whole, so that their items are complete.
     fn property(&self, mut property: Value, schemas: &mut Map<String, Value>) -> Value {
         if let Value::Object(members) = &mut property {
             // A field that is left out stays as it is.

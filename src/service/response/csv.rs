@@ -83,7 +83,7 @@ pub(super) fn row(document: &[u8], columns: &FieldNames, custom: &CustomColumns)
         .iter()
         .map(|name| fields.remove(name.as_str()).map_or(Cow::Borrowed(""), |json| custom_cell(json.get())));
     let own: Vec<Cow<'_, str>> = own.collect();
-    // What has no column of its own.
+    // The custom fields without a column of their own.
     let rest = if fields.is_empty() {
         String::new()
     } else {

@@ -39,7 +39,7 @@ impl EntityTag {
         weak(digest_of_list(revision, caller, request, server_version))
     }
 
-    /// Creates the tag of a list that depends on who the caller is.
+    /// Creates the tag of a list that differs between callers of the same scope.
     pub(in crate::service) fn of_personal_list(
         revision: Revision,
         caller: &Caller,
@@ -103,7 +103,7 @@ impl EntityTag {
         weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
     }
 
-    /// Creates the tag of a record, from the JSON that the record is shown as.
+    /// Creates the tag of a record, from its JSON in responses.
     ///
     /// The tag does not depend on when reports last showed the record or its parts. Otherwise every report would change
     /// it.
@@ -210,7 +210,7 @@ fn opaque_tag(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }
 
-/// The beginning of the field that tells when reports last showed a record.
+/// The beginning of the field with the time of the last report that showed a record.
 ///
 /// Text within a string cannot contain it, because quotes are escaped there.
 const LAST_SEEN: &[u8] = br#","last_seen_at":""#;

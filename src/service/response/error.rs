@@ -162,14 +162,14 @@ impl ApiError {
         Self::new(ErrorCode::ImportRefused, message, Value::Null).with_report(report)
     }
 
-    /// Adds the report of what an import has done.
+    /// Adds the report of an import.
     pub(crate) fn with_report(mut self, report: &ImportReport) -> Self {
         let report = serde_json::to_value(report).ok().asserted_or_default();
         self.params.insert("report".to_owned(), report);
         self
     }
 
-    /// Creates the error for a body that breaks off. The connection is most likely gone, so the position does not matter.
+    /// Creates the error for a body that breaks off. The connection is most likely lost, so the position does not matter.
     pub(crate) fn body_incomplete() -> Self {
         Self::malformed_json("The body did not arrive to its end.", 1, 1)
     }

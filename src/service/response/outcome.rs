@@ -54,7 +54,7 @@ impl Outcome {
     /// Creates a response of server-sent events.
     pub(in crate::service) fn events(body: ResponseBody) -> Self {
         let outcome = Self::of_type("text/event-stream", body);
-        // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.
+        // Proxies such as nginx otherwise hold back data until they have a whole buffer.
         outcome.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
     }
 
@@ -83,7 +83,7 @@ impl Outcome {
     /// Replaces the body, if there is one.
     ///
     /// # Errors
-    /// Those of `map`.
+    /// The errors of `map`.
     pub(in crate::service) fn map_body(
         self,
         map: impl FnOnce(ResponseBody) -> Result<ResponseBody, ApiError>,

@@ -16,8 +16,8 @@ pub(super) const fn is_refusal(status: StatusCode) -> bool {
 /// Minimum time between two log lines for one error code.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Counts refused requests, and those that failed because the store was unavailable: at most one line a minute for each
-/// error code is logged.
+/// Counts refused requests, and requests that failed because the store was unavailable. It logs at most one line a
+/// minute for each error code.
 ///
 /// One line per refusal would let any client fill the log. Each line has the number of refusals since the previous
 /// line; counts not yet logged are logged when the service is dropped. Memory is bounded by the number of error

@@ -188,7 +188,7 @@ impl ListShape {
         self.representation
     }
 
-    /// Returns what precedes the documents.
+    /// Returns the header line of a CSV, if this is one.
     fn header(&self) -> Option<Bytes> {
         #[cfg(feature = "csv")]
         if let (Representation::Csv, Some(columns)) = (self.representation, &self.fields) {
@@ -197,7 +197,7 @@ impl ListShape {
         None
     }
 
-    /// Puts what precedes the documents in front of them.
+    /// Puts the header line of a CSV in front of the documents.
     pub(in crate::service) fn with_header(&self, mut bodies: Vec<Bytes>) -> Vec<Bytes> {
         bodies.splice(..0, self.header());
         bodies

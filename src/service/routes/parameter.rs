@@ -17,7 +17,7 @@ pub(in crate::service) struct Parameter {
     pub(in crate::service) description: &'static str,
 }
 
-/// Whether a value must be given, and what `null` means.
+/// Whether a value must be given, and the meaning of `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) enum Presence {
     Required,
@@ -125,7 +125,7 @@ impl Parameter {
 /// The content of the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::service) enum RequestContent {
-    /// Nothing that is read.
+    /// Nothing: a body is not read.
     Nothing,
     /// A JSON object with these fields.
     Fields(&'static [Parameter]),

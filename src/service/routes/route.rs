@@ -42,7 +42,7 @@ pub(in crate::service) struct Route {
     pub(in crate::service) handler: Handler,
 }
 
-/// What an `Idempotency-Key` does.
+/// The effect of an `Idempotency-Key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) enum Repetition {
     /// Nothing.

@@ -23,7 +23,7 @@ impl Credentials {
         Self { inventory, cookie }
     }
 
-    /// Identifies the sender of a request by the credentials that an endpoint looks at.
+    /// Identifies the sender of a request by the credentials that an endpoint accepts.
     pub(in crate::service) async fn identify(
         &self,
         access: AllowedSenders,
@@ -57,8 +57,8 @@ impl Credentials {
     /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
     ///
     /// # Errors
-    /// Those of [`identify_host_caller`](Self::identify_host_caller) for a caller set by the host application; those of invalid
-    /// credentials.
+    /// The errors of [`identify_host_caller`](Self::identify_host_caller) for a caller set by the host application; the
+    /// errors of invalid credentials.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
         if let Some(caller) = request.extensions.get() {
             return self.identify_host_caller(caller).await;
@@ -73,7 +73,7 @@ impl Credentials {
     /// Identifies a caller whom the host application has authenticated.
     ///
     /// # Errors
-    /// Those of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
+    /// The errors of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
     pub(in crate::service) async fn identify_host_caller(&self, caller: &Caller) -> Result<Caller, Error> {
         let caller = self.accept(caller)?;
         self.inventory.require_organization_of(&caller).await?;
@@ -83,7 +83,7 @@ impl Credentials {
     /// Returns the caller that the host application has set as a request extension.
     ///
     /// # Errors
-    /// Those of [`accept`](Self::accept).
+    /// The errors of [`accept`](Self::accept).
     pub(in crate::service) fn set_by_host_application(
         &self,
         request: &Parts,
@@ -115,8 +115,8 @@ impl Credentials {
 
     /// Returns the caller of the session cookie, and the id of the session.
     ///
-    /// A browser sends two cookies of one name if an older one has another path or domain, and nothing tells which is
-    /// which. Those that do not authenticate anybody are passed over.
+    /// A browser sends two cookies of one name if an older one has another path or domain, and the request does not
+    /// show which is which. Cookies that authenticate no user are skipped.
     ///
     /// # Errors
     /// `NotAuthenticated` if the cookies are those of different users; the first error if none is valid.
@@ -135,7 +135,7 @@ impl Credentials {
                     None => valid = Some((caller, id)),
                 },
                 Err(error) if is_fault(&error) => return Err(error),
-                // That a session has expired says more than that there is none.
+                // The error of an expired session is more useful than that of an unknown one.
                 Err(error)
                     if first_error
                         .as_ref()

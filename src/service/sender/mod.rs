@@ -57,14 +57,14 @@ impl Sender {
 /// The senders that may use an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AllowedSenders {
-    /// Anyone. Credentials are not looked at.
+    /// Anyone. Credentials are ignored.
     Public,
-    /// Anyone, without a rate limit. Credentials are not looked at.
+    /// Anyone, without a rate limit. Credentials are ignored.
     Unlimited,
-    /// Anyone, for a share without a password; otherwise viewers with its token, which the endpoint looks at.
+    /// Anyone, for a share without a password; otherwise viewers with its token, which the endpoint checks.
     #[cfg(feature = "topology")]
     Share,
-    /// Anyone. A session is looked at only in the cookie.
+    /// Anyone. Of all credentials, only the session cookie is read.
     Session,
     /// A caller who meets the requirement.
     Caller(Requirement),
@@ -87,7 +87,8 @@ impl AllowedSenders {
         }
     }
 
-    /// Returns what the endpoint requires of callers. `None` if they need not be authenticated or are not admitted.
+    /// Returns the requirement of the endpoint on callers. `None` if they need not be authenticated or are not
+    /// admitted.
     pub(super) const fn requirement(self) -> Option<Requirement> {
         match self {
             Self::Caller(requirement) => Some(requirement),
@@ -97,7 +98,7 @@ impl AllowedSenders {
         }
     }
 
-    /// Checks what the endpoint requires of its sender.
+    /// Checks that the endpoint admits the sender.
     pub(super) fn check(self, sender: &Sender) -> Result<(), Error> {
         match (self.requirement(), sender) {
             (Some(requirement), Sender::Caller(caller)) => requirement.check(caller),

@@ -49,7 +49,7 @@ pub struct SessionCookie {
 
 /// The requests of other sites with which browsers send the session cookie.
 ///
-/// Whatever the value, requests of other sites that change something are refused.
+/// With every value, requests of other sites that change records are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SameSite {

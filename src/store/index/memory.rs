@@ -5,7 +5,7 @@ use super::rows::{Row, Rows};
 use super::run::RowId;
 use crate::store::StoreFigures;
 
-/// Number of rows of which the facets are looked at.
+/// Number of rows whose facets are sampled.
 const SAMPLE: usize = 64;
 
 /// The bytes of an allocation beside its content, with the two reference counts of shared ones.

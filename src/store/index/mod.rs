@@ -48,11 +48,11 @@
 //! materializes it in the background.
 //!
 //! # Locks
-//! A store keeps the index behind one lock, so no call may take long. Materializing therefore reads the
-//! index in slices under the lock and sorts outside it; `query/materialize.rs` describes how changes in the
-//! meantime are kept. Packing the facets of a large batch, and comparing them with the records that they replace,
-//! happens outside the lock too, with a packer from [`Index::packer`]. Under the lock, a replaced record costs what
-//! changes in it, and what it leaves behind is dropped after the lock is released.
+//! A store keeps the index behind one lock, so no call may take long. Materializing therefore reads the index in
+//! slices under the lock and sorts outside it; `query/materialize.rs` describes how changes in the meantime are kept.
+//! Packing the facets of a large batch, and comparing them with the records that they replace, happens outside the
+//! lock too, with a packer from [`Index::packer`]. Under the lock, the cost of replacing a record grows only with its
+//! changes, and the replaced data is dropped after the lock is released.
 //!
 //! # How a batch is written
 //! In [`write`], `check` evaluates preconditions, guards and unique keys and changes nothing. `apply` then updates

@@ -28,8 +28,8 @@ pub(super) enum RunSet {
 pub(super) struct KindTable {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
-    /// The number of changes of each organization that has lost its last record, so that the revisions of the organization
-    /// do not repeat when it has records again. The index bounds the number of entries.
+    /// The numbers of changes of organizations that have lost their last records. With them, revisions do not repeat
+    /// when such an organization has records again. The index bounds the number of entries.
     emptied: HashMap<Option<Uuid>, u64>,
 }
 

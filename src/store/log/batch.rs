@@ -25,7 +25,7 @@ impl AcceptedBatch {
 
     /// Applies the batch to an index. `writes` are the writes of the batch, and `packs` holds their facets as far as
     /// they are packed. Calls `set_body` with the row of each put and its body, and with the row of each deleted
-    /// record. The caller drops what is returned after it has released the lock.
+    /// record. The caller drops the returned values after it has released the lock.
     pub(crate) fn apply(
         &self,
         writes: &[Write],

@@ -68,7 +68,7 @@ impl RecordHeader {
         bytes
     }
 
-    /// Decodes a header. Returns `None` if the bytes differ from what was encoded for this key.
+    /// Decodes a header. Returns `None` if the bytes are not those that were encoded for this key.
     pub(crate) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
         if header_checksum(key, content) != u32::from_le_bytes(*checksum) {
@@ -246,7 +246,7 @@ pub(crate) fn decode_header(key: Key, bytes: &[u8]) -> Result<RecordHeader, Stor
     RecordHeader::decode(key, bytes).ok_or_else(|| damaged(key))
 }
 
-/// Returns the error for a record whose data differs from what was written.
+/// Returns the error for a record whose data are not those that were written.
 pub(crate) fn damaged(key: Key) -> StoreError {
     StoreError::corrupt(format!("{key} is damaged"))
 }

@@ -67,7 +67,7 @@ impl JobResponder {
         Self { count, ..self }
     }
 
-    /// Sends the result. It is discarded if the caller is gone.
+    /// Sends the result. It is discarded if the caller has stopped waiting.
     pub(crate) fn send(self, outcome: Result<(), StoreError>) {
         let _ = self.sender.send(outcome.map(|()| self.count));
     }

@@ -116,7 +116,7 @@ impl Replica {
     }
 }
 
-/// What an entry has replaced. The caller drops it after it has released the lock.
+/// The rows and bodies that an entry has replaced. The caller drops them after it has released the lock.
 #[derive(Debug, Default)]
 pub(crate) struct Discarded {
     bodies: Vec<Bytes>,
@@ -170,7 +170,7 @@ impl StateLock<Replica> {
         let body_refs: Vec<Option<BodyRef>> =
             read.iter().map(|(located, _)| replica.body_ref(located)).collect();
         drop(replica);
-        // A checksum of megabytes takes longer than anything may hold the lock.
+        // A checksum of megabytes takes longer than the lock may be held.
         let mut verified = Vec::with_capacity(read.len());
         for ((located, body), body_ref) in read.iter().zip(body_refs) {
             let Some(body_ref) = body_ref else { continue };
@@ -192,7 +192,7 @@ impl StateLock<Replica> {
         Ok(())
     }
 
-    /// Packs the facets of the batches of an entry if one is large. This takes longer than anything may hold the lock.
+    /// Packs the facets of the batches of an entry if one is large. This takes longer than the lock may be held.
     ///
     /// Returns one element for each batch.
     pub(crate) fn pack<'b>(

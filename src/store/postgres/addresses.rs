@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::hosts::ServerAddress;
 
-/// Maximum number of addresses. A name that leads to one of many after the other must not have all of them watched.
+/// Maximum number of addresses. It bounds the number of watched servers if a name leads to many of them in turn.
 const MAX_ADDRESSES: usize = 16;
 
 /// Addresses that connections of an epoch lead to.
@@ -17,7 +17,7 @@ struct UsedAddress {
     address: ServerAddress,
     /// When the last connection to it was made.
     connected: Instant,
-    /// When the last question was put that it has answered.
+    /// When the last question that it has answered was sent.
     answered: Option<Instant>,
 }
 
@@ -26,13 +26,13 @@ impl Addresses {
         self.0.iter().map(|used| used.address)
     }
 
-    /// Returns whether an address has answered a question that was put at a time or later.
+    /// Returns whether an address has answered a question that was sent at a time or later.
     pub(super) fn has_answered(&self, address: ServerAddress, since: Instant) -> bool {
         let used = self.0.iter().find(|used| used.address == address);
         used.and_then(|used| used.answered).is_some_and(|answered| answered >= since)
     }
 
-    /// Notes that an address has answered a question that was put at a time.
+    /// Notes that an address has answered a question that was sent at a time.
     pub(super) fn note_answer(&mut self, address: ServerAddress, asked: Instant) {
         if let Some(used) = self.0.iter_mut().find(|used| used.address == address) {
             used.answered = used.answered.max(Some(asked));

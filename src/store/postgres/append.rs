@@ -29,7 +29,7 @@ pub(super) struct ProposedEntry {
 /// Code of the error "statement completion unknown", which distributed databases answer.
 const COMPLETION_UNKNOWN: &str = "40003";
 
-/// Code with which a server ends a session that had nothing to do, so that it did not begin the statement.
+/// Code with which a server ends an idle session. It has then not begun the statement.
 const IDLE_SESSION_TIMEOUT: &str = "57P05";
 
 /// The outcome of appending an entry.
@@ -42,7 +42,7 @@ pub(super) enum AppendOutcome {
     Failed(StoreError),
     /// Like `Failed`, because the server does not accept writes.
     ReadOnly(StoreError),
-    /// Like `Failed`, because the server ended the connection before it came to the commit.
+    /// Like `Failed`, because the server ended the connection before the commit.
     Interrupted(StoreError),
     /// The entry may be in the log, now or a little later.
     Unknown(StoreError),
@@ -138,14 +138,14 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
             Ok(tail) => AppendOutcome::Overtaken(tail),
             Err(_) => AppendOutcome::Failed(undecodable()),
         };
-    // If the transaction has not begun although the server got further, each statement was one of its own.
+    // If `BEGIN` failed and later statements ran, each of them ran in a transaction of its own.
     if let [Err(error), Ok(appended), ..] = results
         && !appended.is_empty()
     {
         return AppendOutcome::Unknown(store_error(error));
     }
-    // Without its entry, the transaction changes nothing, whatever becomes of it. If a statement could not be prepared, none
-    // has run, and the first one has the error.
+    // Without its entry, the transaction changes nothing, whether or not it commits. If a statement could not be
+    // prepared, none has run, and the first one has the error.
     if matches!(results, [Ok(appended)] | [Ok(_), Ok(appended), ..] if appended.is_empty()) {
         return overtaken();
     }

@@ -31,7 +31,7 @@ impl PostgresStore {
     /// `postgres://user:password@host/database`.
     ///
     /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
+    /// The errors of [`PostgresStoreBuilder::open`].
     pub async fn open(connection: &str) -> Result<Self, StoreError> {
         Self::builder(connection).open().await
     }
@@ -39,7 +39,7 @@ impl PostgresStore {
     /// Opens a store with the default options and with TLS; see [`PostgresStoreBuilder::open_with`].
     ///
     /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
+    /// The errors of [`PostgresStoreBuilder::open`].
     pub async fn open_with<T>(connection: &str, tls: T) -> Result<Self, StoreError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -64,8 +64,8 @@ impl PostgresStoreBuilder {
 
     /// Sets the number of connections for reads. The default is 8.
     ///
-    /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// One more connection watches each server, and now and then another one beside it.
+    /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four. One
+    /// more connection watches each server, and from time to time a second one.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
@@ -110,8 +110,8 @@ impl PostgresStoreBuilder {
 
     /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
     ///
-    /// It bounds how long an instance goes on with a server whose host name leads to another one by now, where the servers
-    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found within a few seconds.
+    /// It bounds how long an instance keeps using a server whose host name now leads to another one, if the servers do
+    /// not report their timeline. PostgreSQL servers report it, and a promoted one is found within a few seconds.
     #[must_use]
     pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.connection_lifetime = lifetime;
@@ -174,7 +174,7 @@ impl PostgresStoreBuilder {
     /// The crates `tokio-postgres-rustls` and `postgres-native-tls` provide implementations.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub async fn open_with<T>(self, tls: T) -> Result<PostgresStore, StoreError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -247,8 +247,8 @@ impl Options {
         self.statement_timeout.saturating_add(CLIENT_GRACE_PERIOD)
     }
 
-    /// Time after which the server is asked whether it answers at all, while a statement has no answer. The outcome is
-    /// known when the statement ends.
+    /// Time after which a late statement makes the store check whether the server answers at all. The outcome is known
+    /// when the statement ends.
     pub(super) fn doubt_timeout(&self) -> Duration {
         let timeout = self.answer_timeout();
         timeout.saturating_sub(doubt::PROBE_TIMEOUT).max(timeout / 2)

@@ -54,7 +54,7 @@ impl RawConnection {
         Self { client, driver: driver.abort_handle() }
     }
 
-    /// Changes the settings of the session, and asks the server what it is, in one round trip.
+    /// Changes the settings of the session, and identifies the server, in one round trip.
     pub(super) async fn set_up(
         &self,
         target: &ConnectionTarget,
@@ -70,7 +70,7 @@ impl RawConnection {
         join(set, self.identify(target)).await.1
     }
 
-    /// Asks the server what it is.
+    /// Asks the server for its history, and whether it accepts writes.
     pub(super) async fn identify(&self, target: &ConnectionTarget) -> Result<Server, Fault> {
         let (read_only, history) =
             join(self.client.simple_query(sql::IS_READ_ONLY), self.client.simple_query(sql::HISTORY)).await;
@@ -80,7 +80,7 @@ impl RawConnection {
             // Other databases with the same protocol have no such functions.
             Err(error) if is_unsupported(&error) => None,
             Err(error) if error.as_db_error().is_none() => return Err(Fault::of(&error)),
-            // Without its history, a server could be any.
+            // Without its history, the server cannot be distinguished from an outdated one.
             Err(error) => return Err(Fault::unidentified(&target.name, &error)),
         };
         let is_writable = text(&read_only, 0) == Some("off");
@@ -170,7 +170,7 @@ impl ServerConnection {
         self.is_idle
     }
 
-    /// Waits until the connection may not be used any more, because another server is.
+    /// Waits until the connection must not be used any more, because another server is in use.
     pub(super) fn replaced(&self) -> impl Future<Output = ()> + use<> {
         let (mut current, own, purpose) = (self.connector.servers.epoch(), self.epoch, self.purpose);
         async move {
@@ -178,7 +178,7 @@ impl ServerConnection {
         }
     }
 
-    /// Has the server be asked whether it answers at all, when a statement is late. Never ends.
+    /// Starts a check whether the server answers at all, when a statement is late. Never completes.
     fn doubt(&self) -> impl Future<Output = Infallible> + use<> {
         let (connector, own, purpose) = (self.connector.clone(), self.epoch, self.purpose);
         async move {
@@ -226,7 +226,7 @@ impl ServerConnection {
             }
         };
         self.is_idle = true;
-        // An attempt to connect that began before may fail after others have succeeded, and note an outage.
+        // Another attempt to connect may have noted an outage although this connection works.
         if results.first().is_some_and(Result::is_ok) {
             self.connector.servers.end_outage();
         }
@@ -246,7 +246,7 @@ impl ServerConnection {
         rows.map_err(|_| timed_out())?.map_err(|error| Fault::of(&error))
     }
 
-    /// Returns the number of the server's session. `None` if the server does not tell.
+    /// Returns the number of the server's session. `None` if the server does not report it.
     pub(super) async fn session(&self) -> Result<Option<String>, Fault> {
         let asked =
             timeout(self.connector.options.answer_timeout(), self.link.client.simple_query(sql::SESSION));

@@ -1,4 +1,4 @@
-//! Opening of connections, and finding out whether they keep their session.
+//! Opening of connections, and the check that they keep their session.
 //!
 //! A pooler that assigns a server connection to each transaction mixes up the prepared statements of its clients: a
 //! statement may be missing, or be that of another instance.
@@ -80,8 +80,8 @@ impl Connector {
         }
     }
 
-    /// Returns whether commits have to wait, because other instances may still use an old primary. Behind a single address,
-    /// none of them could learn of another server sooner.
+    /// Returns whether commits have to wait, because other instances may still use an old primary. With a single
+    /// address, waiting would not help: no instance could find the new server at another address.
     pub(super) fn holds_commits(&self) -> bool {
         self.hosts.may_lead_to_several() && self.servers.holds_commits()
     }
@@ -131,7 +131,7 @@ pub(super) async fn require_sessions(connector: &Connector) -> Result<(), Fault>
     }
     let one = connector.connect(Purpose::Work).await?;
     let other = connector.connect(Purpose::Work).await?;
-    // The second question tells a pooler apart that uses its connections in turn.
+    // The second query detects a pooler that uses its connections in turn.
     let [first, second] = [one.session().await?, one.session().await?];
     // The transaction occupies the session that a pooler has just assigned to the first connection.
     other.execute(sql::BEGIN).await?.map_err(|error| Fault::of(&error))?;

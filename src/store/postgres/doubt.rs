@@ -1,4 +1,4 @@
-//! Telling a slow statement from a silent server.
+//! Distinction between a slow statement and a silent server.
 //!
 //! A statement that is late may wait for a lock, or send a large page through a slow network. Then only its own
 //! connection is closed. But the server may be silent, or a router may have lost the state of all connections. The
@@ -17,12 +17,12 @@ use super::connector::Connector;
 use super::server::{Epoch, Server};
 use super::watch::INTERVAL;
 
-/// Time that a server has to answer what takes it no time.
+/// Time that a server has to answer a trivial query.
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_millis(750);
 
 impl Connector {
-    /// Asks the server in use in the background whether it answers at all, because a statement is late on a connection of
-    /// this epoch. Must be called on the runtime of the store.
+    /// Probes the server in use in the background, because a statement is late on a connection of this epoch. Must be
+    /// called on the runtime of the store.
     pub(super) fn doubt(&self, epoch: Epoch) {
         if let Some(server) = self.servers.begin_doubt(epoch) {
             let connector = self.clone();
@@ -30,7 +30,7 @@ impl Connector {
         }
     }
 
-    /// Distrusts a server unless it answers, and is what it was.
+    /// Distrusts a server unless it answers and its identity is unchanged.
     async fn ask(&self, server: &Server, epoch: Epoch) {
         let begin = Instant::now();
         let end = begin + PROBE_TIMEOUT;
@@ -40,7 +40,7 @@ impl Connector {
             Some(Ok((_, found))) => found.history,
             Some(Err(fault)) if fault.is_answer => return,
             Some(Err(_)) | None => {
-                // The question that was put next after the beginning has had its time.
+                // By now, the first question that the watch sent after `begin` has had time for its answer.
                 sleep_until(end + INTERVAL).await;
                 if self.servers.view().addresses.has_answered(server.address, begin.into_std()) {
                     return;

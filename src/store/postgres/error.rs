@@ -28,7 +28,7 @@ impl Fault {
         Self { error: store_error(error), is_transient, is_answer, is_down }
     }
 
-    /// Returns the fault of a server that fails to tell what it is, although it can.
+    /// Returns the fault of a server that supports queries for its identity but fails to answer them.
     pub(super) fn unidentified(name: &str, error: &Error) -> Self {
         let text = format!("the database server {name} was not used, because it does not answer what it is");
         let source = store_error(error);
@@ -75,7 +75,7 @@ impl Fault {
         StoreError::unavailable(text).into()
     }
 
-    /// Returns the fault of a server that does not tell its history, while those before did.
+    /// Returns the fault of a server that does not report its history, while earlier ones did.
     pub(super) fn without_history(server: &Server) -> Self {
         let text = format!(
             "the database server {} was not used, because it does not tell its system identifier, and the server before \
@@ -95,8 +95,8 @@ impl Fault {
         StoreError::invalid(text).into()
     }
 
-    /// Joins the faults of two servers. The error that asks for another configuration is kept. It is no lasting one while
-    /// any server is unavailable: a standby may lag behind, and lack a new user or database.
+    /// Joins the faults of two servers. The error that asks for another configuration is kept. It counts as temporary
+    /// while any server is unavailable: a standby may lag behind, and lack a new user or database.
     pub(super) fn or(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
         let is_transient = self.is_transient || other.is_transient;
@@ -193,7 +193,7 @@ fn is_down(error: &Error) -> bool {
     })
 }
 
-/// Returns whether the server cannot tell what it is: it lacks a function, or the user may not call it.
+/// Returns whether the server cannot report its identity: it lacks a function, or the user may not call it.
 pub(super) fn is_unsupported(error: &Error) -> bool {
     error.code().is_some_and(|code| ["0A", "42"].iter().any(|class| code.code().starts_with(class)))
 }

@@ -4,8 +4,9 @@
 //! a time, on a thread of its own: it takes no thread of the runtime, and does not delay the end of the runtime. While it is
 //! without an answer, the last known addresses are used.
 //!
-//! A look-up that hangs for long is given up, so that the next one can find the resolver back. Its thread is left behind. The
-//! more of them there are, the longer the next one is waited for, so that their number grows with the logarithm of time.
+//! A look-up that hangs for long is given up, so that the next one can succeed once the resolver works again. Its
+//! thread is left behind. Each look-up that hangs doubles the time limit of the next one, so that the number of threads
+//! grows with the logarithm of time.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -46,7 +47,7 @@ pub(super) struct HostName {
     known: Mutex<Known>,
 }
 
-/// What the last look-ups have found.
+/// The results of the last look-ups.
 #[derive(Debug, Default)]
 struct Known {
     /// The addresses that the last successful one has found.

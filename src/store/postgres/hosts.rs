@@ -34,7 +34,7 @@ pub(super) struct ConnectionTarget {
     unresolved: Option<Arc<HostName>>,
 }
 
-/// Tells the servers of a connection string apart.
+/// Identifies a server of a connection string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ServerAddress {
     /// Number of the host in the connection string.

@@ -148,7 +148,7 @@ async fn read_facets(
     }
 }
 
-/// A part of what is read for the loading thread.
+/// A part of the rows that are read for the loading thread.
 enum Chunk {
     Rows(Vec<Row>),
     /// All rows were read.

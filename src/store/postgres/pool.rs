@@ -86,7 +86,7 @@ impl Pool {
         let permit = timeout(self.connector.options.acquire_timeout, self.permits.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
             let text = "all connections of the pool are in use, and none became free in time";
-            // In an outage, those that have a place wait for a server as well.
+            // In an outage, callers with a place wait for a server as well.
             let is_transient = self.connector.servers.outage().is_some();
             Fault { is_transient, ..StoreError::unavailable(text).into() }
         })

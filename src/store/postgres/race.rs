@@ -52,7 +52,7 @@ pub(super) struct Race<'r> {
     /// The best server so far.
     best: Option<(RawConnection, Server)>,
     fault: Option<Fault>,
-    /// Set if nothing tells which of two servers is meant.
+    /// Set if it cannot be decided which of two servers is the right one.
     conflict: Option<Fault>,
     /// When the next host is tried, or the best server has won.
     next: Instant,
@@ -133,7 +133,7 @@ impl<'r> Race<'r> {
         None
     }
 
-    /// Tries all hosts at once if the server in use is in doubt, and otherwise the next one if it is its turn.
+    /// Tries all hosts at once if the server in use is in doubt. Otherwise it tries the next host if its turn has come.
     fn start(&mut self) {
         let asks_all = self.best.is_some() || self.view.trusted().is_none();
         while asks_all || self.running.is_empty() || Instant::now() >= self.next {

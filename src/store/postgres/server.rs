@@ -36,7 +36,7 @@ impl History {
         self.system == other.system && timelines.is_some_and(|(own, other)| own > other)
     }
 
-    /// Returns what is known of a history once a server was found to have it.
+    /// Returns this history, with the timeline of an earlier observation if it has none.
     fn with_timeline_of(self, before: Option<Self>) -> Self {
         Self { timeline: self.timeline.or_else(|| before?.timeline), ..self }
     }
@@ -47,8 +47,8 @@ impl History {
 pub(super) struct Server {
     pub(super) address: ServerAddress,
     pub(super) name: Arc<str>,
-    /// `None` if the server does not tell it: another database with the protocol of PostgreSQL, or one whose user may not
-    /// ask.
+    /// `None` if the server does not report it. The database only has the protocol of PostgreSQL, or the user lacks the
+    /// right to query it.
     pub(super) history: Option<History>,
     pub(super) is_writable: bool,
 }
@@ -80,11 +80,11 @@ pub(super) struct Epoch {
     pub(super) server: u64,
 }
 
-/// The time within which every instance that reaches a promoted server uses it: until the next question, and for the
-/// answer.
+/// The time within which every instance that reaches a promoted server uses it. It is one interval of the watch and the
+/// time for an answer.
 ///
-/// An old primary may go on beside it, as when its manager has died. An instance that does not know of the new one yet
-/// returns the state of the old one. Therefore commits on the new one wait for this time.
+/// An old primary may go on beside it, for example after a crash of its manager. An instance that does not know of the
+/// new one yet returns the state of the old one. Therefore commits on the new one wait for this time.
 const NOTICE: Duration = Duration::from_secs(1);
 
 /// The server in use, as it was when an attempt to connect began.
@@ -93,7 +93,7 @@ pub(super) struct View {
     pub(super) epoch: Epoch,
     /// The server that was used last.
     pub(super) server: Option<Server>,
-    /// When it was chosen. What servers answered before may have led to the choice.
+    /// When it was chosen. Earlier answers of servers are out of date, because they may have led to the choice.
     pub(super) since: Option<Instant>,
     /// Until when commits are held, because the server was promoted and the one before may go on.
     held_until: Option<Instant>,
@@ -115,7 +115,7 @@ pub(super) struct Servers {
     /// Number of statements that were late. Connections that are older than the last of them are asked before their
     /// next use whether they still work.
     doubts: AtomicU64,
-    /// Servers that answered, but not what they are.
+    /// Servers that answered without reporting their identity.
     unidentified: Mutex<Occasional>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
@@ -150,7 +150,7 @@ impl View {
         if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
     }
 
-    /// Returns whether the server in use tells its timeline, so that no earlier one is used any more.
+    /// Returns whether the server in use reports its timeline, so that no earlier one is used any more.
     pub(super) fn tells_timeline(&self) -> bool {
         self.server.as_ref().is_some_and(|server| server.timeline().is_some())
     }
@@ -242,7 +242,7 @@ impl Servers {
         self.lock().holds_commits(Instant::now())
     }
 
-    /// Lets commits pass: since the server was chosen as in a view, no other one was a primary any more.
+    /// Admits commits, because no other server has been a primary since the choice of the server in this view.
     pub(super) fn release_commits(&self, chosen_in: &View) {
         let mut view = self.lock();
         if view.since == chosen_in.since {
@@ -295,14 +295,14 @@ impl Servers {
         self.lock().addresses.note_answer(address, asked);
     }
 
-    /// Forgets the addresses to which no connection was made for so long that none is left.
+    /// Forgets the addresses whose last connection is older than the lifetime of connections.
     pub(super) fn forget_addresses(&self, connection_lifetime: Duration) {
         let mut view = self.lock();
         let current = view.server.as_ref().map(|server| server.address);
         view.addresses.forget(current, connection_lifetime.saturating_add(CLOSING_TIME));
     }
 
-    /// Notes that a server answers, but not what it is.
+    /// Notes that a server answers without reporting its identity.
     pub(super) fn note_unidentified(&self, error: &StoreError) {
         if let Some(count) = lock(&self.unidentified).count() {
             let cause = error.source().map(ToString::to_string).unwrap_or_default();

@@ -47,7 +47,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
     }
 }
 
-/// Minimum time between two log lines about the same thing.
+/// Minimum time between two log lines about the same kind of event.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Counts events of which a line is logged at most once a minute.

@@ -65,9 +65,9 @@ const MAX_SNAPSHOTS: usize = 4;
 ///
 /// # Limits
 /// * Only this library may change the tables: instances do not detect other changes.
-/// * After a backup was restored, call [`renew`](Self::renew) on one instance, so that clients do not take the restored
-///   records for those that had the same revision. Restart the instances that ran before: they refuse a database whose
-///   timeline is lower than the one that they used, or whose system identifier is another one.
+/// * After a backup was restored, call [`renew`](Self::renew) on one instance, because clients may know revisions that
+///   the restored database would give to other records. Restart the instances that ran before: they refuse a database
+///   whose timeline is lower than the one that they used, or whose system identifier is another one.
 /// * It needs a tokio runtime with I/O and time. All its connections live on the runtime on which it was opened.
 ///
 /// # Example
@@ -122,7 +122,7 @@ pub struct PostgresStatus {
     pub reloads: u64,
     /// Host and port of the server that was used last.
     pub server: String,
-    /// Timeline of that server, which increases with every promotion. `None` if it does not tell.
+    /// Timeline of that server, which increases with every promotion. `None` if the server does not report it.
     pub timeline: Option<u32>,
     /// Times another server, or another address of a server, was used than before, since the store was opened.
     pub server_changes: u64,

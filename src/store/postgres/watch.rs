@@ -1,12 +1,12 @@
-//! Looking at all servers of the connection string while the store runs.
+//! Observation of all servers of the connection string while the store runs.
 //!
-//! An old primary may go on answering, so that no error would ever tell its clients of the new one. And
-//! one that is silent would be noticed only when a statement times out.
+//! An old primary may go on answering, so that its clients would never get an error that makes them look for the new
+//! one. A silent server would be noticed only when a statement times out.
 //!
-//! Each server is asked what it is, on a connection that is kept: most of them are standbys, whose promotion leaves it open.
-//! But an address may lead to another server by now, as that of a proxy or a Kubernetes service does, while the old one goes
-//! on answering on the connections that it has. So another connection is made from time to time, beside the one that is
-//! kept, and replaces it once the server has answered on it.
+//! Each server is asked for its identity on a connection that is kept: most servers are standbys, and a promotion
+//! leaves their connections open. But an address may lead to another server by now, as that of a proxy or a Kubernetes
+//! service does, while the old one goes on answering on the connections that it has. So another connection is made from
+//! time to time, beside the one that is kept, and replaces it once the server has answered on it.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::{Pin, pin};
@@ -35,8 +35,8 @@ const INTERVALS_OF_A_LINK: u64 = 3;
 /// Time that a server has to answer on the connection that is kept, before another one is made.
 const HEAD_START: Duration = Duration::from_millis(500);
 
-/// Time for which an address in use answers nothing, on the connection that is kept and on another one, before another server
-/// is used that does answer.
+/// Time of silence of an address in use before the store uses another server that answers. It must be silent on the
+/// kept connection and on another one.
 const SILENCE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An address that is watched.
@@ -46,16 +46,16 @@ struct Watched {
     link: Option<RawConnection>,
     /// Number of connections that were kept so far. An answer on an earlier one is out of date.
     links: u64,
-    /// When the question was put that the connection has not answered yet.
+    /// When the question that the connection has not answered yet was sent.
     asked: Option<Instant>,
     is_connecting: bool,
     /// Whether another connection may be made before the next interval.
     may_connect: bool,
-    /// When the first question was put since the last answer.
+    /// When the first question since the last answer was sent.
     silent_since: Option<Instant>,
-    /// What the server was at its last answer, and when that question was put.
+    /// The identity of the server in its last answer, and when that question was sent.
     found: Option<(Server, Instant)>,
-    /// When the last question was put that showed that there is no primary at the address.
+    /// When the last question whose answer showed that the address has no primary was sent.
     no_primary: Option<Instant>,
 }
 
@@ -67,7 +67,7 @@ enum Event {
 
 struct ServerState {
     address: ServerAddress,
-    /// When the question was put.
+    /// When the question was sent.
     asked: Instant,
     /// Number of the connection that is kept; `None` if another one was made.
     link: Option<u64>,
@@ -76,7 +76,7 @@ struct ServerState {
 
 type Asking = Pin<Box<dyn Future<Output = Event> + Send>>;
 
-/// What earlier answers have left.
+/// The state of the observation: the servers, and their last answers.
 struct Watch {
     connector: Connector,
     watched: HashMap<ServerAddress, Watched>,
@@ -132,8 +132,8 @@ impl Watch {
         }
     }
 
-    /// Watches these hosts, and addresses in use to which their names do not lead any more: a name that leads to one of
-    /// several servers after the other does not make the others silent.
+    /// Watches these hosts, and addresses in use to which their names no longer resolve. If a name resolves to several
+    /// servers in turn, the others must still be observed.
     fn set_targets(&mut self, targets: Vec<ConnectionTarget>) {
         self.is_resolving = false;
         let view = self.connector.servers.view();
@@ -219,8 +219,9 @@ impl Watch {
         }
     }
 
-    /// Uses another server if it has a later timeline than the one in use, accepts writes while that one does not, or
-    /// answers while an address in use is silent. Returns when an address will have been silent for long enough.
+    /// Switches to another server if it is better than the one in use. It has a later timeline, accepts writes while
+    /// the one in use does not, or answers while an address in use is silent. Returns when an address will have been
+    /// silent for long enough.
     fn decide(&self) -> Option<Instant> {
         let servers = &self.connector.servers;
         let view = servers.view();
@@ -293,7 +294,8 @@ impl Watched {
         }))
     }
 
-    /// Returns what the server is, unless its last answer is too old, or older than the choice of the server in use.
+    /// Returns the identity of the server, unless its last answer is too old, or older than the choice of the server in
+    /// use.
     fn answering(&self, now: Instant, chosen: Option<std::time::Instant>) -> Option<&Server> {
         let (server, asked) = self.found.as_ref()?;
         let is_later = chosen.is_none_or(|chosen| asked.into_std() > chosen);

@@ -70,7 +70,7 @@ fn write_or_clear(
         written
     });
     if outcome.is_err() {
-        // Fails where something else was put into a folder meanwhile, which then stays.
+        // Fails for a folder into which another program has put files meanwhile; that folder stays.
         let _ = missing.iter().try_for_each(fs::remove_dir);
     }
     outcome

@@ -29,8 +29,7 @@ pub(super) async fn cancellable<T: Send + 'static>(
     outcome
 }
 
-/// Tells work on another thread whether its caller is gone. The caller is gone when the future that held the
-/// counterpart was dropped.
+/// Lets work on another thread detect that its caller has dropped the future that holds the counterpart.
 #[derive(Debug)]
 pub(super) struct Cancellation(Weak<()>);
 

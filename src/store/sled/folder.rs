@@ -97,7 +97,7 @@ impl Folder {
         above.try_for_each(sync_directory).map_err(|error| self.unusable(error))
     }
 
-    /// Removes what a backup writes, and nothing else.
+    /// Removes the files that a backup writes, and nothing else.
     pub(super) fn clear_backup(&self) -> io::Result<()> {
         let files = [self.durable_lsn(), self.path.join("format.new"), self.format(), self.path.join("room")];
         remove_folder(&self.new_primary())?;

@@ -11,7 +11,7 @@ use crate::store::log::queue::closed;
 use crate::store::materializer::Indexed;
 use crate::store::{Cursor, Key, Page, Record, StoreError};
 
-/// Maximum number of concurrent disk reads. More are not faster, and each holds in memory what it has read.
+/// Maximum number of concurrent disk reads. More are not faster, and each holds its result in memory.
 const MAX_DISK_READS: usize = 8;
 
 /// Maximum number of records in one disk read. A longer request waits again after each, so that a request for one
@@ -59,7 +59,7 @@ impl Indexed for Shared {
 }
 
 impl PendingRead<Option<Record>> {
-    /// Reads what is in memory; called under the state lock.
+    /// Reads the records that are in memory; called under the state lock.
     pub(super) fn of_each(state: &State, rows: impl ExactSizeIterator<Item = Option<RowId>> + Clone) -> Self {
         let mut records = Vec::with_capacity(rows.len());
         for row in rows.clone() {

@@ -63,7 +63,7 @@ impl State {
 
     /// Applies a batch, and appends the bodies that leave memory to `dropped`.
     ///
-    /// The caller drops those, and what is returned, after it has released the lock.
+    /// The caller drops those, and the returned values, after it has released the lock.
     pub(super) fn apply(
         &mut self,
         accepted: &AcceptedBatch,

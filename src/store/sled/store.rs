@@ -99,7 +99,7 @@ impl SledStore {
     /// Opens a folder with the default options, and creates it if it does not exist.
     ///
     /// # Errors
-    /// Those of [`SledStoreBuilder::open`].
+    /// The errors of [`SledStoreBuilder::open`].
     pub async fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::builder(folder).open().await
     }
@@ -125,8 +125,8 @@ impl SledStore {
     /// case; `close` makes the next opening faster and returns when the folder is free.
     ///
     /// # Errors
-    /// `Unavailable` when something cannot be written. Acknowledged commits are still in the write-ahead log then,
-    /// and are recovered when the folder is opened again.
+    /// `Unavailable` when a write fails. Acknowledged commits are still in the write-ahead log then, and are recovered
+    /// when the folder is opened again.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.handle.mark_closed();
         self.handle.queue.submit(Job::Close).await.map(|_| ())
@@ -149,7 +149,7 @@ impl SledStore {
         scrub(&self.handle).await
     }
 
-    /// Writes a backup of the open store into a folder: all records as they are at one moment of the call.
+    /// Writes a backup of the open store into a folder. It has all records as they are at one moment of the call.
     ///
     /// The backup is the folder of a store: open it in place, or copy it over a lost one. It has one copy of the records;
     /// the first opening writes the second. Versions of records are kept. To change the backend, use an
@@ -193,7 +193,7 @@ impl SledStore {
     /// copies; the folder can be opened, and compacted again.
     ///
     /// # Errors
-    /// Those of [`SledStoreBuilder::open`]; `Unavailable` when a copy cannot be written.
+    /// The errors of [`SledStoreBuilder::open`]; `Unavailable` when a copy cannot be written.
     pub async fn compact(folder: impl Into<PathBuf>) -> Result<Compaction, StoreError> {
         let folder = folder.into();
         // Everything in the log is applied first.
@@ -228,9 +228,9 @@ impl SledStoreBuilder {
     ///
     /// # Errors
     /// `Unavailable` when the folder cannot be used, or is still in use by another store after two seconds. `Invalid`
-    /// when it contains something other than a store. `Corrupt` when both copies are damaged; the data is left
-    /// unchanged then, except for what sled changes in its own files when it opens them, and [`SledStore::repair`]
-    /// can restore what is readable.
+    /// when it contains files other than those of a store. `Corrupt` when both copies are damaged; the data is left
+    /// unchanged then, except for what sled changes in its own files when it opens them, and [`SledStore::repair`] can
+    /// restore what is readable.
     pub async fn open(self) -> Result<SledStore, StoreError> {
         let (shared, queue) = blocking(move || open(&self)).await??;
         Ok(SledStore { handle: Arc::new(Handle::new(shared, queue)) })

@@ -31,9 +31,9 @@ pub struct TransferError(Box<Inner>);
 pub enum TransferErrorKind {
     /// The store to restore into already holds records. It is left unchanged.
     NotEmpty,
-    /// The id of an organization to restore, or of one of its records, is taken, or another record has what must be unique.
+    /// An id or a unique key of the organization to restore, or of one of its records, is taken.
     ///
-    /// The [source](Error::source) is the conflict. Also for a restoration that was given up.
+    /// The [source](Error::source) is the conflict. Also returned for a restoration that was given up.
     Taken,
     /// The export of a whole store cannot be restored as an organization.
     WholeStore,

@@ -58,7 +58,8 @@ impl Header<'_> {
         }
     }
 
-    /// Checks that a line is the header of an export in the supported version. Returns which records it has.
+    /// Checks that a line is the header of an export in the supported version. Returns the organization of its
+    /// records and their form; `None`: those of all.
     pub(super) fn check(line: &[u8]) -> Result<Option<(Uuid, Value)>, TransferError> {
         let header = serde_json::from_slice::<Header<'_>>(line).ok();
         match header.filter(|header| header.format == FORMAT) {

@@ -65,8 +65,8 @@ impl fmt::Debug for OnProgress<'_> {
 /// UTF-8 text with one JSON object per line, each line terminated by a line feed. Exports are not meant to be edited: any
 /// change, even of a space, invalidates the checksum.
 ///
-/// * The first line is `{"format":"toposcope-store","version":1}`. That of an organization also has `organization`, its id, and
-///   `form`, which tells how its records are indexed.
+/// * The first line is `{"format":"toposcope-store","version":1}`. In the export of an organization, it also has
+///   `organization`, its id, and `form`, which describes how its records are indexed.
 /// * One line per record follows, in any order. It has `kind` and `id`; `organization`, `network`, `expires_at`, `links`,
 ///   `terms`, `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or
 ///   `body_base64`. A link is a pair of relation and target. A term, sort key or unique key is a pair of name and
@@ -333,7 +333,7 @@ impl<R: AsyncRead + Unpin> ExportReader<R> {
         self.organization.as_ref().map(|(id, form)| (*id, form))
     }
 
-    /// Returns what has been read.
+    /// Returns the number of records and bytes read so far.
     pub(crate) fn report(&self) -> TransferReport {
         TransferReport { records: self.records, bytes: self.lines.bytes }
     }

@@ -14,7 +14,7 @@ use crate::invariant::Invariant;
 /// The distance of shapes that move apart. Leaves in grids and around rings are as near to each other.
 const APART: f64 = GAP / 2.0;
 
-/// A new arrangement takes the place of an earlier one if at most one leaf of this number moves.
+/// A new arrangement replaces an earlier one if at most one leaf in this many moves.
 const MAX_MOVED_OF: usize = 20;
 
 /// Returns the place of each shape.

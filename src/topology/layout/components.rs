@@ -1,7 +1,7 @@
 //! Parts of a container that are not connected with each other.
 //!
-//! Those with lines to shapes outside of the container are in rows, one for each tier of the whole network. Lines reach
-//! each of them from above and from below.
+//! Parts with lines to shapes outside of the container are in rows, one for each tier of the whole network. Lines reach
+//! each of these parts from above and from below.
 
 use std::collections::BTreeMap;
 

@@ -193,12 +193,12 @@ fn stretch(corners: &mut [Point], extent: Size) {
 
 /// The smallest distance between shapes.
 pub(super) const GAP: f64 = 28.0;
-/// The vertical distance between a node and what is below it in a hierarchy.
+/// The vertical distance between a node and the shapes below it in a hierarchy.
 pub(super) const LAYER_GAP: f64 = 72.0;
 /// The most work that is allowed for a shape, in comparisons of two lines.
 pub(super) const BUDGET_PER_SHAPE: usize = 100_000;
 
-/// Shapes with the same parent, and the connections between them or what they contain.
+/// Shapes with the same parent, and the connections between them or their contents.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) sizes: Vec<Size>,

@@ -19,7 +19,7 @@ pub struct Diagram {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Shape {
-    /// The identity of the shape; the order of ids decides where nothing else does.
+    /// The identity of the shape; the order of ids breaks ties.
     pub id: NodeId,
     /// The index of the container in [`Diagram::shapes`]; `None` on the outermost level.
     pub parent: Option<usize>,
@@ -36,7 +36,7 @@ pub struct Shape {
     pub label_width: f64,
     /// The level in a hierarchy of roles, smallest on top; `None` when unknown.
     pub rank: Option<u8>,
-    /// What the addresses of the device say about the side of the network that it is on.
+    /// The evidence of the device's addresses for the side of the network that it is on.
     pub addresses: AddressScope,
     /// The number of devices that the shape stands for, at least 1: a box of an overview stands for many.
     ///
@@ -70,7 +70,7 @@ impl Shape {
     }
 }
 
-/// What the addresses of a device say about the side of the network that it is on.
+/// The evidence of a device's addresses for the side of the network that it is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddressScope {

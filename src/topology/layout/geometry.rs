@@ -145,7 +145,7 @@ impl Rect {
         }
     }
 
-    /// Returns whether two rectangles have more than borders in common.
+    /// Returns whether the interiors of two rectangles intersect.
     pub(super) fn overlaps(self, other: Self) -> bool {
         self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }

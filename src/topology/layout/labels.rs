@@ -57,7 +57,7 @@ impl<'a> LabelRoom<'a> {
         self.taken.remove_last();
     }
 
-    /// Returns the line of a label. `None` if there is none, or its size is no size.
+    /// Returns the line of a label. `None` if there is none, or the size is not valid.
     fn route(&self, connection: usize, size: Size) -> Option<&'a [Point]> {
         let is_usable = |length: f64| length.is_finite() && (0.0..=10_000.0).contains(&length);
         let route = self.arrangement.routes.get(connection)?;
@@ -76,8 +76,8 @@ impl<'a> LabelRoom<'a> {
         Some(place)
     }
 
-    /// Returns whether only its own line is near a label. A label near several lines, or near a piece that several lines
-    /// share, would not tell which of them it belongs to.
+    /// Returns whether only its own line is near a label. Readers could not see to which line a label belongs that is
+    /// near several lines, or near a piece that several lines share.
     fn is_unambiguous(&self, connection: usize, rect: Rect) -> bool {
         let near = rect.grown(DISTANCE + 0.5);
         let mut is_unambiguous = true;
@@ -205,8 +205,8 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
     first.into_iter().chain(upright).chain(others)
 }
 
-/// Returns whether a line of horizontal and vertical parts enters the shape at its other end from the side, as lines to
-/// leaves in a grid do. The part before this shape belongs to no other line.
+/// Returns whether a line of horizontal and vertical parts enters its other shape from the side. Lines to leaves in a
+/// grid do. The part before this shape belongs to no other line.
 fn enters_aside(points: &[Point]) -> bool {
     let is_straight = |pair: &[Point]| matches!(pair, [from, to] if from.x == to.x || from.y == to.y);
     let is_aside = matches!(points, [.., before, last] if before.y == last.y);
@@ -226,8 +226,8 @@ fn middles(route: &[Point]) -> impl Iterator<Item = (Point, Point)> {
     MIDDLES.iter().map(move |share| along(route, length * share))
 }
 
-/// Returns the places of a label that is turned by a quarter, along the end of a line that runs down between tiers: right
-/// beside the shape, and farther from it, such as outside of the container that the shape is in.
+/// Returns the places of a label turned by a quarter, along the end of a line between tiers. They are right beside the
+/// shape, and farther from it, such as outside of the container that the shape is in.
 fn turned(points: &[Point], size: Size) -> (Vec<Rect>, Vec<Rect>) {
     let &[from, to, _, last] = points else { return (Vec::new(), Vec::new()) };
     let is_line_of_tiers = from.x == to.x && from.y != last.y && points.len() == 4;

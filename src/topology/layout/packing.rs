@@ -16,7 +16,8 @@ const MIN_RATIO: f64 = 0.5;
 /// The largest ratio of width to height.
 pub(super) const MAX_RATIO: f64 = 2.5;
 
-/// Returns how far a ratio of width to height is from the desired one. 1 for the desired one, more for others.
+/// Returns the deviation of a ratio of width to height from the desired one. It is 1 without deviation,
+/// otherwise greater.
 pub(super) fn misproportion(size: Size) -> f64 {
     let ratio = size.width.max(1.0) / size.height.max(1.0) / ASPECT;
     ratio.max(1.0 / ratio)

@@ -102,7 +102,7 @@ impl<'a> Slots<'a> {
     }
 
     fn distinct_neighbors(&self, shape: usize) -> Vec<usize> {
-        // Two are enough to tell a leaf from other shapes.
+        // Two are enough to distinguish a leaf from other shapes.
         let mut distinct: Vec<usize> = Vec::new();
         for neighbor in &self.neighbors[shape] {
             if !distinct.contains(neighbor) {

@@ -23,7 +23,7 @@ pub(super) struct AddressBook {
 }
 
 impl AddressBook {
-    /// Makes room for more rows.
+    /// Reserves capacity for more rows.
     pub(super) fn reserve(&mut self, rows: usize) {
         self.by_ip.reserve(rows);
         self.by_mac.reserve(rows);

@@ -1,4 +1,4 @@
-//! What forwarding databases show of bridges, kept up to date.
+//! The bridges of a network as its forwarding databases show them, kept up to date.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,12 +24,12 @@ pub(super) struct Bridges {
     listed_by: SmallMultimap<HostId, HostId>,
 }
 
-/// Hosts whose views are others.
+/// Hosts whose views have changed.
 #[derive(Debug, Default)]
 pub(super) struct ChangedViews {
-    /// All of them, and those whose claims changed.
+    /// The hosts whose views have changed, and those whose claims have.
     pub(super) hosts: BTreeSet<HostId>,
-    /// Those with other ports towards bridges.
+    /// The hosts whose ports towards bridges have changed.
     pub(super) moved: BTreeSet<HostId>,
 }
 
@@ -58,8 +58,8 @@ impl Bridges {
         former
     }
 
-    /// Finds out again which bridges are adjacent. Returns the hosts that this may affect, and adds the pairs that may
-    /// have other links.
+    /// Determines again which bridges are adjacent. Returns the hosts that this may affect, and adds the pairs that
+    /// may have other links.
     pub(super) fn update(
         &mut self,
         changed: &ChangedViews,
@@ -120,7 +120,7 @@ impl Bridges {
         }
     }
 
-    /// Lists the bridges that a bridge may be linked with. Adds its pairs if they are others, or if `is_changed`.
+    /// Lists the bridges that a bridge may be linked with. Adds its pairs if they have changed, or if `is_changed`.
     fn list(&mut self, host: HostId, is_changed: bool, pairs: &mut Vec<CandidateSource>) {
         let mut found = Vec::new();
         for adjacent in self.adjacent.get(&host).into_iter().flat_map(BTreeMap::values) {

@@ -58,7 +58,7 @@ impl Devices {
         self.by_id.keys().copied()
     }
 
-    /// Makes room for more devices.
+    /// Reserves capacity for more devices.
     pub(super) fn reserve(&mut self, devices: &[Device]) {
         let sum = |count: fn(&Device) -> usize| devices.iter().map(count).sum();
         self.holders.reserve(sum(|device| device.keys.len()));
@@ -195,17 +195,17 @@ impl Devices {
         }
     }
 
-    /// Adds the hosts that learned an address, unless a host is known to have it: neighbor caches do not count then.
+    /// Adds the hosts that learned an address, unless a host is known to have it. Neighbor caches do not count then.
     fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<HostId>) {
         if self.owners.len(&address) == 0 {
             learners.extend(self.learners_ever(address));
         }
     }
 
-    /// Adds the hosts whose forwarding databases may mean something else because a device changed.
+    /// Adds the hosts whose forwarding databases may have another meaning because a device changed.
     ///
-    /// These are the hosts that learned its addresses, unless it is the same device to them, and the hosts that share an
-    /// entry with it that it learned, lost, or learned elsewhere.
+    /// These are the hosts that learned its addresses, unless they see no difference, and the hosts with which it
+    /// shares an entry that it learned, lost, or learned elsewhere.
     pub(super) fn add_learning(
         &self,
         former: Option<&Device>,

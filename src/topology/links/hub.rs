@@ -10,7 +10,7 @@ use super::{End, RejectedClaim, Rule, Segment, Stub};
 use crate::model::derived_id;
 use crate::union_find::UnionFind;
 
-/// A segment or an unmanaged switch, and what is connected to it.
+/// A segment or an unmanaged switch, and the devices connected to it.
 #[derive(Debug)]
 pub(super) struct Hub<'c> {
     pub(super) end: End,
@@ -30,7 +30,7 @@ pub(super) struct Member<'c> {
     pub(super) is_conflicting: bool,
 }
 
-/// Maximum number of claims of others about a member that are kept, and none of forwarding databases: at a segment, each
+/// Maximum number of stored claims of others about a member, without those of forwarding databases. At a segment, each
 /// member would have the claims of all others.
 const MAX_CLAIMS_OF_OTHERS: usize = 16;
 
@@ -65,7 +65,7 @@ impl<'c> Member<'c> {
     }
 }
 
-/// Takes the links at shared ports away, and returns the hubs that replace them.
+/// Removes the links at shared ports, and returns the hubs that replace them.
 ///
 /// Shared ports that see each other are on one hub.
 pub(super) fn hubs<'c>(admitted: &mut AdmittedLinks<'c>, devices: &Devices) -> Vec<Hub<'c>> {

@@ -28,7 +28,7 @@ pub struct Link {
     pub evidence: Vec<Evidence>,
     /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
-    /// Whether the latest reports do not show the link any more, and no port at its ends is down, which would explain it.
+    /// Whether the latest reports no longer show the link, although no port at its ends is down.
     #[serde(default)]
     pub stale: bool,
     /// Whether the ends contradict each other in the numbers of their ports, and each port is the one that the other end names.
@@ -37,8 +37,8 @@ pub struct Link {
     /// The state. Of the two ends, the worse one counts.
     #[serde(default)]
     pub state: LinkState,
-    /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; `None` when
-    /// neither is.
+    /// The VLANs that the link carries, in ascending order: those that both ends have, or the only known end; `None`
+    /// when neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlans: Option<Vec<VlanRange>>,
     /// The VLAN of frames without a tag; `None` when unknown, or when the ends differ.
@@ -62,7 +62,8 @@ impl Link {
 
     /// Returns the time of the first report without a claim that supports the link, if there is one and the link is down.
     ///
-    /// A claim that went missing while a neighbor was still seen tells of a protocol that was turned off, and not of the link.
+    /// A claim that went missing while a neighbor was still seen shows that a protocol was turned off, not that the
+    /// link went down.
     pub(in crate::topology) fn down_since(&self) -> Option<Timestamp> {
         let named = self.evidence.iter().filter(|it| matches!(it.method, Method::Lldp | Method::Cdp));
         let seen = named.filter_map(|evidence| evidence.last_seen).max();
@@ -230,7 +231,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns from when on the link counts as gone, if the claim is missing.
+    /// Returns the time from which on the link counts as removed, if the claim is missing.
     pub(in crate::topology) fn gone_at(&self) -> Option<Timestamp> {
         self.last_seen.zip(self.missing_since).map(|(seen, since)| midway(seen, since))
     }
@@ -238,8 +239,9 @@ impl Evidence {
 
 /// Returns the time in the middle between two reports.
 ///
-/// What was seen in the first report and not in the second went away between them. Reports of one scan are close
-/// together, and this time is far from both scans: what another device reported before it belongs to the first scan.
+/// A neighbor that the first report shows and the second one lacks was removed between them. Reports of one scan are
+/// close together, and this time is far from both scans, so that earlier reports of other devices belong to the first
+/// scan.
 pub(super) fn midway(seen: Timestamp, since: Timestamp) -> Timestamp {
     let elapsed = since.unix_micros().saturating_sub(seen.unix_micros());
     seen.plus_micros(elapsed / 2)
@@ -262,7 +264,7 @@ pub struct RejectedClaim {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stub {
-    /// The stub's id, derived from what identifies the device.
+    /// The stub's id, derived from the identity of the device.
     pub id: NodeId,
     /// The device's name, or else its chassis id; empty for an unmanaged switch.
     pub label: String,

@@ -33,10 +33,11 @@ impl Missing {
         self.scans < STALE_AFTER || host.is_some_and(is_away)
     }
 
-    /// Returns whether a port of a device, or of the host that it names, explains why the device does not name it any more: it
-    /// is down.
+    /// Returns whether a port that is down explains why a device no longer names a host. The port is one of the device
+    /// or of that host.
     ///
-    /// A port that had a neighbor while the claim was missing explains nothing: it has gone down for that one since.
+    /// A port that had a neighbor while the claim was missing explains nothing: it went down later, and explains only
+    /// the loss of that neighbor.
     pub(super) fn is_explained(
         &self,
         (device, own): (&Device, Option<&PortKey>),
@@ -52,8 +53,8 @@ impl Missing {
 
 /// Returns whether only claims that are missing by now support a link.
 ///
-/// A claim of one end supports nothing if it is from before the link went away at the other end. Neighbor caches say
-/// nothing about cables.
+/// A claim of one end supports nothing if it is from before the link was removed at the other end. Neighbor caches are
+/// no evidence of cables.
 pub(super) fn is_stale<'e>(evidence: impl Iterator<Item = &'e Evidence> + Clone) -> bool {
     let claims = evidence.filter(|evidence| evidence.method != Method::Arp);
     let Some(gone_at) = claims.clone().filter_map(Evidence::gone_at).max() else { return false };

@@ -1,7 +1,7 @@
 //! Links between hosts, derived from their claims.
 //!
-//! [`Device::of`] reduces a host and its claims to what links follow from; [`Links`] holds the links of all devices of
-//! a network and follows changes. For each link:
+//! [`Device::of`] reduces a host and its claims to the data from which links are derived; [`Links`] holds the links of
+//! all devices of a network and follows changes. For each link:
 //!
 //! 1. A neighbor that a device names is looked up among the hosts: by its chassis id, or else its name, or else its
 //!    address, as discovery does. Only a unique host counts; an unknown device becomes a [`Stub`].

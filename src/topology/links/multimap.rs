@@ -32,7 +32,7 @@ impl<K: Eq + Hash, V: Copy + Ord> FromIterator<(K, V)> for SmallMultimap<K, V> {
 }
 
 impl<K: Eq + Hash, V: Copy + Ord> SmallMultimap<K, V> {
-    /// Makes room for more keys.
+    /// Reserves capacity for more keys.
     pub(super) fn reserve(&mut self, keys: usize) {
         self.0.reserve(keys);
     }

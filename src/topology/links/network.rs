@@ -21,8 +21,9 @@ use crate::model::{HostId, LinkId, NodeId};
 
 /// The links of a network.
 ///
-/// They follow from devices and from the links that users entered, regardless of the order in which these were set. A change
-/// of one device computes again only what its claims, and the claims about it, can affect.
+/// They follow from devices and from the links that users entered, regardless of the order in which these were set.
+/// After a change of one device, only the links are computed again that its claims, and the claims about it, can
+/// affect.
 ///
 /// ```
 /// use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId};
@@ -66,9 +67,9 @@ pub struct Links {
 struct Dirty {
     /// Hosts that were set or removed.
     changed: BTreeSet<HostId>,
-    /// Hosts whose neighbors may be others.
+    /// Hosts whose neighbors may have changed.
     sightings: BTreeSet<HostId>,
-    /// Hosts whose forwarding databases may mean something else.
+    /// Hosts whose forwarding databases may have another meaning.
     views: BTreeSet<HostId>,
     access: BTreeSet<HostId>,
     /// Pairs of devices, some of them repeatedly.
@@ -78,7 +79,7 @@ struct Dirty {
 }
 
 impl Links {
-    /// Finds the links between devices. Of devices of the same host, the last counts.
+    /// Finds the links between devices. If a host has several devices, the last one counts.
     #[must_use]
     pub fn new(devices: impl IntoIterator<Item = Device>, manual: &[ManualLink]) -> Self {
         let mut links = Self::default();
@@ -183,7 +184,7 @@ impl Links {
         described.into_iter().map(|(host, text)| (host, text.to_owned())).collect()
     }
 
-    /// Returns what makes links uncertain, in a fixed order.
+    /// Returns the reasons for uncertain links, in a fixed order.
     #[must_use]
     pub fn warnings(&self) -> Vec<LinkWarning> {
         let mut warnings = warning::warnings(&self.devices, &self.seen, &self.bridges);
@@ -216,7 +217,7 @@ impl Links {
         dirty.pairs.extend(self.manual.keys());
     }
 
-    /// Computes again what the change of a device affects.
+    /// Computes the links again that the change of a device affects.
     fn follow(&mut self, id: HostId, former: Option<&Device>) {
         let mut dirty = Dirty::default();
         dirty.changed.insert(id);
@@ -303,7 +304,7 @@ impl Links {
         }
     }
 
-    /// Reads the forwarding databases again. Finds out which bridges are adjacent and which ports lead to hosts.
+    /// Reads the forwarding databases again. Determines which bridges are adjacent and which ports lead to hosts.
     fn update_views(&mut self, dirty: &mut Dirty) {
         let mut changed = ChangedViews::default();
         for host in &dirty.views {

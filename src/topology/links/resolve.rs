@@ -148,7 +148,7 @@ fn stub_port(sighting: &Sighting) -> Option<PortKey> {
         RemotePort::Lldp { id, description, .. } => {
             let description = description.as_deref().and_then(trimmed);
             match id.as_ref().and_then(|id| Some((id, trimmed(&id.value)?))) {
-                // A number that the device alone understands tells less than the description.
+                // The description is preferred to a number with a meaning on the device only.
                 Some((id, number)) if is_local_number(id) => description.or(Some(number)),
                 Some((_, id)) => Some(id),
                 None => description,

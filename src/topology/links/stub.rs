@@ -44,7 +44,7 @@ pub(super) fn unmanaged_switch(host: &Device, port: &PortKey) -> Stub {
     }
 }
 
-/// Returns bytes that stay the same as long as the port is there.
+/// Returns bytes that stay the same as long as the port exists.
 pub(super) fn port_bytes(device: &Device, port: &PortKey) -> Vec<u8> {
     match (device.port(port), port) {
         (Some(port), _) => port.id.as_bytes().to_vec(),
@@ -53,7 +53,7 @@ pub(super) fn port_bytes(device: &Device, port: &PortKey) -> Vec<u8> {
     }
 }
 
-/// Returns a stub that shows everything that is announced of a device.
+/// Returns a stub with all announced data of a device.
 pub(super) fn stub(id: NodeId, abouts: &[&About]) -> Stub {
     let named = abouts.iter().filter(|about| !about.label.is_empty());
     let label = named.map(|about| (is_chassis_id(about), &*about.label)).min();

@@ -116,7 +116,7 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, downward: &Downwar
         attributes.extend(container.map(|node| format!("{name}=\"cluster_{}\"", node.id)));
     }
     let style = match (edge.state, edge.confidence) {
-        // Each state has a color of its own; dots stand for what is disabled, and dashes for all other problems.
+        // Each state has a color of its own; dots mark disabled links, and dashes all other problems.
         (LinkState::Disabled, _) => "dotted",
         (state, _) if line_style(state, look).is_some() => "dashed",
         (_, Confidence::Confirmed) => "solid",

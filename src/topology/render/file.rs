@@ -31,7 +31,7 @@ pub(crate) fn json(value: &impl Serialize, limit: usize) -> Result<String, FileT
     file.finish()
 }
 
-/// A file that is being written. What exceeds its maximum size is dropped.
+/// A file that is being written. Text beyond its maximum size is dropped.
 pub(super) struct File {
     bytes: Vec<u8>,
     limit: usize,
@@ -61,7 +61,7 @@ impl File {
     /// Returns the file.
     ///
     /// # Errors
-    /// [`FileTooLarge`] if something was dropped.
+    /// [`FileTooLarge`] if any text was dropped.
     pub(super) fn finish(self) -> Result<String, FileTooLarge> {
         // Only texts are written, each as a whole.
         let text = String::from_utf8(self.bytes).ok().asserted_or_default();

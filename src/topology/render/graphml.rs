@@ -13,7 +13,7 @@ use super::yed;
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, port_names};
 
-/// The attributes: id, what they belong to, type.
+/// The attributes: id, element, type.
 const KEYS: &[(&str, &str, &str)] = &[
     ("label", "node", "string"),
     ("detail", "node", "string"),

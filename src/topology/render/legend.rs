@@ -1,4 +1,4 @@
-//! The legend: what the picture uses, and nothing else.
+//! The legend of exactly the symbols that the picture uses.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) struct LegendEntry {
     pub(super) text: String,
 }
 
-/// What the legend explains.
+/// A symbol that the legend explains.
 #[derive(Clone, Copy)]
 pub(super) enum LegendSymbol {
     /// The icon of a role.
@@ -52,7 +52,7 @@ pub(super) enum LegendSymbol {
     StaleLine,
 }
 
-/// What is drawn as a rectangle.
+/// A kind of node that is drawn as a rectangle.
 #[derive(Clone, Copy)]
 pub(super) enum Boxed {
     Unscanned,

@@ -49,7 +49,7 @@ fn write_lines(out: &mut File, look: &Look, lines: &BTreeMap<LinkState, Vec<usiz
     }
 }
 
-/// Writes the classes of nodes: their roles, and after these the states that a reader has to know, so that their borders win.
+/// Writes the classes of nodes. States that a reader has to know follow the roles, so that their borders win.
 fn write_classes(out: &mut File, scene: &Scene<'_>, look: &Look, names: &BTreeMap<NodeId, String>) {
     let mut by_role: BTreeMap<HostRole, Vec<&str>> = BTreeMap::new();
     let mut by_state: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();

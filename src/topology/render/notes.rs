@@ -1,4 +1,4 @@
-//! What a graph leaves out or is uncertain about, in words.
+//! Omissions and uncertainties of a graph, in words.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ const NAMED: usize = 3;
 /// Longest name in a note, in characters.
 const NAME: usize = 60;
 
-/// Returns what readers of a graph should know: hosts that it leaves out, and reasons for which links may be missing. A note
-/// is a sentence without a full stop.
+/// Returns notes for readers of a graph: hosts that it leaves out, and reasons for missing links. A note is a sentence
+/// without a full stop.
 ///
 /// Pictures show the notes below the legend.
 ///

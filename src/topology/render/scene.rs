@@ -54,9 +54,9 @@ impl<'a> Scene<'a> {
         node.parent_id.filter(|parent| written.contains(parent)).and_then(|parent| self.node(parent))
     }
 
-    /// Returns what each container contains, and what is on the outermost level, from top to bottom.
+    /// Returns the nodes of each container, and those of the outermost level, from top to bottom.
     ///
-    /// Of nodes with the same id only the first counts, so that no container is within itself.
+    /// If several nodes have one id, only the first counts, so that no container is within itself.
     pub(super) fn contents(&self) -> BTreeMap<Option<NodeId>, Vec<&'a Node>> {
         let mut contents: BTreeMap<Option<NodeId>, Vec<&Node>> = BTreeMap::new();
         let mut written = BTreeSet::new();

@@ -61,7 +61,7 @@ pub(super) fn tiers(scene: &Scene<'_>) -> Vec<Vec<Vec<NodeId>>> {
         crate::fair_threads::yield_turn();
         parts.join_all([edge.source, edge.target].iter().filter_map(|end| numbers.get(end)).copied());
         for (end, other) in [(edge.source, edge.target), (edge.target, edge.source)] {
-            // Two tell a leaf from other nodes.
+            // Two are enough to distinguish a leaf from other nodes.
             let known = neighbors.entry(end).or_default();
             if known.len() < 2 {
                 known.insert(other);

@@ -193,7 +193,8 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.
+/// Returns the speed of an edge, with the number of links of an aggregation group. `None` for a single link of unknown
+/// speed.
 pub(super) fn capacity(edge: &Edge) -> Option<String> {
     if edge.bundled > 1 {
         return Some(format!("{} links", edge.bundled));
@@ -210,7 +211,7 @@ pub(super) fn capacity(edge: &Edge) -> Option<String> {
 /// Largest absolute value of a coordinate.
 const MAX_ABSOLUTE: f64 = 10_000_000.0;
 
-/// Returns a coordinate with at most two decimals and without needless digits. 0 for a value that is not a number.
+/// Returns a coordinate with at most two decimals and without needless digits. A value that is not a number becomes 0.
 pub(super) fn number(value: f64) -> String {
     let rounded = (sane(value) * 100.0).round() / 100.0;
     // Adding zero turns a negative zero into a positive one.

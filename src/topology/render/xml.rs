@@ -20,8 +20,8 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Returns a space for white space, and U+FFFD for characters that XML does not allow or that no reader sees, but that
-/// order the text around them.
+/// Returns the character that replaces a character in XML. White space becomes a space; characters that XML does not
+/// allow, and invisible ones that order the text around them, become U+FFFD. All others stay.
 pub(super) const fn visible(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',

@@ -14,11 +14,11 @@ use crate::topology::links::{Confidence, LinkState};
 /// Longest text in characters.
 const MAX_TEXT: usize = 120;
 
-/// The declarations of what yEd reads.
+/// The declarations of the keys that yEd reads.
 pub(super) const KEYS: &str = "<key id=\"node_graphics\" for=\"node\" yfiles.type=\"nodegraphics\"/>\n\
     <key id=\"edge_graphics\" for=\"edge\" yfiles.type=\"edgegraphics\"/>\n";
 
-/// Writes shape, place and label of a node. Containers are written first, so that they are behind what they contain.
+/// Writes shape, place and label of a node. Containers are written first, so that they are behind their content.
 pub(super) fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &Node) {
     let is_container = scene.is_container(node);
     let ground = if is_container {

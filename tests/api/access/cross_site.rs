@@ -21,7 +21,7 @@ fn with_headers(mut request: Request<String>, headers: Headers) -> Request<Strin
     request
 }
 
-/// Requests with a session that change something.
+/// A write with a session.
 fn change(fixture: &Populated) -> Request<String> {
     fixture.refer()
 }

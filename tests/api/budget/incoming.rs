@@ -82,7 +82,7 @@ async fn bodies_that_do_not_arrive_leave_three_quarters_to_other_organizations()
         drop(body);
         assert_eq!(status.await.unwrap(), 200);
     }
-    // Nothing is held any more, and a single body may always arrive.
+    // No memory is held any more, and a single body may always arrive.
     let Open { body, status } = begin(&api, caller(slow, 7), OFFICE, MIB);
     drop(body);
     assert_eq!(status.await.unwrap(), 200);

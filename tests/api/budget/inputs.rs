@@ -226,7 +226,7 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
         "/api/v1/changes" => vec![
             ("newest", "?limit=1000&order_direction=desc".to_owned()),
             ("oldest", "?limit=1000".to_owned()),
-            // All entries are looked at, and none is on the page.
+            // All entries are read, and none is on the page.
             ("without a match", format!("?limit=1000&actor={NOBODY}")),
             ("of a network", format!("?limit=1&network_id={OFFICE}&until=2036-08-14T12:00:00Z")),
         ],

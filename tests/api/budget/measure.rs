@@ -1,4 +1,4 @@
-//! What a request costs: memory, operations of the store, records, and the size of its answer.
+//! The cost of a request: memory, operations of the store, records, and the size of its answer.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -19,11 +19,12 @@ use toposcope::store::{Record, StoreError, Write};
 use toposcope::testing::{Call, Intercept, Operation, Reply};
 use tower::ServiceExt;
 
-/// What a request has used, and the sizes on which that may depend.
+/// The cost of a request, and the sizes on which it may depend.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
     pub(super) status: u16,
-    /// Peak of the memory of the process above what it was before, in bytes. It includes what the request stores.
+    /// Peak of the memory of the process above its level before, in bytes. It includes the data that the request
+    /// stores.
     pub(super) memory: u64,
     pub(super) operations: u64,
     /// The records that were read and written.

@@ -81,7 +81,7 @@ async fn measure_requests() {
     let (mut broken, mut ballast) = (String::new(), Ballast::default());
     for route in routes {
         let promise = promises.iter().find(|promise| promise.is_about(route));
-        // Nothing is read with a session that has ended.
+        // The sizes cannot be read with a session that has ended.
         let is_readable = disturbance(route) < 3;
         let mut sizes = if is_readable { world.sizes().await } else { [0; 3] };
         for case in cases(route, &world) {

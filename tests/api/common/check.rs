@@ -192,7 +192,7 @@ fn headers_of_topologies(asked: &Asked, status: u16) -> BTreeSet<&'static str> {
     names
 }
 
-/// Checks a body without an envelope, and what only such responses have.
+/// Checks a body without an envelope, and the properties that only such responses have.
 fn check_other_form(form: Form, reply: &Reply) {
     let text = str::from_utf8(&reply.body).expect("text");
     let policy = || reply.header("content-security-policy");
@@ -319,7 +319,7 @@ fn check_failure(asked: &Asked, reply: &Reply) {
         .unwrap_or_else(|| panic!("the contract has no {status} {code}"));
     let mut given = keys(&json["params"]);
     if asked.is_report() && json["params"]["field"] == "body" {
-        // The place of the fault, which is text or not.
+        // The place of the fault is a byte or a line: the input need not be text.
         assert_eq!(given.iter().filter(|name| ["byte", "line"].contains(name)).count(), 1, "{json}");
         given.retain(|name| !["byte", "format", "line"].contains(name));
     }
@@ -329,7 +329,7 @@ fn check_failure(asked: &Asked, reply: &Reply) {
         given.retain(|name| *name != "field");
     }
     if asked.is_import() && !params.contains(&"report") {
-        // The report of what was done before.
+        // The report of an upload that ended early.
         given.retain(|name| *name != "report");
     }
     if code == "policy.refused" {

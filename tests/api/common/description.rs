@@ -142,7 +142,7 @@ fn with_all_fields(asked: &Asked, mut json: Value) -> Value {
     json
 }
 
-/// Returns the JSON that a server has accepted, without what the document does not describe.
+/// Returns the JSON that a server has accepted, without the parts that the document does not describe.
 fn accepted(asked: &Asked, reply: &Reply) -> Option<Value> {
     let results = reply.json["data"].as_array();
     // Some of many hosts may be refused by themselves.

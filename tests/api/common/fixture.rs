@@ -72,7 +72,8 @@ impl Fixture {
         fixture
     }
 
-    /// Lets one server answer all requests, for tests of what every inventory counts for itself.
+    /// Lets one server answer all requests, for tests of values that each inventory counts for
+    /// itself.
     pub(crate) fn on_one_instance(self) -> Self {
         Self { server: self.server.alone(), ..self }
     }

@@ -75,7 +75,8 @@ impl Intercept for InProgress {
     }
 }
 
-/// A hook that records, delays and fails the operations of a store. It only fails those that concern the history alone.
+/// A hook that records, delays and fails the operations of a store. Operations on the history alone can fail, but are
+/// neither recorded nor held.
 #[derive(Debug)]
 pub(crate) struct Hook {
     seen: Mutex<Seen>,
@@ -108,7 +109,7 @@ pub(crate) struct Recorded {
     pub(crate) records: Vec<Key>,
 }
 
-/// How the operations of a store fail.
+/// A fault of the operations of a store.
 #[derive(Clone, Copy)]
 pub(crate) enum Fault {
     None,

@@ -264,7 +264,7 @@ impl Populated {
         })
     }
 
-    /// Returns everything that requests can change, except when keys were last used.
+    /// Returns all records that requests can change, without the times at which keys were last used.
     pub(crate) async fn stored(&self) -> String {
         let mut stored = String::new();
         for site in [&self.fixture.home, &self.fixture.abroad] {

@@ -86,7 +86,7 @@ impl Server {
         self.other.as_ref().filter(|_| number % 2 == 1).unwrap_or(&self.api).clone()
     }
 
-    /// Sends a request, and checks what every answer must satisfy.
+    /// Sends a request, and checks the conditions that every answer must satisfy.
     pub(crate) async fn send<B>(&self, request: Request<B>) -> Reply
     where
         B: Body + Send + 'static,

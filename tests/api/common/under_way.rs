@@ -1,4 +1,4 @@
-//! Requests that are held while something else happens.
+//! Requests that are held while another future runs.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! Requests whose bodies arrive bit by bit.
+//! Requests whose bodies arrive in parts.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -245,7 +245,7 @@ fn credentials_are_held_for_a_bounded_number_of_discoveries() {
         let foreign =
             json!({"network_id": scene.fixture.abroad.networks[0], "snmp_credentials": credentials()});
         scene.post_with(&abroad, "/api/v1/discoveries", foreign).await.data();
-        // Those of a discovery that ends are dropped.
+        // The credentials of a discovery that ends are dropped.
         scene
             .post_with(&scene.fixture.key, &format!("/api/v1/discoveries/{}/cancel", open[0]), json!({}))
             .await

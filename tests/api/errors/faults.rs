@@ -29,9 +29,8 @@ const OVERTAKEN: [Failure; 4] = [
     |key| StoreError::unique_key_taken(UniqueKey::new(Name::new("x"), key.id)),
 ];
 
-/// Returns every request that changes something, with the kind of the changed record. The entity and the id are those
-/// that the error names when this record keeps changing concurrently. The id is `None` for a record that is still to be
-/// created.
+/// Returns every request that changes a record, with the kind of that record. The entity and the id are those that the
+/// error names when this record keeps changing concurrently. The id is `None` for a record that is still to be created.
 fn changes(fixture: &Populated) -> [(Request<String>, &'static str, &'static str, Option<Uuid>); 6] {
     let referral = json!({"referral_source": "reddit"});
     [

@@ -1,4 +1,4 @@
-//! What callers see of the history of others.
+//! Visibility of the history of others.
 
 use serde_json::{Value, json};
 use toposcope::access::Caller;

@@ -240,7 +240,8 @@ fn without_last_use(body: &[u8]) -> String {
     left
 }
 
-/// Returns a body without the positions in the history, and these. They depend on the versions of the store, and tell nothing of them.
+/// Returns a body without the positions in the history, and the positions. They depend on the versions of the store,
+/// but do not reveal them.
 fn without_positions(body: &str) -> (String, Vec<&str>) {
     let is_position = |word: &&str| word.len() == POSITION;
     let words = body.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');

@@ -168,7 +168,7 @@ async fn every_body_that_counts_is_aborted_when_its_client_stalls() {
         held.push(send(&api, of_user(&fixture, 1, host)).await.into_body());
     }
     assert_refused(&send(&api, of_user(&fixture, 1, &hosts[1])).await);
-    // Bodies are looked at eight times in the 60 seconds, so that one may be found an eighth late.
+    // Bodies are checked eight times in the 60 seconds, so that a stalled one may be found an eighth late.
     for _ in 0..9 {
         pass(Duration::from_millis(7_500)).await;
     }

@@ -40,10 +40,10 @@ fn preferred_media_type_is_the_representation_of_a_whole_list() {
             (&["application/json; Q=0.1", "application/x-ndjson; Q=0.2"], LINES),
             (&["application/x-ndjson;q=0.5, */*"], JSON),
             (&["application/x-ndjson;q=0.5, */*;q=0.1"], LINES),
-            // The one that is named, of two of the same weight.
+            // Of two types with the same weight, the named one wins.
             (&["*/*, application/x-ndjson"], LINES),
             (&["application/*, application/json;q=0.9"], LINES),
-            // The first, of two that are named.
+            // Of two named types, the first wins.
             (&["application/json, application/x-ndjson"], JSON),
             (&["application/x-ndjson, application/json"], LINES),
             // A type that is not acceptable, unless nothing is.

@@ -22,7 +22,7 @@ const MANY_HOSTS: usize = 520;
 /// The time after which another server may continue a request.
 const LEASE: Duration = Duration::from_secs(61);
 
-/// Returns a request that takes two commits. Those with a faulty host take a third one, for the answer.
+/// Returns a request that takes two commits. With a faulty host, it takes a third one, for the answer.
 fn request(key: &str, is_faulty: bool) -> Request<String> {
     let mut hosts = vec![host_body(); MANY_HOSTS];
     if is_faulty {
@@ -299,7 +299,7 @@ async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
         let mut killed = pin!(server.send(request(&key, false)));
         let gate = after_first_commit(killed.as_mut(), &hook).await;
         until_commits(killed.as_mut(), &hook, 2).await;
-        // Nothing of the process goes on.
+        // A killed process does not continue, so the permit is never returned.
         std::mem::forget(gate);
     }
     drop((setup, hook));

@@ -9,7 +9,8 @@ struct Part {
     entity: &'static str,
     /// The field of the host with the parts.
     list: &'static str,
-    /// A body without host and network; the field in it that tells parts apart.
+    /// A body without host and network; the field in it that distinguishes
+    /// parts.
     body: Value,
     distinct: &'static str,
     required: &'static [&'static str],

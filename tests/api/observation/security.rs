@@ -117,7 +117,7 @@ fn failures_of_many_addresses_share_a_line_and_all_are_counted() {
         let mut shown = lines(&log);
         assert_eq!(shown.len(), 1_025, "one for each address that is remembered, and one for all others");
         assert_eq!(field(shown.last().unwrap(), "address"), "others");
-        // The failures of which no line tells yet are logged at last.
+        // Dropping the inventory logs the failures that have no line yet.
         drop(inventory);
         drop(fixture);
         shown.extend(lines(&log));

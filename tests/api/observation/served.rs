@@ -1,4 +1,4 @@
-//! The extension of responses that tells how they were served.
+//! The extension of responses that describes how they were served.
 
 use http::Request;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What becomes of the answers of a policy: refusals, silence, panics, and changes in the meantime.
+//! Effects of the answers of a policy: refusals, silence, panics, and changes in the meantime.
 
 use std::future::pending;
 use std::pin::pin;
@@ -331,7 +331,7 @@ fn policy_tells_organizations_apart() {
         let refused = server.send(create(&fixture.key, OFFICE)).await;
         assert_eq!(*refused.refuses(422, "policy.frozen"), json!({}));
         server.send(create(&abroad, ELSEWHERE)).await.data();
-        // What the other organization may do is not decided by its policy, but by its rights.
+        // The rights of the other organization decide this, not its policy.
         server.send(create(&abroad, OFFICE)).await.refuses(400, "entity_reference_invalid");
     });
 }

@@ -266,7 +266,7 @@ async fn parts(scene: &mut Scene) {
     scene.send("POST", "/api/v1/hosts/bulk-delete", json!([first, second]), &["Deletion Host"; 2]).await;
 }
 
-/// Reverts records that have changed, and those that are gone.
+/// Reverts changed and deleted records.
 async fn reversions(scene: &mut Scene) {
     let subnet = json!({"network_id": OFFICE, "name": "one", "cidr": "10.9.0.0/16"});
     for (collection, body, entity) in [

@@ -326,7 +326,7 @@ fn credentials_parameters_and_fields_are_required_as_documented() {
             };
             let unknown = authenticated(operation.request("no_such=1", &json!({})));
             let unknown = fixture.send(unknown).await;
-            // The address of a page that does not exist is not looked at further.
+            // If the page does not exist, its parameters are not checked.
             if ["get_share_page", "get_network_page"].contains(&operation.id()) {
                 let is_of_share = operation.id() == "get_share_page";
                 assert_eq!(unknown.status, if is_of_share { 404 } else { 400 });

@@ -47,7 +47,7 @@ async fn caller_is_accepted_until_it_expires() {
     let write = send_json("POST", "/api/v1/tags", &json!({"name": "late", "color": "blue"}));
     let refused = fixture.server.send(with_caller(write, caller(&fixture))).await;
     refused.refuses(401, "auth_session_expired");
-    // What needs no credential looks at none.
+    // An endpoint that needs no credential ignores the expired caller.
     assert_eq!(fixture.server.send(request(&fixture, "/api/version")).await.status, 200);
     let through_key =
         caller(&fixture).through_key_of_all_networks(UserApiKeyId::from_u128(7), Permission::Viewer);

@@ -104,7 +104,8 @@ async fn service_is_drained_once_own_requests_are_dropped_and_their_responses_re
     assert!(!app.is_drained().await, "the response is not read");
     response.into_body().collect().await.unwrap();
     assert!(app.is_drained().await);
-    // What begins now counts as well, whether it is admitted or refused.
+    // A request that begins now counts as well, whether it is admitted
+    // or refused.
     let late = app.admitted().await;
     assert!(!app.is_drained().await);
     assert!(!late.into_caller().organization_id().is_nil());

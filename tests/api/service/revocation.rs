@@ -210,7 +210,7 @@ async fn revocation_by_another_instance_takes_effect_within_a_second() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(broken_off(list).await.contains("revoked"));
     assert_eq!(other.finish().await.0.len(), MANY_HOSTS as usize);
-    // What begins afterwards is not ended by the revocation before it.
+    // A list that begins afterwards is not ended by the earlier revocation.
     let later = reading(&fixture, &here, USER, WHOLE).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(later.finish().await.0.len(), MANY_HOSTS as usize);

@@ -190,12 +190,12 @@ fn picture_remembers_its_layout_until_it_is_tidied() {
         campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 900.0, 700.0)])).await.data();
         let pinned = places(&campus.graph("").await);
         campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
-        // What a user does not hold any more stays where it is.
+        // A node that is no longer pinned stays at its place.
         let remembered = campus.send_as(&campus.member, get(&of_office(GRAPH, ""))).await;
         assert_eq!(places(remembered.data()), pinned);
         assert_ne!(pinned, first);
 
-        // Drawn from nothing, and nothing is kept of it.
+        // Placed anew, and not stored.
         assert_eq!(places(&campus.graph("tidy=true").await), first);
         assert_eq!(places(&campus.graph("").await), pinned);
 
@@ -216,7 +216,7 @@ fn other_pictures_of_a_view_take_their_places_from_the_kept_layout() {
         let whole = places(&campus.graph("").await);
         let part = places(&campus.graph("min_confidence=Confirmed").await);
         assert!(part.len() < whole.len() && part.iter().all(|(id, place)| whole[id] == *place));
-        // What surrounds a node is a picture of its own.
+        // A picture with a focus has a layout of its own.
         let focus = places(&campus.graph(&format!("focus={}", campus.core)).await);
         assert!(focus.iter().any(|(id, place)| whole[id] != *place));
     });

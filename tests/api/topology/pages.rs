@@ -1,4 +1,4 @@
-//! The page for people who work with a network.
+//! The page of a network for its users.
 
 use http::Request;
 use serde_json::{Value, json};

@@ -114,7 +114,8 @@ fn open_share_shows_the_graph_the_picture_and_the_page() {
     });
 }
 
-/// Otherwise viewers could tell when the organization is at work elsewhere.
+/// Otherwise viewers could learn when the organization changes other
+/// networks.
 #[test]
 fn tag_of_a_picture_changes_only_with_what_the_share_shows() {
     run_with(Campus::new, async |campus| {
@@ -148,7 +149,8 @@ fn viewer_with_the_present_revision_gets_no_topology() {
         assert_eq!((&unchanged["topology"], &unchanged["share"]), (&Value::Null, &opened["share"]));
         assert_eq!(ask(&json!(null)).await, opened);
         assert_eq!(ask(&json!("x")).await, opened);
-        // What the share conceals changes nothing for its viewers.
+        // A change of concealed values does not change the picture of its
+        // viewers.
         let host = format!("/api/v1/hosts/{}", campus.core);
         campus.by_member("PATCH", &host, &json!({"description": "moved to rack seven"})).await.data();
         assert_eq!(ask(&revision).await["topology"]["svg"], Value::Null);

@@ -1,4 +1,4 @@
-//! What LLDP says of aggregates and VLANs: LLDP-EXT-DOT1-MIB, LLDP-EXT-DOT3-MIB, and lldpctl.
+//! Aggregates and VLANs in LLDP: LLDP-EXT-DOT1-MIB, LLDP-EXT-DOT3-MIB, and lldpctl.
 
 use toposcope::discovery::Format;
 use toposcope::discovery::report::{LagRow, WarningCode};

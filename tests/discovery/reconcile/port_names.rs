@@ -76,7 +76,8 @@ fn rules_that_cannot_be_are_refused() {
     assert!(add(full, 0).is_ok());
 }
 
-/// Each name is read once, whatever it has.
+/// Each name is read once, regardless of its
+/// characters.
 #[test]
 fn long_names_take_no_long_time() {
     let names = PortNames::new().with_kind("a1b", "c").unwrap();

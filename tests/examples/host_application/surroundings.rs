@@ -1,4 +1,5 @@
-//! What surrounds the API in the application: its 404, metrics, layers and shutdown.
+//! The parts of the application around the API: its 404, metrics, layers and
+//! shutdown.
 
 use std::fs;
 use std::io;

@@ -22,7 +22,7 @@ struct Tagged {
     daemon_key: DaemonApiKeyId,
 }
 
-/// The number of hosts with the tag. One commit cannot rewrite so many.
+/// The number of hosts with the tag. One commit cannot rewrite all of them.
 const HOSTS: u128 = 20;
 
 impl Tagged {

@@ -1,4 +1,4 @@
-//! Lists: filters, orders, and cursors while records come and go.
+//! Lists: filters, orders, and cursors while records are created and deleted.
 
 use std::collections::HashMap;
 use std::time::Duration;

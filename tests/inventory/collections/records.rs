@@ -11,8 +11,8 @@ use crate::support::{
     uuid,
 };
 
-/// The lowest levels that may read, create, and change or delete. The flags tell whether creations, and whether changes
-/// and deletions, need a session.
+/// The lowest levels that may read, create, and change or delete. The flags state whether creations, and whether
+/// changes and deletions, need a session.
 type Levels = ([Permission; 3], [bool; 2]);
 
 const TAGS: Levels = ([Permission::Viewer, Permission::Member, Permission::Admin], [false; 2]);
@@ -24,7 +24,7 @@ fn refused(result: Result<impl Sized, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind().clone())
 }
 
-/// Returns why a caller of this level may not do something that needs `needed`.
+/// Returns the expected refusal of a caller with this level where `needed` is required.
 fn expected(level: Permission, needed: Permission, lacks_session: bool) -> Option<ErrorKind> {
     match (lacks_session, level < needed) {
         (true, _) => Some(ErrorKind::UserContextRequired),

@@ -145,7 +145,7 @@ fn consolidation_is_refused_without_access_to_both_hosts() {
     });
 }
 
-/// Two hosts that are one device, as the first report of a switch tells.
+/// Two hosts that are one device, as the first report of a switch shows.
 fn halves_of_a_switch(fixture: &Fixture) -> (Host, Host) {
     let mut addressed = Host::with_id(id(1), fixture.network, "");
     addressed.source = Source::Unknown;

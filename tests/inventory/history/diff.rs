@@ -1,4 +1,4 @@
-//! What differs between two states.
+//! Differences between two states.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn between(from: &ChangePosition, to: &ChangePosition) -> DiffQuery {
     query
 }
 
-/// Asserts that a diff says what differs between two states, and nothing else.
+/// Asserts that a diff has exactly the differences between two states.
 fn assert_diff(diff: &StateDiff, (_, before): &State, (_, after): &State) {
     let ids = |ids: BTreeSet<Uuid>| ids.into_iter().map(HostId::new).collect::<Vec<_>>();
     let (had, has): (BTreeSet<Uuid>, BTreeSet<Uuid>) =

@@ -17,7 +17,7 @@ use toposcope::{Inventory, MemoryStore};
 use crate::backend::run;
 use crate::support::{Fixture, bare_host, owner_of, refusal};
 
-/// Numbers commits so that each of them has older entries looked at.
+/// Random numbers with which each commit checks for older entries to join.
 #[derive(Debug)]
 struct Impatient;
 

@@ -1,4 +1,4 @@
-//! What has changed, who did it, and in which order.
+//! Entries of the history: changes, actors and order.
 
 mod diff;
 mod joining;

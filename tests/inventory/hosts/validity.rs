@@ -70,7 +70,7 @@ const REFERENCES: &[(&str, Entity, Alter)] = &[
     }),
 ];
 
-/// Single changes that duplicate something in a rich host.
+/// Single changes that duplicate an item in a rich host.
 const REPEATED: &[(&str, Alter)] = &[
     ("tags.2", |host| repeat(&mut host.tags)),
     ("interfaces.2", |host| repeat(&mut host.interfaces)),

@@ -135,7 +135,7 @@ async fn text_that_is_no_key_of_the_kind_is_not_authenticated() {
             assert_eq!(refused, ErrorKind::NotAuthenticated, "{kind:?} {attempt:?}");
         }
     }
-    // A valid key of a user is none of a daemon, whatever its prefix.
+    // A valid user key is refused as a daemon key, whatever its prefix.
     let (fixture, issued) = Fixture::with_key().await;
     for attempt in [issued.plaintext(), &issued.plaintext().replacen("topo_u_", "topo_d_", 1)] {
         let refused = fixture.inventory.authenticate_daemon_key(attempt).await;

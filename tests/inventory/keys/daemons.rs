@@ -108,7 +108,7 @@ async fn scope_with_a_foreign_network_does_not_grant_it() {
     assert_eq!(fixture.refusal(attempt).await, access_denied(foreign.network));
 }
 
-/// Everything is invalid at first. It is corrected in the order in which errors are reported.
+/// All fields are invalid at first. They are corrected in the order in which errors are reported.
 #[tokio::test]
 async fn first_error_of_a_new_key_is_reported() {
     let fixture = Fixture::new().await;

@@ -362,7 +362,7 @@ async fn key_of_another_user_is_not_found() {
     }
 }
 
-/// Everything is invalid at first. It is corrected in the order in which errors are reported.
+/// All fields are invalid at first. They are corrected in the order in which errors are reported.
 #[tokio::test]
 async fn first_error_of_an_update_is_reported() {
     let own_key = OwnKey::new().await;

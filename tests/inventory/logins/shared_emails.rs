@@ -157,7 +157,8 @@ async fn choice_is_no_failed_login() {
     assert!(log_in_to(&fixture.inventory, organizations[0]).await.is_ok());
 }
 
-/// A ninth user is created like any other: a refusal would tell its organization of eight others.
+/// A ninth user is created like any other: a refusal would reveal to its organization that eight others
+/// exist.
 #[test]
 fn ninth_user_logs_in_by_naming_its_organization() {
     run(async || {
@@ -356,7 +357,7 @@ async fn store_opened_without_the_option_keeps_all_users_and_lets_the_first_log_
     for organization in [organizations[1], organizations[2]] {
         assert_eq!(fixture.refusal(create(&without, organization, PASSWORD)).await, taken);
     }
-    // When the first is gone, the address is that of the second user.
+    // When the first user is deleted, the address belongs to the second one.
     let system = Caller::system(organizations[1]);
     without.users().set_rights(&system, second.id, Permission::Member, Vec::new()).await.unwrap();
     without.users().delete(&Caller::system(organizations[0]), first.id).await.unwrap();

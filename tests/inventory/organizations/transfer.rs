@@ -180,7 +180,8 @@ fn email_address_of_another_organization_is_refused_and_nothing_stays() {
     });
 }
 
-/// Each call of the store fails in turn. What is left is invisible, and `delete` removes it.
+/// Each call of the store fails in turn. The remaining records are invisible, and `delete` removes
+/// them.
 #[tokio::test]
 async fn restoration_that_is_interrupted_anywhere_leaves_nothing_that_is_reachable() {
     let (source, file) = filled().await;
@@ -204,7 +205,7 @@ async fn restoration_that_is_interrupted_anywhere_leaves_nothing_that_is_reachab
         let login = target.try_log_in("owner@example.net").await;
         assert_eq!(refusal(login), ErrorKind::InvalidCredentials);
         settle().await;
-        // Where the last calls of the failed restoration have removed nothing.
+        // The restoration could not remove its records if its last calls failed.
         if target.contents().await != before {
             assert_eq!(restore(&target.inventory, &file).await, Err(TransferErrorKind::Taken), "{failing}");
             target.inventory.organizations().delete(source.organization).await.unwrap();

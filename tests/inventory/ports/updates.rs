@@ -331,7 +331,8 @@ async fn host_of_an_update_must_be_on_the_network_of_the_update() {
     assert_eq!(refused(&fixture, &member_of(&fixture, fixture.network), FREE, update).await, mismatch);
 }
 
-/// Everything is invalid at first. It is corrected in the order in which errors are reported.
+/// All fields are invalid at first. They are corrected in the order in which errors are
+/// reported.
 #[tokio::test]
 async fn first_error_of_an_update_is_reported() {
     let (fixture, hosts) = Hosts::new().await;

@@ -296,7 +296,7 @@ impl Fixture {
         }
     }
 
-    /// Returns the number of batches that have changed something.
+    /// Returns the number of batches that have changed records.
     pub(crate) fn commits(&self) -> usize {
         self.store.hook().commits()
     }
@@ -306,7 +306,7 @@ impl Fixture {
         self.store.hook().purges()
     }
 
-    /// Returns everything in the store but the history, by key. The history keeps what is gone.
+    /// Returns all records of the store but the history, by key. The history keeps deleted values.
     ///
     /// Facets are those of a snapshot, not the latest recorded ones: concurrent commits are recorded in the order in
     /// which their answers are received, which may not be the order in which they took effect.

@@ -21,7 +21,7 @@ pub(crate) struct Put {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     puts: Mutex<Vec<Put>>,
-    /// The number of writes of each batch that has changed something.
+    /// The number of writes of each batch that has changed records.
     commits: Mutex<Vec<usize>>,
     purges: AtomicUsize,
 }
@@ -31,12 +31,12 @@ impl Recorder {
         self.puts.lock().unwrap().clone()
     }
 
-    /// Returns the number of batches that have changed something.
+    /// Returns the number of batches that have changed records.
     pub(crate) fn commits(&self) -> usize {
         self.commits.lock().unwrap().len()
     }
 
-    /// Returns the number of writes of each batch that has changed something.
+    /// Returns the number of writes of each batch that has changed records.
     pub(crate) fn sizes_of_commits(&self) -> Vec<usize> {
         self.commits.lock().unwrap().clone()
     }
@@ -71,7 +71,7 @@ impl Intercept for Recorder {
     }
 }
 
-/// How a [`Probe`] disturbs the store.
+/// The disturbance of the store by a [`Probe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
@@ -166,7 +166,7 @@ impl Probe {
     }
 }
 
-/// Returns whether an operation is one by which an instance opens the history, before its first change.
+/// Returns whether an operation opens the history of an instance, before its first change.
 fn opens_history(operation: &Operation) -> bool {
     let is_mark = |key: Key| key.kind.as_str() == "history";
     match operation {

@@ -147,10 +147,6 @@ pub(crate) fn rich_host(number: u128, network: NetworkId, tags: &[TagId]) -> Hos
 ///
 /// Two control hosts are run by services with that name. One has an id before the guest's, the other an id after it.
 /// Equal names are ordered by id, so the guest is between them if and only if its position uses the same name.
-///
-/// Two control hosts are run by services of that name; one has an id before the guest's and one an id after
-/// it. Equal names are ordered by id, so the guest is between them if and only if its position uses the same
-/// name.
 pub(crate) async fn assert_virtualized_by(
     inventory: &Inventory,
     organization: OrganizationId,

@@ -228,7 +228,7 @@ fn end_at(path: &Path, call: Call, ending: Ending, moment: usize) -> bool {
     let runtime = start_runtime();
     let store = runtime.block_on(async {
         let store = SledStore::builder(path).cache_size(0).open().await.unwrap();
-        // Gives the next checkpoint something to do.
+        // The next checkpoint then has records to write.
         put(&store, (0..READ_RECORDS).step_by(7), moment).await;
         store
     });

@@ -129,8 +129,8 @@ fn contains(chunk: &[u8], text: &[u8]) -> bool {
     chunk.windows(text.len()).any(|window| window == text)
 }
 
-/// Copies bytes until an end is closed or `cut` returns a number. The number tells how much of a chunk is the last to
-/// be copied.
+/// Copies bytes until an end is closed or `cut` returns a number. The number is the length of the last part of the
+/// chunk to be copied.
 fn forward(
     from: &UnixStream,
     to: &UnixStream,

@@ -1,4 +1,4 @@
-//! What ends the sessions of a store, and what does not.
+//! Events that end the sessions of a store, and events that do not.
 
 use std::time::{Duration, Instant};
 

@@ -8,7 +8,7 @@ fn spots(devices: &[Node]) -> Vec<BlindSpot> {
     with_devices(devices, &GraphOptions::new(TopologyView::L2), blind_spots)
 }
 
-/// Returns the spots without those for links of which only one end tells.
+/// Returns the spots without those for links that only one end reports.
 fn other_spots(devices: &[Node]) -> Vec<BlindSpot> {
     let all = spots(devices).into_iter();
     all.filter(|spot| spot.reason != BlindSpotReason::OneSidedLinks).collect()

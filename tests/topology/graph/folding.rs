@@ -85,7 +85,7 @@ fn largest_groups_are_folded_until_names_have_seven_points_on_a3() {
     options.expand.insert(last.id);
     let with_last = network.graph_with(&options);
     assert!(points_on_a3(&with_last) < 7.0, "{}", points_on_a3(&with_last));
-    // What is unfolded folds nothing else.
+    // Unfolding one group does not fold others.
     assert_eq!(groups(&with_last).len(), folded.len() - 1);
 }
 

@@ -5,7 +5,8 @@ use toposcope::topology::graph::{GraphInput, GraphOptions, HostSummary, build};
 
 use crate::links::labs::{Lab, labs};
 
-/// Beginnings of names that tell the role.
+/// Prefixes of names that determine the
+/// role.
 const NAMES: &[(&str, HostRole)] = &[
     ("Router", HostRole::Router),
     ("router-", HostRole::Router),

@@ -227,7 +227,7 @@ fn bridges_that_name_interfaces_are_adjacent() {
 
 #[test]
 fn bridge_port_is_found_by_the_name_of_its_interface() {
-    // The forwarding table tells which interface the bridge port is, and the spanning tree has its number only.
+    // The forwarding table names the interface of the bridge port; the spanning tree has only its number.
     let named = |mut row: FdbRow| {
         row.bridge_port = Some(9);
         row

@@ -1,4 +1,5 @@
-//! The same hosts and claims have the same links, whatever happened before.
+//! The same hosts and claims have the same links, regardless of earlier
+//! changes.
 
 use std::collections::BTreeMap;
 

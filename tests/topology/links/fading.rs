@@ -1,4 +1,4 @@
-//! Links to devices that are switched off or gone, through reports of several days.
+//! Links to devices that are switched off or removed, through reports of several days.
 
 use std::collections::BTreeMap;
 
@@ -301,7 +301,7 @@ async fn device_that_moved_leaves_no_link_that_is_down_behind() {
     network.report(2, with_first_port_down(1)).await;
     network.switch(2, 2, lldp(&[(4, 9, 3)])).await;
     assert_eq!(network.edges().await, ["sw2 Gi0/4 -- sw9 Gi0/3"]);
-    // What is not drawn says nothing of the device at its other end either.
+    // A link that is not drawn does not set the state of the device at its other end either.
     let graph = network.graph().await;
     assert!(graph.nodes.iter().all(|node| node.state == LinkState::Unknown), "{:?}", graph.nodes);
 }

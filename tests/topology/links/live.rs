@@ -260,7 +260,7 @@ fn cables(scan: &Scan, inputs: &[Input]) -> Found {
         let host = hosts.iter().find(|host| host.id == id).unwrap();
         let address = || host.interfaces.first().map(|part| part.ip_address.to_string()).unwrap_or_default();
         let name = host.sys_name.clone().unwrap_or_else(address);
-        // Nothing but its address is known of this machine.
+        // Only the address of this machine is known.
         if name == "203.0.113.50" { "pc1".to_owned() } else { name }
     };
     let mut found = Found {

@@ -12,7 +12,7 @@ use toposcope::model::{
 };
 use toposcope::wire::{Atomicity, ChangeQuery, ListQuery};
 
-/// The number of hosts that come and go.
+/// The number of hosts that are created and deleted.
 const HOSTS: u128 = 12;
 
 /// The kinds of changes.
@@ -70,7 +70,7 @@ impl<S: HttpService> Changes<S> {
         assert!(missing.is_empty(), "never made: {missing:?}");
     }
 
-    /// Returns whether there was something to change.
+    /// Returns whether there was a record to change.
     async fn change(&mut self, kind: &str) -> Result<bool, ClientError> {
         match kind {
             "hosts in bulk" => {

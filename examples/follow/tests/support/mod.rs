@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Shared code of the tests.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -24,12 +24,13 @@ pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
 /// The documents of records, by kind and id.
 pub type Documents = BTreeMap<(String, String), Value>;
 
-/// Waits for a future, and fails if it takes so long that something hangs, however busy the machine is.
+/// Waits for a future, and fails after ten minutes, which even a busy machine takes only if a task
+/// hangs.
 pub async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(600), future).await.expect("it takes too long")
 }
 
-/// Returns the records of the inventory, without times that only the server moves.
+/// Returns the records of the inventory, without times that only the server sets.
 pub async fn source<S: HttpService>(client: &Client<S>) -> Documents {
     let mut documents = hosts_of(client, HostQuery::default()).await;
     add::<S, Network>(&mut documents, client, "Network", Default::default()).await;

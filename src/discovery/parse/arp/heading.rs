@@ -62,7 +62,7 @@ impl Heading {
         self.side(self.interface?, columns, words, anchors)?.interface()
     }
 
-    /// Returns the columns and words on that side of both addresses which has a column.
+    /// Returns the columns and words of the side of both addresses that has a column.
     fn side<'h, 'l>(
         &'h self,
         wanted: usize,
@@ -99,8 +99,9 @@ struct Side<'h, 'l> {
 }
 
 impl Side<'_, '_> {
-    /// Returns the cell of the interface. If each column has a cell, its place counts, and otherwise what is below the
-    /// title. Lines that are not aligned have it in the last column, or at its place among the words.
+    /// Returns the cell of the interface. If each column has a cell, the place of the column decides, and otherwise
+    /// the cell below the title. Lines that are not aligned have the interface in the last column, or at its place
+    /// among the words.
     fn interface(&self) -> Option<String> {
         let cells = cells(self.words);
         if cells.len() == self.columns.len() {
@@ -229,7 +230,7 @@ const TITLES: &[(&str, Meaning)] = &[
 /// The words of the longest title.
 const MAX_TITLE_WORDS: usize = 3;
 
-/// Returns what a name of a field or of a column means.
+/// Returns the meaning of the name of a field or of a column.
 pub(super) fn meaning(title: &str) -> Option<Meaning> {
     TITLES.iter().find(|(known, _)| *known == title).map(|(_, meaning)| *meaning)
 }

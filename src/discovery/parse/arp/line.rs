@@ -7,7 +7,7 @@ use super::heading::{Meaning, meaning};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 
-/// The words of a line that are looked at.
+/// Maximum number of words of a line that are read.
 const MAX_WORDS: usize = 64;
 /// Words that stand in place of a MAC address that is not known.
 const UNKNOWN: &[&str] = &["incomplete", "incmp", "incomp", "failed", "unresolved", "pending"];

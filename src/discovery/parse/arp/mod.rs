@@ -1,8 +1,8 @@
 //! ARP tables and IPv6 neighbor tables.
 //!
-//! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns that the
-//! heading names show which word is the interface ([`heading`]). Without a heading, the tools of hosts name it by a
-//! keyword, and otherwise it is the last word ([`line`]).
+//! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns of the
+//! heading determine which word is the interface ([`heading`]). In a table without a heading, a keyword precedes the
+//! interface, or it is the last word ([`line`]).
 
 mod heading;
 mod line;
@@ -86,9 +86,9 @@ impl Sink<'_> {
     }
 }
 
-/// The lines without any entry after which the input counts as another format.
+/// Maximum number of lines before the first entry. If there are more, the input counts as another format.
 const MAX_LEADING_LINES: u64 = 1_000;
-/// The part of a line that is read.
+/// Maximum length of the part of a line that is read, in bytes.
 const MAX_LINE: usize = 4 * 1024;
 /// The distance of tab stops.
 const TAB: usize = 8;

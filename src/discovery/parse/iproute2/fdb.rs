@@ -64,7 +64,7 @@ impl Sink<'_> {
             return self.meter.skip_of(WarningCode::RowIncomplete, || example.map_or("{…}", String::as_str));
         };
         let Some(address) = mac_text(mac).filter(|address| !address.is_zero()) else {
-            // VXLAN sends frames to unknown addresses as an entry of zeros says.
+            // An entry of zeros is VXLAN's destination for frames to unknown addresses.
             self.groups += 1;
             return self.meter.skip_of(WarningCode::RowIncomplete, || format!("{mac} dev {ifname}"));
         };

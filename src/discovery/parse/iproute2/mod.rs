@@ -23,7 +23,7 @@ pub(super) use vlans::read as read_vlans;
 
 /// Reads a list of objects one by one, so that no more than one is in memory as a document.
 ///
-/// Entries that a filter of the command leaves out are empty objects. They are passed over.
+/// Entries that a filter of the command leaves out are empty objects. They are skipped.
 fn read_list<T: for<'de> Deserialize<'de>>(
     reader: &mut dyn BufRead,
     options: &ParseOptions,

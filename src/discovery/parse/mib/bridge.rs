@@ -204,7 +204,7 @@ enum PortNumbering {
 }
 
 impl<'b> BridgePorts<'b> {
-    /// Determines from the numbers of a table, without 0, what they mean.
+    /// Determines the meaning of the numbers of a table from the numbers themselves, without 0.
     fn new(
         base_ports: &'b BTreeMap<i64, i64>,
         interfaces: &Interfaces,

@@ -59,7 +59,7 @@ const MODULES: &[&str] = &[
 const PREFIXES: &[&str] =
     &["cdp", "dot1d", "dot1q", "dot3ad", "entPhysical", "if", "ip", "lldp", "sys", "tmnxLldp"];
 
-/// What the variables of an input show besides their values.
+/// The facts that the variables of an input show besides their values.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
     /// The number of variables of MIBs that are not read, and line and subtree of the first.
@@ -67,7 +67,7 @@ pub(super) struct Coverage {
     first_unread: Option<(u64, String)>,
     /// The tables from which variables were lost.
     lost: BTreeSet<TableKind>,
-    /// The tables that the device was asked for, because it answered what stands beside them.
+    /// The tables that the walk asked for: the device answered variables beside them.
     answered: BTreeSet<TableKind>,
     /// Whether there are variables other than those of the device's own LLDP data.
     is_beyond_lldp: bool,
@@ -145,7 +145,8 @@ impl Coverage {
         self.lost.extend(kind(oid));
     }
 
-    /// Notes which neighbors the device was asked for: it states who it is by the protocol.
+    /// Notes the protocols whose neighbors the walk asked for. They are those by which the device states its own
+    /// identity.
     ///
     /// A walk of nothing but the device's own data did not ask for neighbors.
     pub(super) fn note_identities(&mut self, by_lldp: bool, by_cdp: bool) {
@@ -157,7 +158,7 @@ impl Coverage {
         }
     }
 
-    /// Makes rows a table: complete if the input is, and if no row of the table was lost while reading or converting.
+    /// Makes a table of rows. It is complete if the input is, and if no row was lost while reading or converting.
     ///
     /// Without rows there is a table only if the input is complete and the device was asked for it.
     pub(super) fn table<T>(

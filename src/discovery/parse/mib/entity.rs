@@ -59,7 +59,7 @@ impl Entity {
     /// Sets the manufacturer, the model and the serial number of a device.
     ///
     /// They describe the first chassis, or else the first stack, or else the outermost component. Components without a
-    /// serial number or a model are passed over.
+    /// serial number or a model are skipped.
     pub(super) fn describe(&self, device: &mut Device, meter: &mut Meter) {
         meter.add_steps(self.rows.len() * 4);
         let first = |class: i64| self.described().find(|(_, row)| row.class == Some(class));

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use crate::discovery::parse::text;
 use crate::model::{LldpChassisId, LldpPortId};
 
-/// What the bytes of an id are, judged by their form alone.
+/// The form of the bytes of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     MacAddress,

@@ -24,7 +24,7 @@ pub(super) struct Ip {
 /// The index of an address. Small agents number the rows, and have the address only in its column.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AddressIndex {
-    /// The address, with its zone if that tells equal addresses apart, or else 0.
+    /// The address, with its zone if that distinguishes equal addresses, or else 0.
     Address(IpAddr, i64),
     Other(Vec<u64>),
 }

@@ -22,7 +22,7 @@ pub(super) struct LocalPort {
     raw_id: Option<Vec<u8>>,
     id: Option<LldpPortId>,
     description: Option<String>,
-    /// What the port announces of its aggregate.
+    /// The aggregation that the port announces.
     pub(super) aggregation: Aggregation,
     /// The VLAN of untagged frames that the port announces; 0: none.
     pub(super) port_vlan: Option<u16>,
@@ -66,7 +66,7 @@ impl LocalPort {
         self.description.as_deref()
     }
 
-    /// Returns what may be the name of the port, the likeliest first.
+    /// Returns the texts that may be the name of the port, the likeliest first.
     fn possible_names(&self) -> [Option<&str>; 3] {
         use LldpPortIdSubtype::{InterfaceName, LocallyAssigned};
         let is_named = |id: &&LldpPortId| matches!(id.subtype, InterfaceName | LocallyAssigned);
@@ -158,7 +158,7 @@ impl LocalPorts {
         self.ports.iter().map(|(number, port)| (*number, port))
     }
 
-    /// Returns the interface index of each of these numbers, and of each port, for which it can be determined.
+    /// Returns the interface indexes of these numbers and of the ports, where they can be determined.
     pub(super) fn resolve(
         &self,
         numbers: impl Iterator<Item = i64>,
@@ -195,7 +195,7 @@ impl LocalPorts {
 
     /// Returns a name of each port that no other port has: its id, or else its description.
     ///
-    /// Of an id that is a number, the description says more.
+    /// A description is preferred to an id that is a number.
     pub(super) fn names(&self, meter: &mut Meter) -> BTreeMap<i64, &str> {
         let uses = self.uses(meter);
         let is_own = |text: &&str| uses.get(text) == Some(&1);

@@ -1,4 +1,4 @@
-//! What the numbers of an LLDP agent's local ports mean.
+//! The meaning of the numbers of an LLDP agent's local ports.
 //!
 //! LLDP-MIB recommends `dot1dBasePort` for bridges and `ifIndex` for others, and agents also count their ports. A number
 //! alone therefore names a port only if the numbers of other ports, whose names are known, follow a rule, or if every

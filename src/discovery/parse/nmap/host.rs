@@ -11,7 +11,7 @@ use crate::discovery::parse::text::mac_text;
 use crate::discovery::report::{PortRow, WarningCode};
 use crate::model::{MacAddress, PortNumber, Protocol};
 
-/// What the elements of a `host` state.
+/// The values of the elements of a `host`.
 #[derive(Debug, Default)]
 pub(super) struct HostElements {
     pub(super) hostname: Option<String>,

@@ -17,7 +17,7 @@ use crate::model::{PortNumber, Protocol};
 #[derive(Debug, Default)]
 pub(super) struct ScannedHosts {
     devices: Vec<Device>,
-    /// What is known of the device at the same place beside its tables.
+    /// The facts about the device at the same place that its tables do not contain.
     states: Vec<PendingFacts>,
     by_address: HashTable<AddressPlace>,
     hashes: RandomState,
@@ -191,7 +191,7 @@ impl Places {
     }
 }
 
-/// Returns the value of the later run, or the one that was stated first by elements of one run.
+/// Returns the value of the later run, or the first value of one run.
 fn latest<T>(earlier: Option<T>, later: Option<T>, is_newer: bool) -> Option<T> {
     if is_newer { later.or(earlier) } else { earlier.or(later) }
 }

@@ -184,7 +184,7 @@ fn word_of_time(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// What a message means for the walk.
+/// The meaning of a message for the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// The device has no more variables.

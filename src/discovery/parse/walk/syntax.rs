@@ -16,7 +16,7 @@ const STATUS: Names = &[
     ("notPresent", 6),
     ("lowerLayerDown", 7),
 ];
-/// The types of interfaces that mean something to discovery, and those that are common beside them.
+/// The types of interfaces that discovery distinguishes, and other common ones.
 const IF_TYPE: Names = &[
     ("other", 1),
     ("ethernetCsmacd", 6),

@@ -1,4 +1,4 @@
-//! The edits of users: differences between a stored host and what discovery wrote.
+//! The edits of users: differences between a stored host and the host as discovery wrote it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::discovery::reconcile::attributes::{Attribute, Origin, of_device};
 use crate::discovery::reconcile::state::HostState;
 use crate::model::{Host, for_each_part_type};
 
-/// Adds to a state what users have changed and deleted since discovery wrote the host.
+/// Adds the changes and deletions by users since discovery wrote the host to its state.
 pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current: &Host) {
     for field in of_device::<Host>() {
         if !field.is_equal(&state.baseline, current) {
@@ -19,7 +19,7 @@ pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current
     for_each_part_type!(P => note_edits_of::<P>(state, current));
 }
 
-/// Adds to the state of a host what is set in the host, and that it is not hidden unless a user hides it.
+/// Marks the values that are set in a host as edited, and that the host is not hidden unless a user hides it.
 pub(in crate::discovery::reconcile) fn note_given(state: &mut HostState, host: &Host) {
     state.baseline = Host::with_id(host.id, host.network_id, "");
     note_edits(state, host);

@@ -1,5 +1,6 @@
-//! Interface entries: how those of a report are paired with those of a host, and which lose their index or only followed
-//! from other tables.
+//! The merge of interface entries.
+//!
+//! It pairs reported entries with those of a host, and removes indexes and entries that followed from other tables.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -50,7 +51,7 @@ impl Merge<'_> {
         self.host.if_entries = entries;
     }
 
-    /// Clears the name of each port that a neighbor's row has named by what the report knows as its description.
+    /// Clears the name of each port that a neighbor's row has named by the text that the report has as its description.
     ///
     /// The report's name then takes its place, as if the report had come first.
     pub(super) fn withdraw_descriptions(&mut self, planned: &IdentifiedParts<IfEntry>) {

@@ -1,4 +1,4 @@
-//! The age of a report relative to what is known so far, by the times of tables and values.
+//! The age of a report relative to the stored state, by the times of tables and values.
 
 use uuid::Uuid;
 
@@ -41,7 +41,7 @@ impl Merge<'_> {
         let (name, complete) = match origin {
             Origin::Derived => return Freshness::Absent,
             Origin::Device => (DEVICE, false),
-            // Derived entries only fill what no table of interfaces has described.
+            // Derived entries only fill a host that no table of interfaces has described.
             Origin::Table(TableKind::IfEntries) if self.projection.has_derived_entries => {
                 let is_described = self.has_interface_table;
                 return if is_described { Freshness::Absent } else { Freshness::Older { may_add: true } };

@@ -35,17 +35,18 @@ const DEVICE: &str = "device";
 
 /// Merges the report of a device into its host.
 ///
-/// `current` is the stored host, or `None` for a new one. `state` is what discovery remembers of the host, or `None` if
-/// discovery has never written it. `observed_at` is the time of the report, and `now` the time of the merge.
+/// `current` is the stored host, or `None` for a new one. `state` is the state that discovery keeps of the host, or
+/// `None` if discovery has never written it. `observed_at` is the time of the report, and `now` the time of the merge.
 ///
-/// - Fields that users have changed stay, and parts that users have deleted are not created again. A user has changed what
-///   differs from the state's baseline, and everything that is set in a host with the source `Manual` when discovery
-///   meets it first. Discovery fills the rest.
+/// - Fields that users have changed stay, and parts that users have deleted are not created again. A field counts as
+///   changed by a user if it differs from the state's baseline, and if it is set in a host with the source `Manual`
+///   when discovery writes it first. Discovery fills the rest.
 /// - Of two values, the one that was observed later counts, whatever the order of the reports; of two values of one time,
 ///   the one with the greater text. Fields that belong together, such as those of a neighbor, are taken together.
 /// - Interface entries that follow from other tables are made only for a host that no table of interfaces has described.
 ///   They change nothing of the others but their neighbors, and the first table of interfaces replaces them.
-/// - A complete table clears what it lacks, such as the neighbor of a port. Parts that it lacks are kept and counted as missed.
+/// - A complete table clears values that it lacks, such as the neighbor of a port. Parts that it lacks are kept and
+///   counted as missed.
 #[must_use]
 pub fn merge(
     current: Option<&Host>,
@@ -330,7 +331,7 @@ impl Merge<'_> {
             && before.kept == self.state.kept
             && before.has_derived_chassis == self.state.has_derived_chassis
         {
-            // Edits that this merge found are found again by the next one that has something to write.
+            // The next merge that writes finds the same edits again.
             (self.state.edited, self.state.deleted) = (before.edited, before.deleted);
             return self.into_merged(MergeOutcome::Unchanged, false);
         }
@@ -341,7 +342,7 @@ impl Merge<'_> {
         self.into_merged(outcome, true)
     }
 
-    /// Forgets the times of values of parts that are gone.
+    /// Removes the times of values of parts that no longer exist.
     fn forget_gone_parts(&mut self) {
         if self.state.kept.is_empty() {
             return;

@@ -32,12 +32,12 @@ pub(in crate::discovery::reconcile) enum PartKey {
     ServicePorts(Vec<(Protocol, PortNumber)>),
 }
 
-/// How the interface entries of a report are paired with those of a host.
+/// The rules by which the interface entries of a report are paired with those of a host.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::discovery::reconcile) struct EntryRules<'r> {
     /// Whether the reported indexes come from a table of interfaces. Others may be numbers of another kind.
     pub(in crate::discovery::reconcile) trusts_reported: bool,
-    /// Whether those of the host do.
+    /// Whether the indexes of the host come from a table of interfaces.
     pub(in crate::discovery::reconcile) trusts_current: bool,
     pub(in crate::discovery::reconcile) port_names: &'r PortNames,
 }

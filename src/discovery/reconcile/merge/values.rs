@@ -50,9 +50,9 @@ impl Merge<'_> {
         }
     }
 
-    /// Returns whether the reported value counts, and when the one that counts was observed, if that is known.
+    /// Returns whether the reported value wins, and the time at which the winner was observed, if it is known.
     ///
-    /// The later value counts, and of two values of one time the greater text.
+    /// The later value wins, and of two values of one time the greater text.
     fn choose<T>(
         &self,
         field: &dyn Attribute<T>,

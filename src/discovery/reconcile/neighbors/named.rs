@@ -53,7 +53,7 @@ impl Named {
         )
     }
 
-    /// Reads what a neighbor announces by LLDP.
+    /// Reads the identities that a neighbor announces by LLDP.
     pub(crate) fn by_announcement<'a>(
         id: &LldpChassisId,
         sys_name: Option<&str>,

@@ -13,7 +13,7 @@ pub(super) enum Distinction {
     ChassisId,
     /// All MAC addresses of ports.
     Macs,
-    /// Name and addresses, and nothing but the common value speaks for one device.
+    /// Name and addresses, and the common value is the only evidence for one device.
     NameAndAddresses,
     /// Name and `sysObjectID`.
     NameAndObject,
@@ -192,8 +192,8 @@ pub(super) fn shares_most(one: &BTreeSet<String>, other: &BTreeSet<String>) -> b
     one.intersection(other).count() * 2 > one.len().min(other.len())
 }
 
-/// Removes such MAC addresses from candidates if another candidate has them, or if the device lists its own addresses
-/// and none of the candidate is among these.
+/// Removes MAC addresses of neighbor caches that may belong to another device. Another candidate has them, or the
+/// device lists its own addresses and none of the candidate is among these.
 ///
 /// Routers answer for other devices (proxy ARP), so that a MAC address in a neighbor cache may be that of a router.
 pub(super) fn forget_cached(hosts: &mut [Compared<'_>], device: &Traits) {

@@ -79,7 +79,7 @@ pub(super) fn forget_moved(hosts: &mut [Compared<'_>], device: &Traits, times: &
     }
 }
 
-/// Returns a note for each address that the device has taken from a host since that was seen there.
+/// Returns a note for each address that has moved from a host to the device.
 ///
 /// `own` is the device's host. Addresses that it had before are not new.
 pub(super) fn moved_to_device(

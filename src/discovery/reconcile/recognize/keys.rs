@@ -1,4 +1,4 @@
-//! The hosts that a device matches by one key, and the other hosts that match it and are merged into its host.
+//! The hosts that a device matches by one key, and the hosts to be merged into its host.
 
 use super::MatchedBy;
 use super::compared::{Compared, is_complementary};
@@ -76,7 +76,7 @@ pub(super) fn common<'a>(
     device.of_kind(kind).filter(|identity| one.traits.identities.contains(identity))
 }
 
-/// Returns whether the common addresses are few of those that both have, as the virtual address of two routers is.
+/// Returns whether at most half of the addresses are common, as the virtual address of two routers is.
 pub(super) fn is_minority(one: &Compared<'_>, device: &Traits, kind: IdentityKind) -> bool {
     let fewest = || device.of_kind(kind).count().min(one.traits.of_kind(kind).count());
     kind == IdentityKind::IpAddress && common(one, device, kind).count() * 2 <= fewest()
@@ -99,7 +99,7 @@ pub(super) fn has_name(one: &Compared<'_>, kind: IdentityKind, device: &Traits) 
     common(one, device, kind).any(is_whole)
 }
 
-/// The hosts that a report shows to be one device with its host, and those that only seem so.
+/// The hosts that a report shows to be the same device as its host, and those that only appear to be.
 #[derive(Default)]
 pub(super) struct JoinedHosts<'c, 'h> {
     pub(super) merged: Vec<&'c Compared<'h>>,
@@ -159,7 +159,7 @@ pub(super) fn may_join(own: &Compared<'_>, other: &Compared<'_>, is_decided: boo
         || (is_decided && is_complementary(&own.traits, &other.traits))
 }
 
-/// Adds the host that has nothing but a name of the device, unless yet another host has this name.
+/// Adds the host that has only a name of the device, unless another host has this name, too.
 fn add_bare<'c, 'h>(
     own: &Compared<'h>,
     device: &Traits,

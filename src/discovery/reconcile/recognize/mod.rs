@@ -75,7 +75,7 @@ pub enum Recognition {
     },
 }
 
-/// A recognition, with what a person should know about it.
+/// A recognition, with its explanation for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recognized {
@@ -92,7 +92,7 @@ pub fn recognize<H: Borrow<Host>>(device: &Device, candidates: &[H], merging: Me
     recognize_with_notes(device, candidates, context).recognition
 }
 
-/// What recognition considers besides the device and the candidates.
+/// The inputs of recognition besides the device and the candidates.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// The treatment of hosts that a report shows to be the same device.

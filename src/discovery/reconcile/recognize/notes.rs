@@ -1,4 +1,4 @@
-//! Sentences about what was recognized, merged and refused.
+//! Sentences about recognized devices, merges and refusals.
 
 use super::MatchedBy;
 use super::compared::{Compared, Distinction};
@@ -11,7 +11,7 @@ use crate::model::Host;
 /// Maximum number of notes about one device.
 const MAX_NOTES: usize = 16;
 
-/// Something about the recognition of a device that a person should know.
+/// A sentence for people about the recognition of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecognitionNote {
@@ -115,7 +115,7 @@ impl NotedDevice<'_> {
         RecognitionNote { code: WarningCode::MergeRefused, text }
     }
 
-    /// Describes a host that has something in common with the device, but is another one.
+    /// Describes a host that shares an identity with the device, but is another one.
     fn apart(&self, other: &Compared<'_>) -> Option<RecognitionNote> {
         let kinds = [
             (MatchedBy::SerialNumber, IdentityKind::SerialNumber),

@@ -49,7 +49,8 @@ impl PortRow {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IfEntryRow {
-    /// `ifIndex`; 0 if it is unknown: a row of a derived table of which only the name or the description is known.
+    /// `ifIndex`, or 0 if it is unknown. Only the name or the description of such a row of a derived table is
+    /// known.
     pub if_index: i64,
     /// `ifName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! MAC addresses of hosts that are known by their addresses only, from the neighbor caches of other devices.
+//! MAC addresses from neighbor caches, for hosts that are known by their IP addresses only.
 //!
 //! A host that a scan found behind a router has no MAC address, and the ARP cache of the router has it. It is set once
 //! both are stored, whichever comes first, and leads to the host that has the MAC address already.
@@ -60,8 +60,8 @@ struct AddressOnly {
 }
 
 impl Reconciler {
-    /// Sets the MAC addresses of the hosts that are known by these addresses only, and merges them into the hosts that
-    /// have these MAC addresses.
+    /// Sets the MAC addresses of hosts that are known by IP addresses only. It merges them into the hosts that have
+    /// these MAC addresses.
     pub(super) async fn resolve_macs(&mut self) -> Result<(), Error> {
         let addresses: Vec<IpAddr> = std::mem::take(&mut self.addresses).into_iter().collect();
         for addresses in addresses.chunks(ADDRESSES) {
@@ -173,7 +173,7 @@ impl Reconciler {
         Ok(stated)
     }
 
-    /// Returns what a claim states. A large one is decoded on a blocking thread.
+    /// Decodes a claim, on a blocking thread if it is large.
     async fn neighbor_cache(&self, record: &Record) -> Result<Arc<Statements>, Error> {
         if let Some(known) = self.caches.known(record) {
             return Ok(known);
@@ -183,7 +183,7 @@ impl Reconciler {
         offload.run(self.organization, record.body.len(), move || caches.read(&claim)).await?
     }
 
-    /// Reads the records of the network that have one of these terms, each once, and not many more than `limit`.
+    /// Reads the records of the network that have one of these terms, each once. It reads not many more than `limit`.
     async fn all_with(
         &self,
         kind: Name,
@@ -293,7 +293,7 @@ impl Reconciler {
     async fn warn_of_cached_mac(&mut self, stated: Stated) -> Result<(), Error> {
         let code = WarningCode::MacFromNeighborCache;
         let Stated { ip_address, mac_address, reporter, .. } = stated;
-        // The answer has the text of the first one only.
+        // The answer contains the text of the first warning only, so the others need no name.
         let is_first = self.answer.warnings.iter().all(|warning| warning.code != code);
         let record = if is_first { self.inventory.get(host_key(reporter)).await? } else { None };
         let name = match record {

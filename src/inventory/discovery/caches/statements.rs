@@ -1,4 +1,4 @@
-//! What a neighbor cache says of the MAC addresses of others.
+//! Statements of a neighbor cache about the MAC addresses of other devices.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ use crate::store::{Key, Record, Version};
 /// Maximum number of IPv6 addresses with one MAC address. A device has several of them.
 const MAX_IPV6: usize = 16;
 
-/// What a neighbor cache says of one address.
+/// The statement of a neighbor cache about one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CacheStatement {
     /// A device with this MAC address has it.
@@ -46,8 +46,8 @@ impl Statements {
 
 /// Returns the statements of a neighbor cache, by address.
 ///
-/// A MAC address that stands for several IPv4 addresses says nothing: it is that of a router that answers for others
-/// (proxy ARP). The virtual MAC address of a group of routers is no device's.
+/// A MAC address with several IPv4 addresses is ignored: it belongs to a router that answers for others (proxy ARP).
+/// So is the virtual MAC address of a group of routers, which belongs to no device.
 fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, CacheStatement> {
     let current = match &claimed.table {
         ClaimRows::Arp(rows) => rows.as_slice(),
@@ -56,7 +56,7 @@ fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, CacheStatement> {
     let mut holders: HashMap<MacAddress, BTreeSet<IpAddr>> = HashMap::new();
     let mut found = HashMap::new();
     add(current.iter(), &mut holders, &mut found);
-    // A device that has another address by now does not have a former one.
+    // A device that is now at another address no longer has the former one.
     let is_gone = |row: &&ArpRow| !holders.contains_key(&row.mac_address);
     let former = claimed.arp_rows().skip(current.len()).filter(is_gone);
     let (mut former_holders, mut former_found) = (HashMap::new(), HashMap::new());
@@ -115,14 +115,14 @@ struct Kept {
 }
 
 impl NeighborCaches {
-    /// Returns the statements of a claim, unless they have to be read.
+    /// Returns the cached statements of a claim, or `None`.
     pub(super) fn known(&self, record: &Record) -> Option<Arc<Statements>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, known) = kept.caches.get(&record.key)?;
         (*version == record.version).then(|| Arc::clone(known))
     }
 
-    /// Reads the statements of a claim, and keeps them.
+    /// Decodes the statements of a claim, and caches them.
     pub(super) fn read(&self, record: &Record) -> Result<Arc<Statements>, Error> {
         let read = Arc::new(Statements::read(record)?);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

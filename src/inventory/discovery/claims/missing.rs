@@ -1,7 +1,7 @@
 //! Rows that complete tables no longer have.
 //!
-//! What a device names or has learned may be switched off for a while. The last known rows stay beside the table, so that
-//! links to what is away are known until it is seen elsewhere.
+//! A device that a row describes may be switched off for a while. Its last known row stays beside the table, so that
+//! links to the device are known until it is seen elsewhere.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -15,12 +15,12 @@ use crate::model::MacAddress;
 /// Maximum number of missing rows that are kept with a claim. The rows that were seen last are kept.
 const MAX_ROWS: usize = 1_000;
 
-/// A row about something at a port of the device.
+/// A row about a subject at a port of the device, such as a neighbor.
 trait Located: TableRow {
-    /// What the row is about.
+    /// The subject of the row.
     type Subject: Eq + Hash;
 
-    /// Returns what the row is about; `None` for a row that is not kept.
+    /// Returns the subject of the row; `None` for a row that is not kept.
     fn subject(&self) -> Option<Self::Subject>;
 
     /// Returns the number and the name of the port.
@@ -71,15 +71,15 @@ impl Located for ArpRow {
         Some(self.ip_address)
     }
 
-    /// Many addresses are behind one port, and say nothing about each other.
+    /// Many addresses are behind one port, so that a new one does not replace another.
     fn port(&self) -> (Option<i64>, Option<&str>) {
         (None, None)
     }
 }
 
 impl ClaimedTable {
-    /// Returns the rows that are missing once another table takes the place of this one, without those about subjects
-    /// that are known to be missing.
+    /// Returns the rows that are missing once another table replaces this one. Rows about subjects that are known to
+    /// be missing are left out.
     pub(super) fn missing_after(&self, later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
         match &self.table {
             ClaimRows::Lldp(rows) => self.missing_of(rows, later, known),

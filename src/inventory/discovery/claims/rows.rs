@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 500_000;
 /// Maximum number of different rows about a subject that are compared with each other.
 const MAX_COMPARED: usize = 64;
 
-/// A row of a table, which is about something and describes a part of the host.
+/// A row of a table, with its subject and the part of the host that it describes.
 pub(in crate::inventory::discovery) trait ClaimRow: TableRow {
     /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
@@ -49,8 +49,8 @@ pub(super) struct Layer<'r, R> {
 
 /// Returns the latest rows about each subject, sorted by subject, with the times at which they were observed.
 ///
-/// Rows from before `since` do not count. Of rows about a subject that were observed at one time, all are kept that say
-/// something else.
+/// Rows from before `since` do not count. Of rows about a subject that were observed at one time, only those are left
+/// out that another one repeats or extends.
 pub(super) fn join<R: ClaimRow>(layers: &[Layer<'_, R>], since: Option<Timestamp>) -> Vec<(Timestamp, R)> {
     let mut latest: BTreeMap<R::Subject, (Timestamp, Vec<&R>)> = BTreeMap::new();
     for layer in layers {
@@ -74,7 +74,7 @@ pub(super) fn join<R: ClaimRow>(layers: &[Layer<'_, R>], since: Option<Timestamp
     rows.take(MAX_ROWS).map(|(at, row)| (at, row.clone())).collect()
 }
 
-/// Returns the rows that say something which no other says, in an order of their own.
+/// Returns the rows that no other row repeats or extends, ordered by their JSON.
 fn distinct<R: ClaimRow>(rows: Vec<&R>) -> Vec<&R> {
     if rows.len() < 2 {
         return rows;

@@ -32,7 +32,7 @@ pub(in crate::inventory::discovery) struct ClaimedTable {
     pub(in crate::inventory::discovery) missing: Vec<MissingRows>,
 }
 
-/// Returns the tables of a device as claims, each of which is made when it is asked for.
+/// Returns an iterator that makes a claim of each table of a device.
 pub(in crate::inventory::discovery) fn claimed_tables<'t>(
     tables: &'t Tables,
     observed_at: Timestamp,
@@ -70,13 +70,13 @@ impl ClaimedTable {
 
     /// Returns the stored table after this report of it; `None`: it stays as it is.
     ///
-    /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes
-    /// older rows. Rows that were observed at one time are joined.
+    /// The result does not depend on the order of reports. The latest rows about a subject count. A complete table
+    /// removes older rows. Rows that were observed at one time are joined.
     pub(in crate::inventory::discovery) fn after(self, stored: &Self) -> Option<Self> {
         if self == *stored {
             return None;
         }
-        // Rows of an older table that arrives late are missing in the later ones.
+        // The rows of an older table that arrives late count as missing if the later table lacks them.
         let late = (self.observed_at < stored.observed_at).then(|| self.clone());
         let replaces = self.complete && self.observed_at > stored.observed_at;
         let mut after = if replaces { self } else { self.joined(stored.clone()) };
@@ -109,7 +109,7 @@ impl ClaimedTable {
         }
         let [kept, moved] = earlier;
         self.earlier = kept;
-        // What is away stays with the host that had it.
+        // Missing rows stay with the host that reported them.
         Self { table, earlier: moved, missing: Vec::new(), reporter: self.reporter.clone(), ..*self }
     }
 

@@ -24,7 +24,7 @@ impl Reconciliation<'_> {
         host: HostId,
         kind: Option<TableKind>,
     ) -> Result<Vec<Claim>, Error> {
-        // Checks the access, and names the reason if there is none.
+        // The error of this check states why the caller has no access.
         let record = self.inventory.host_record_as(caller, host).await?;
         let kinds: BTreeSet<TableKind> = match kind {
             Some(kind) => BTreeSet::from([kind]),

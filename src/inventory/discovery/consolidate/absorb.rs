@@ -1,4 +1,4 @@
-//! One host takes over everything of another that is the same device.
+//! Absorption of a host by another one that is the same device.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -16,7 +16,7 @@ use crate::model::{
     RecordId, Service, ServiceId, ServiceVirtualization, TagId, Timestamp, for_each_part_type,
 };
 
-/// The ids of hosts and parts that are gone, with the ids that replace them.
+/// The ids of absorbed hosts and parts, with the ids that replace them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::inventory) struct Replaced(HashMap<Uuid, Uuid>);
 
@@ -41,7 +41,7 @@ impl Replaced {
         self.0.is_empty()
     }
 
-    /// Returns what is gone.
+    /// Returns the ids that were replaced.
     pub(in crate::inventory) fn gone(&self) -> impl Iterator<Item = Uuid> {
         self.0.keys().copied()
     }
@@ -66,7 +66,7 @@ impl Replaced {
     }
 }
 
-/// Moves everything of a host to another one. Returns what replaces the parts that both have.
+/// Moves all values of a host to another one. Returns the replacements of the parts that both have.
 ///
 /// An interface with the same address, a port with the same number and protocol, a service with the same name and
 /// definition, and an interface entry with the same index and name are the same part; so are entries with the same name
@@ -127,7 +127,7 @@ fn same_parts<K: Eq + Hash, I: RecordId>(own: Vec<(K, I)>, others: Vec<(K, I)>, 
     }
 }
 
-/// Notes which entries without an index have the name of one entry of the other host.
+/// Pairs the entries of both hosts that share a unique name, if either lacks an index.
 fn same_names(host: &Host, other: &Host, replaced: &mut Replaced) {
     let own = unique_names(&host.if_entries);
     let others = unique_names(&other.if_entries);
@@ -247,7 +247,7 @@ fn absorb_credentials(host: &mut Host, other: &Host, replaced: &Replaced) {
     }
 }
 
-/// Moves what discovery knows of a host to the host that takes its place.
+/// Merges the discovery state of a host into that of the host that absorbs it.
 pub(in crate::inventory::discovery) fn absorb_state(
     discovery: &mut HostDiscovery,
     other: HostDiscovery,
@@ -258,7 +258,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
     let state = &mut discovery.state;
     let HostState { mut baseline, edited, deleted, observed, seen, kept, has_derived_chassis: _ } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
-    // What the services of the host take over, its baseline takes over as well. It would otherwise count as edited.
+    // The baseline absorbs the same services as the host: otherwise, the absorbed values would count as edited.
     let (kept_services, replaced_services) =
         take(&mut baseline.services).into_iter().partition(|service| !replaced.contains(service.id));
     baseline.services = kept_services;
@@ -283,7 +283,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
     }
 }
 
-/// Replaces the neighbors of a host that are gone. Returns whether there were any.
+/// Replaces the neighbors of a host that were absorbed. Returns whether there were any.
 pub(super) fn replace_neighbors(host: &mut Host, replaced: &Replaced, now: Option<Timestamp>) -> bool {
     let mut is_changed = false;
     for entry in &mut host.if_entries {
@@ -312,7 +312,7 @@ pub(super) fn fill(host: &mut Host, other: &Host) {
 
 /// Fills the empty fields of an interface.
 pub(super) fn fill_interface(part: &mut Interface, gone: &Interface) {
-    // What the device itself reports replaces what others say of it.
+    // An address that the device itself reports replaces one that others state.
     let is_replaced = part.mac_address.is_none() || (part.mac_source.is_some() && gone.mac_source.is_none());
     if is_replaced && gone.mac_address.is_some() {
         (part.mac_address, part.mac_source) = (gone.mac_address, gone.mac_source);

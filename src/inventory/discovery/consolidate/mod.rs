@@ -1,4 +1,4 @@
-//! Consolidation of two hosts, and replacement of references to records that are gone.
+//! Consolidation of two hosts, and replacement of references to the absorbed host and its parts.
 
 pub(in crate::inventory::discovery) mod absorb;
 
@@ -37,16 +37,15 @@ const RELATIONS: [crate::store::Name; 3] = [NEIGHBOR_LINK, VIRTUALIZED_BY_LINK, 
 const MAX_TARGETS: usize = 512;
 
 impl Reconciliation<'_> {
-    /// Makes one host of two that are the same device, on behalf of a caller.
+    /// Merges two hosts that are the same device into one, on behalf of a caller.
     ///
     /// The caller must be a Member or above who can access both hosts.
     ///
     /// Everything of `other` moves to the host, and `other` is deleted, in one commit. An interface with the same
     /// address, a port with the same number and protocol, a service with the same name and definition, and an interface
     /// entry with the same index and name count as the same part, and the host's part stays. Empty fields of the host
-    /// are filled. References to records that are gone are replaced. Claims move to the host; of two tables of one
-    /// kind, the newer one prevails. Manual links, and positions in topologies, move to the host unless it has its
-    /// own.
+    /// are filled. References to absorbed records are replaced. Claims move to the host; of two tables of one kind, the
+    /// newer one prevails. Manual links, and positions in topologies, move to the host unless it has its own.
     ///
     /// ```
     /// # use toposcope::model::Network;
@@ -154,7 +153,8 @@ impl Inventory {
         let mut batch = Batch::new();
         let mut before = Before::new();
         let mut states = Vec::new();
-        // The host that remains may keep its size, but not grow beyond the quota by the parts of the other.
+        // A host that already exceeds the quota may keep its size, but the absorbed parts must not make it
+        // grow further.
         let stored = records.iter().map(|(record, _)| record.body.len()).max().unwrap_or(0);
         for ((record, state), summary) in records.into_iter().zip(summaries) {
             before.insert(record.key.id.into(), (record, summary));
@@ -191,7 +191,7 @@ impl Inventory {
         Ok(puts.pop().map(|encoded| encoded.host))
     }
 
-    /// Puts hosts and deletes those that are merged into them, together with what is in the batch.
+    /// Puts hosts and deletes those that are merged into them, together with the writes in the batch.
     ///
     /// The batch has the states, claims and links that the remaining hosts take over.
     pub(super) async fn commit_merged(
@@ -207,7 +207,7 @@ impl Inventory {
         self.commit_hosts(&change, before, batch).await
     }
 
-    /// Adds the hosts that refer to records that are gone to a change. Their references are replaced.
+    /// Adds the hosts that refer to absorbed records to a change, with their references replaced.
     pub(super) async fn replace_references(
         &self,
         place: NetworkHost,

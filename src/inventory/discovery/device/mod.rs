@@ -47,7 +47,7 @@ impl Target {
         }
     }
 
-    /// Returns whether the hosts of the network become more or fewer.
+    /// Returns whether the set of the network's hosts changes.
     fn changes_hosts(&self) -> bool {
         match self {
             Self::New { .. } => true,

@@ -29,7 +29,8 @@ pub(super) fn ignored(device: &Device, reason: String) -> DiscoveredHost {
 /// Maximum number of characters of a name in a sentence.
 const MAX_NAME: usize = 60;
 
-/// Returns why the tables of a device are left out that describe others only.
+/// Returns the warning about a device that matches no host and whose tables describe other devices
+/// only.
 pub(super) fn unknown_observer(device: &Device) -> String {
     let name = match (name_of(device), device.id) {
         (name, _) if !name.is_empty() => format!("named \"{}\"", printable(&name, MAX_NAME)),

@@ -1,4 +1,4 @@
-//! Finding stored neighbors again, after the rules by which names of ports are matched have changed.
+//! Resolution of stored neighbors after a change of the rules that match names of ports.
 
 use crate::inventory::discovery::known_host::DecodedHosts;
 use crate::inventory::hosts::{FIRST_HOSTS, MAX_HOSTS, first_bytes};
@@ -11,7 +11,8 @@ use crate::store::{Cursor, Query, Start};
 const NETWORKS: usize = 128;
 
 impl Inventory {
-    /// Finds the neighbors of all hosts of an organization again. Returns the number of hosts in networks with claims.
+    /// Resolves the neighbors of all hosts of an organization again. Returns the number of hosts in networks
+    /// with claims.
     pub(in crate::inventory) async fn upgrade_neighbors(
         &self,
         organization: OrganizationId,

@@ -36,7 +36,8 @@ pub(in crate::inventory::discovery) struct MergeDraft {
 impl DeviceMerge {
     /// Merges the device into the host.
     ///
-    /// Each thing is encoded or moved as soon as possible, because large devices would take much memory otherwise.
+    /// Each record is encoded or moved as soon as possible, because large devices would take much memory
+    /// otherwise.
     ///
     /// # Errors
     /// `Invalid` for a device with too long a text, and `TooLarge` for one that is too large in any case.
@@ -56,7 +57,8 @@ impl DeviceMerge {
         Ok(MergeDraft { plan: self, past, merged, claim_kinds, changed_claims, separate, is_known })
     }
 
-    /// Takes the stored claims, and adds those of the hosts to be merged into this one and the tables of the device.
+    /// Computes the next claims. They are the stored ones with those of the hosts to be merged into this one and the
+    /// tables of the device.
     ///
     /// Returns the kinds of all claims, and those that change.
     fn next_claims(&mut self) -> Result<(BTreeSet<TableKind>, Vec<EncodedRecord>), Error> {
@@ -95,7 +97,7 @@ impl MergeDraft {
         self.merged.addresses()
     }
 
-    /// Sets what follows from other records, and returns the records to be stored.
+    /// Sets the values that follow from other records, and returns the records to be stored.
     pub(in crate::inventory::discovery) fn decide(
         mut self,
         subnets: &SubnetsOfAddresses,

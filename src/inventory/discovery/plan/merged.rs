@@ -19,7 +19,7 @@ use crate::model::{Host, IfEntryId, InterfaceId, MacAddress, Neighbor, SubnetId,
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 1_000;
 
-/// A merged host, with what follows from other records.
+/// A merged host, with the values that follow from other records.
 #[derive(Debug)]
 pub(super) struct MergedHost {
     pub(super) host: Host,

@@ -66,9 +66,9 @@ pub(super) struct RecordChanges {
     pub(super) state_record: Option<Record>,
     /// The claims that change.
     pub(super) claims: Vec<EncodedRecord>,
-    /// The replacements of hosts and parts that are gone.
+    /// The replacements of absorbed hosts and parts.
     pub(super) replaced: Replaced,
-    /// The custom fields for which the host has no room, of the hosts that became a part of it.
+    /// The custom fields of absorbed hosts that exceed the limits of the host.
     pub(super) left_out: Vec<RecognitionNote>,
     /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,

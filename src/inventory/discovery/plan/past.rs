@@ -1,4 +1,4 @@
-//! What is stored of a host before a device is merged into it.
+//! The stored records of a host before a device is merged into it.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::store::Record;
 
 /// The records of a host, and of the hosts to be merged into it. Empty for a new host.
 ///
-/// The records have no bodies any more unless a policy is asked: only their versions are needed, and what was decoded is as
-/// large.
+/// Unless a policy is asked, the bodies are dropped: only the versions are needed, and the decoded values take as much
+/// memory.
 #[derive(Debug, Default)]
 pub(super) struct FormerRecords {
     has_policy: bool,
@@ -28,7 +28,7 @@ pub(super) struct FormerRecords {
     /// The identities by which other devices may have named the hosts.
     pub(super) naming: Vec<Naming>,
     pub(super) state_record: Option<Record>,
-    /// The digest of what discovery knew of the host itself.
+    /// The digest of the discovery state of the host itself.
     pub(super) state_digest: Option<BodyDigest>,
     /// The kinds of the claims of the host itself, by its state.
     pub(super) kinds: Vec<TableKind>,
@@ -41,14 +41,14 @@ pub(super) struct FormerRecords {
     pub(super) is_shown: bool,
     /// Whether the host is named after its fields.
     pub(super) derives_name: bool,
-    /// The replacements of hosts and parts that are gone.
+    /// The replacements of absorbed hosts and parts.
     pub(super) replaced: Replaced,
-    /// The custom fields for which the host has no room, of the hosts that become a part of it.
+    /// The custom fields of absorbed hosts that exceed the limits of the host.
     pub(super) left_out: Vec<RecognitionNote>,
 }
 
 impl DeviceMerge {
-    /// Decodes what is stored, apart from the claims, which must have been taken out.
+    /// Decodes the stored records, apart from the claims, which must have been taken out.
     ///
     /// Also returns the host, into which the others have been merged.
     pub(super) fn open_known(&mut self) -> Result<(FormerRecords, Option<KnownHost>), Error> {

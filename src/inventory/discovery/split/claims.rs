@@ -9,7 +9,7 @@ use crate::discovery::claim::with_rows;
 use crate::inventory::discovery::claims::{ClaimRow, ClaimedTable, RowPart};
 use crate::model::{Host, PortNumber, Protocol};
 
-/// What the rows of tables call the parts that move to another host.
+/// The indexes, names and addresses by which rows of tables name the parts that move to another host.
 pub(super) struct MovedPorts {
     indexes: HashSet<i64>,
     names: HashSet<String>,

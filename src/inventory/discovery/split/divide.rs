@@ -1,4 +1,4 @@
-//! Division of a host, and of what discovery knows of it, between two.
+//! Division of a host and its discovery state between two hosts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::wire::HostSplit;
 
-/// Moves the selected parts to a new host with this id, with what discovery knows of them.
+/// Moves the selected parts, with their discovery state, to a new host with this id.
 pub(super) fn divide(
     opened: &mut KnownHost,
     split: &HostSplit,
@@ -137,7 +137,7 @@ fn divide_credentials(
     moved
 }
 
-/// Divides what discovery knows of a host. The claims follow separately.
+/// Divides the discovery state of a host. The claims follow separately.
 fn divide_discovery(
     discovery: &mut HostDiscovery,
     split: &HostSplit,

@@ -36,8 +36,8 @@ pub(super) type Stored = (Record, Host);
 /// The way to find ids of parts that belong to other hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartIds {
-    /// By the commit, which then fails. The lookups of a thousand hosts take as long as a tenth of their request, and
-    /// hardly any id is taken.
+    /// By the commit, which then fails. Looking up the ids of a thousand hosts would take a tenth of the time of the
+    /// request, and ids are almost never taken.
     Unchecked,
     /// By the store, before the commit.
     Checked,

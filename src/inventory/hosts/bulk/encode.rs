@@ -20,10 +20,10 @@ pub(super) struct Decision {
     pub(super) before: Before,
 }
 
-/// The position of a host in the request, and what is written for it. `None`: it is the same as the stored one.
+/// The position of a host in the request, and its replacement. `None`: it is the same as the stored one.
 type Encoded = (usize, Result<Option<Replacement>, Error>);
 
-/// A host to be written, with what it replaces.
+/// A host to be written, with the host that it replaces.
 type Replacement = (EncodedHost, Option<(Record, Summary)>);
 
 impl Inventory {
@@ -46,7 +46,7 @@ impl Inventory {
 }
 
 impl Decision {
-    /// Decides to write what was encoded. Hosts that cannot be stored, or do not change, get their results.
+    /// Decides to write the encoded hosts. Hosts that cannot be stored, or do not change, get their results.
     pub(super) fn new(encoded: Vec<Encoded>, results: &mut Results) -> Result<Self, Error> {
         let mut decision = Self::default();
         for (index, encoded) in encoded {

@@ -176,7 +176,7 @@ impl IdAssignment {
             && all.iter().all(|part| !part.1.is_nil() && !self.taken.contains(part))
     }
 
-    /// Returns whether a host may keep the id of a part, as far as other hosts are concerned that are stored.
+    /// Returns whether other stored hosts leave the id of a part free for a host.
     fn is_free(&self, part: PartId, host: HostId) -> bool {
         let is_held = || self.held.get(&part).is_some_and(|holder| *holder != host);
         !self.taken.contains(&part) && (self.may_move || !is_held())

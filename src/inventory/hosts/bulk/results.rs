@@ -91,7 +91,7 @@ impl Results {
         self.hosts.len()
     }
 
-    /// Returns the places, ids and changes of the hosts that need nothing more.
+    /// Returns the places, ids and changes of the hosts that are stored or unchanged.
     pub(super) fn done(&self) -> impl Iterator<Item = (usize, HostId, BulkChange)> {
         let done = |(index, (id, outcome)): (usize, &Known)| match (id, outcome) {
             (Some(id), Some(Ok(change))) => Some((index, *id, *change)),
@@ -109,7 +109,7 @@ impl Results {
     }
 }
 
-/// Names the place of a host in the request: before the field of its error, or else beside the error.
+/// Names the place of a host in the request, before the field of its error or else beside the error.
 fn within(index: usize, error: Error) -> Error {
     let path = |field: &str| {
         if field.is_empty() { format!("hosts.{index}") } else { format!("hosts.{index}.{field}") }

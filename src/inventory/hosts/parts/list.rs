@@ -75,7 +75,7 @@ impl<P: Part> HostParts<'_, P> {
     /// Pages through the parts of all hosts of a list from its start on, ignoring its limit.
     ///
     /// # Errors
-    /// Those of [`HostParts::list`](crate::inventory::HostParts::list).
+    /// The errors of [`HostParts::list`](crate::inventory::HostParts::list).
     pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<PartPages<P>, Error> {
         self.inventory
             .require_custom_index(CustomFilters::None, &query.custom, query.order_by_custom.as_ref())
@@ -90,7 +90,7 @@ impl<P: Part> HostParts<'_, P> {
 }
 
 impl Inventory {
-    /// Reads the parts at these places. Those that have been deleted meanwhile are left out.
+    /// Reads the parts at these places. Parts that were deleted meanwhile are left out.
     ///
     /// Stops once they have more than `max_bytes` bytes as JSON; some are missing then.
     async fn parts_at<P: Part>(
@@ -161,7 +161,7 @@ impl<P: Part> DocumentPages for PartPages<P> {
         self.position >= self.places.len()
     }
 
-    // Only whole lists are read so.
+    // Only pages leave parts unread, and this reads whole lists.
     fn unread(&self) -> usize {
         0
     }
@@ -199,7 +199,7 @@ fn json_length(record: &impl Serialize) -> Result<usize, Error> {
     Ok(serde_json::to_vec(record).map_err(Error::internal)?.len())
 }
 
-/// Returns whether a list that is filtered by a query has the part.
+/// Returns whether the filters of a query match the part.
 pub(super) fn is_listed<P: Part>(part: &P, query: &ListQuery) -> bool {
     let ListQuery { network_id, ids, tag_ids, .. } = query;
     let common = part.common();

@@ -70,7 +70,7 @@ impl<P: Part> HostParts<'_, P> {
     ///
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
-    /// - `ReferenceInvalid`: the network, the host, a tag, or what a binding or an interface entry refers to is unknown.
+    /// - `ReferenceInvalid`: the network, the host, a tag, or the target of a binding or an interface entry is unknown.
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `NetworkMismatch`: the host is on another network.
     /// - `AlreadyExists`: the host has another port with that number and protocol.
@@ -114,7 +114,7 @@ impl<P: Part> HostParts<'_, P> {
     /// Deletes a part of a host.
     ///
     /// # Errors
-    /// Those of [`delete_if`](Self::delete_if), without a check.
+    /// The errors of [`delete_if`](Self::delete_if), without a check.
     pub async fn delete(self, caller: &Caller, id: P::Id) -> Result<(), Error> {
         self.delete_if(caller, id, |_| Ok(())).await
     }

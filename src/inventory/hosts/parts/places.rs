@@ -44,7 +44,7 @@ const MAX_PLACES: usize = 1_000_000;
 /// Maximum number of lists that are kept.
 const MAX_LISTS: usize = 16;
 
-/// What a list depends on.
+/// The values that determine a list: the key of its cache entry.
 #[derive(Clone, Debug, PartialEq)]
 struct ListOfParts {
     kind: Name,

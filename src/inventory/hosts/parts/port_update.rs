@@ -34,7 +34,7 @@ impl HostParts<'_, Port> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`HostParts::update`](crate::inventory::HostParts::update).
+    /// The errors of [`HostParts::update`](crate::inventory::HostParts::update).
     pub async fn replace(self, caller: &Caller, id: PortId, update: PortUpdate) -> Result<Port, Error> {
         let PortUpdate { host_id, network_id, number, protocol } = update;
         let replace = |port: &mut Port| {

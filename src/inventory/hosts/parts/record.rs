@@ -39,11 +39,10 @@ pub trait Embedded: HostPart + Given {
         Ok(part)
     }
 
-    /// Checks the values that are valid or not by themselves. A part without a position is to be placed behind the
-    /// others.
+    /// Checks the values that need no other record. A part without a position is to be placed behind the others.
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse).
+    /// The errors of [`parse`](Self::parse).
     fn check_given(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -77,7 +76,7 @@ pub trait Embedded: HostPart + Given {
     /// A binding with the id of a binding of another service of `host` gets a new id, too.
     ///
     /// # Errors
-    /// Those of `new_id`.
+    /// The errors of `new_id`.
     fn assign_binding_ids(
         &mut self,
         _host: Option<&Host>,

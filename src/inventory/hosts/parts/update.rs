@@ -55,7 +55,7 @@ impl<P: Part> HostParts<'_, P> {
     /// - `NotFound`: there is no such part, or it belongs to another organization.
     /// - `AccessDenied`: the caller cannot access the current or the new network.
     /// - Any error of `change`.
-    /// - `ReferenceInvalid`: the host, the network, a tag, or what a binding or an interface entry refers to is unknown.
+    /// - `ReferenceInvalid`: the host, the network, a tag, or the target of a binding or an interface entry is unknown.
     /// - `UpdateForbidden`: a part other than a port would move to another host.
     /// - `NetworkMismatch`: the host is on another network.
     /// - `InUse`: the port would leave a host whose services are bound to it.

@@ -181,8 +181,8 @@ fn octet(text: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// Asserts that of all these addresses, a word finds those whose text begins with it, or is it without a separator
-    /// at its end.
+    /// Asserts that a word finds exactly the addresses whose text begins with it. A separator at the end of the word
+    /// may be missing in the text.
     fn assert_finds<A: Copy>(
         word: &str,
         addresses: &[A],

@@ -67,7 +67,8 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms
 }
 
-/// Adds the words that a search finds a host by. If there are too many, words of the description are left out.
+/// Adds the words by which a search finds a host. If there are too many, words of the description are left
+/// out.
 fn add_words(terms: &mut Vec<Term>, host: &Host) {
     let interfaces = host.interfaces.iter().map(|interface| interface.name.as_deref());
     let names = [Some(host.name.as_str()), host.hostname.as_deref()].into_iter().chain(interfaces).flatten();
@@ -101,7 +102,7 @@ fn port_ranges(filter: &PortFilter) -> impl Iterator<Item = TermRange> {
 
 /// Encodes a service definition, which may be of any length, as a digest.
 ///
-/// Eight bytes suffice: only a definition of the same organization could be confused with another one.
+/// Eight bytes suffice: a collision could only confuse definitions of the same organization.
 fn definition_bytes(definition: &str) -> Vec<u8> {
     Sha256::digest(definition).iter().take(8).copied().collect()
 }
@@ -192,7 +193,7 @@ fn hour(time: Timestamp) -> [u8; 8] {
     (time.unix_micros().div_euclid(HOUR) ^ i64::MIN).to_be_bytes()
 }
 
-/// Returns the filter of hosts that are not stale, and that reports have shown in the hour of a time at the latest.
+/// Returns the filter of hosts that are not stale and were last seen before the end of the hour of a time.
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) fn becoming_stale(time: Timestamp) -> TermFilter {
     let range = TermRange::between(fresh(Some(&[0; 8])), fresh(Some(&hour(time))));

@@ -94,7 +94,8 @@ pub(super) fn query_words(text: &str) -> BTreeSet<QueryWord> {
 /// The separators of addresses, the longest first.
 const SEPARATORS: [&str; 4] = ["::", ":", "-", "."];
 
-/// Trims characters that are not of a word. Returns the word and what follows it, or `None` if there is no word.
+/// Trims characters that belong to no word. Returns the word and the text after it, or `None` if there is no
+/// word.
 ///
 /// A leading `::` stays: `::1` is another address than `1::`.
 fn trimmed(token: &str) -> Option<(&str, &str)> {
@@ -160,10 +161,10 @@ fn fold(token: &str, folded: &mut String) {
     folded.push(' ');
 }
 
-/// Returns whether a character makes no difference: accents, vowel points, and characters that only affect display.
+/// Returns whether searches ignore a character: accents, vowel points, and characters that only affect display.
 ///
-/// By their combining classes, the marks that remain are vowels, tones and viramas of the scripts of South and
-/// Southeast Asia, and the voicing marks of kana. Without them, a word would be another one.
+/// Marks of other combining classes count: they are vowels, tones and viramas of the scripts of South and
+/// Southeast Asia, and the voicing marks of kana, without which a word would be another one.
 fn is_ignored(character: char) -> bool {
     matches!(canonical_combining_class(character), 1 | 10..=36 | 200..)
         || matches!(

@@ -23,7 +23,7 @@ pub(super) struct Columns {
     network: Option<NetworkId>,
 }
 
-/// How the cells of a column are read.
+/// The format of the cells of a column.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Text,
@@ -39,7 +39,7 @@ enum Kind {
     Json,
 }
 
-/// What a column has.
+/// The content of a column.
 #[derive(Clone, Copy, Debug)]
 enum Content {
     /// A field of hosts other than `custom`.
@@ -115,7 +115,8 @@ impl Columns {
 
     /// Returns the host of a row as JSON of at most `max_length` bytes.
     ///
-    /// The JSON is written cell by cell. Values in memory would take many times the room of the cells that list them.
+    /// The JSON is written cell by cell, because decoded values would take many times the memory of the cells
+    /// that list them.
     pub(super) fn host<'c>(
         &self,
         line: u64,
@@ -164,7 +165,7 @@ impl Columns {
     }
 }
 
-/// The field of hosts with custom fields, and what precedes the name of a custom field in the name of its column.
+/// The field of hosts with custom fields, and the prefix of the columns of single ones.
 const CUSTOM: &str = "custom";
 const CUSTOM_PREFIX: &str = "custom.";
 

@@ -21,7 +21,8 @@ const MAX_HEADER: usize = 64 * 1024;
 /// The bytes that may separate cells. Spreadsheets write semicolons where a comma separates decimals, and tabs in their texts.
 const DELIMITERS: [u8; 3] = *b",;\t";
 
-/// The number of cells of a record that are kept. There are fewer fields, so that more are too many in any case.
+/// Maximum number of cells of a record that are kept. More cells are too many anyway, because hosts have
+/// fewer fields.
 const MAX_CELLS: usize = 1_000;
 
 /// A CSV of which the header was read.
@@ -86,7 +87,7 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
         let header = records.next(max_header).await.map_err(Error::unreadable)?;
         let header = match header {
             Some((_, Ok(header))) => header,
-            // The beginning of some other file.
+            // The input is probably not a CSV: report its missing columns.
             Some((_, Err(_))) | None => Record::default(),
         };
         let columns = Arc::new(Columns::read(header.cells(), network)?);
@@ -177,7 +178,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
     /// Some editors begin UTF-8 files with a byte order mark.
     async fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         for expected in *b"\xEF\xBB\xBF" {
-            // A file that only begins so is not UTF-8, which its header tells.
+            // A file with only a part of the mark is not UTF-8, and its header will be refused.
             if self.reader.fill_buf().await?.first() != Some(&expected) {
                 return Ok(());
             }
@@ -198,7 +199,8 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
         loop {
             let input = self.reader.fill_buf().await?;
             let is_end = input.is_empty();
-            // At the end, as if a line break followed: only quotes take it into their cell.
+            // At the end, a line break is added, which completes the last cell unless it has an open
+            // quote.
             let (result, read, written) =
                 self.splitter.read_field(if is_end { b"\n" } else { input }, &mut output);
             if !is_end {
@@ -208,7 +210,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
                 length += read;
                 self.consume(read);
             }
-            // Beyond the limit, the rest of the record is passed over.
+            // Beyond the limit, the rest of the record is skipped.
             let is_too_long = length > max_length;
             if is_too_long {
                 record = Record::default();
@@ -231,7 +233,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
         }
     }
 
-    /// Skips line breaks. Returns whether something follows.
+    /// Skips line breaks. Returns whether more input follows.
     async fn skip_breaks(&mut self) -> io::Result<bool> {
         loop {
             let input = self.reader.fill_buf().await?;

@@ -43,11 +43,11 @@ impl ApiBuilder {
     ///
     /// Default: 1 MiB. Endpoints that need no credential, such as the login, accept at most 16 KiB.
     ///
-    /// All bodies that are being received or processed together take at most eight times the largest of the limits for
-    /// bodies, and no more than 128 MiB or one and a half times that limit; those of one user or daemon key two times, and
-    /// those of an organization a share, as for slots. Until they have arrived to their end, those of an organization take at
-    /// most a quarter of all, or are a single one. Beyond this, a body of more than 64 KiB is rejected with 429
-    /// `rate_limit_exceeded`. Smaller ones are always accepted.
+    /// All bodies that are being received or processed take at most eight times the largest of the limits for bodies,
+    /// and no more than 128 MiB or one and a half times that limit, whichever is larger. The bodies of one user or
+    /// daemon key take at most twice that limit, and those of an organization a share of the total, as for slots. While
+    /// they arrive, the bodies of an organization take at most a quarter of the total, or are a single body. Beyond
+    /// this, a body of more than 64 KiB is rejected with 429 `rate_limit_exceeded`. Smaller ones are always accepted.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
@@ -115,18 +115,18 @@ impl ApiBuilder {
 
     /// Sets the maximum size of the responses that wait for their clients, per user and in total, in bytes.
     ///
-    /// Default: 64 MiB and 192 MiB. One organization gets at most three quarters of the total, and less while others have
-    /// some. Further requests are rejected with 429 `rate_limit_exceeded`. A response above 16 KiB counts from when it
-    /// begins until the client has read it. A page or a whole list above 1 MiB is read while it is sent, so only its
-    /// current part counts, at least 1 MiB. Daemon keys count like users, and requests without credentials by the
-    /// network prefix of the client. Those without unread responses get one that is larger than their own limit, and larger
-    /// than the total if there are no other unread responses. With 0, all responses above 16 KiB and all writes are
-    /// rejected.
+    /// Default: 64 MiB and 192 MiB. One organization gets at most three quarters of the total, and less while others
+    /// have some. Further requests are rejected with 429 `rate_limit_exceeded`. A response above 16 KiB counts from
+    /// when it begins until the client has read it. A page or a whole list above 1 MiB is read while it is sent, so
+    /// only its current part counts, at least 1 MiB. Daemon keys count like users, and requests without credentials by
+    /// the network prefix of the client. A client without unread responses may get one that is larger than its own
+    /// limit, and larger than the total if there are no other unread responses. With 0, all responses above 16 KiB and
+    /// all writes are rejected.
     ///
-    /// A write counts with 16 KiB, or the size of its answer if that is more, from before it is executed: it is rejected
-    /// while nothing has changed. The size is that of the record, or 256 bytes for each host of a bulk request. Only the
-    /// answers of imports, of reports of scanners and devices, and of bulk requests with long errors may exceed the total by
-    /// the bytes that they have beyond, of as many at once as may run at once.
+    /// A write counts with 16 KiB, or the size of its answer if that is more, from before it is executed: it is
+    /// rejected while nothing has changed. The size is that of the record, or 256 bytes for each host of a bulk
+    /// request. Only the answers of imports, of reports of scanners and devices, and of bulk requests with long errors
+    /// may exceed the total, by the bytes that were not reserved.
     #[must_use]
     pub fn unread_responses(self, per_user: usize, total: usize) -> Self {
         Self { unread_responses: (per_user, total), ..self }
@@ -134,12 +134,13 @@ impl ApiBuilder {
 
     /// Sets how long a client may stall: send nothing of a body, or read nothing of a long response.
     ///
-    /// Default: 60 seconds. A request whose body stalls is rejected with 408 `request_timeout`. So is one whose client has
-    /// been awaited for this time and another second for each 32 KiB, of the whole body if its size is known and of what has
-    /// arrived otherwise. A whole list, or a response above 16 KiB, that is not read is aborted: this frees its memory and
-    /// its slot, and ends the body with an error, so that the server closes the connection. This may happen up to an eighth
-    /// of the time later. `None` means that nothing is aborted. Time spent waiting for the store does not count. The timer
-    /// needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1 millisecond.
+    /// Default: 60 seconds. A request whose body stalls is rejected with 408 `request_timeout`. So is one for whose
+    /// body the service has waited, in all, longer than this time plus one second for each 32 KiB: of the whole body if
+    /// its size is known, and otherwise of the bytes that have arrived. A whole list, or a response above 16 KiB, that
+    /// is not read is aborted: this frees its memory and its slot, and ends the body with an error, so that the server
+    /// closes the connection. This may happen up to an eighth of the time later. `None` means that nothing is aborted.
+    /// Time spent waiting for the store does not count. The timer needs a tokio runtime with its time driver enabled;
+    /// values below 1 millisecond count as 1 millisecond.
     #[must_use]
     pub fn stall_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
         let stall_timeout = timeout.into().map(|timeout| timeout.max(MIN_STALL_TIMEOUT));

@@ -163,9 +163,10 @@ impl ApiBuilder {
     ///
     /// Default: none; only pages of the host that the request is sent to may write. Set this for other hosts of the
     /// same site, and behind a proxy that changes the `Host` header. Requests that the browser marks as `cross-site`
-    /// with `Sec-Fetch-Site` are always rejected, and those that it marks as `same-origin` are always accepted. The requests of a
-    /// [`Caller`](crate::access::Caller) that the host application has set are checked if they have a `Cookie`, which may be what
-    /// stands for the caller, or if it is [through a session](crate::access::Caller::through_session).
+    /// with `Sec-Fetch-Site` are always rejected, and those that it marks as `same-origin` are always accepted. The
+    /// requests of a [`Caller`](crate::access::Caller) that the host application has set are checked if they have a
+    /// `Cookie`, because it may be the credential of the caller, or if the caller is [through a
+    /// session](crate::access::Caller::through_session).
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
         // Configured origins may end with a slash; browsers send none.
@@ -251,10 +252,10 @@ impl ApiBuilder {
 
     /// Ends long work once this future is ready, so that the host application can stop.
     ///
-    /// Streams of events end, and lists without a limit and pages above 1 MiB are broken off after a record. New ones are
-    /// refused with 503 and `Retry-After`. Request bodies may arrive for another half second; then their requests are
-    /// refused in the same way, an import with the report of what it has stored. Everything else is still answered. The
-    /// host application stops to accept connections itself, and [`Api::drained`] tells when the rest is done.
+    /// Streams of events end, and lists without a limit and pages above 1 MiB are broken off after a record. New ones
+    /// are refused with 503 and `Retry-After`. Request bodies may arrive for another half second; then their requests
+    /// are refused in the same way, an import with the report of what it has stored. Everything else is still answered.
+    /// The host application stops to accept connections itself, and [`Api::drained`] returns when the rest is done.
     ///
     /// The future runs as a task of the tokio runtime in which this method is called, or the first request. APIs that are built from clones
     /// of this builder stop together.
@@ -268,7 +269,7 @@ impl ApiBuilder {
     /// let (stop, stopped) = tokio::sync::watch::channel(false);
     /// let asked = || {
     ///     let mut stopped = stopped.clone();
-    ///     // An error means that the sender is gone, which also ends the server.
+    ///     // An error means that the sender was dropped, which also ends the server.
     ///     async move { stopped.wait_for(|asked| *asked).await.map_or((), drop) }
     /// };
     /// let api = Api::builder(Inventory::new(MemoryStore::new())).shutdown(asked()).build();

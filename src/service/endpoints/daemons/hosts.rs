@@ -38,7 +38,7 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
         let stored = inventory.daemons().report_host(&daemon, host, inventory.now()).await;
         let mut host = stored.map_err(|error| within_host(error, names))?;
         let tag = EntityTag::of_record(&host)?;
-        // Daemons do not set them, and are not told what users have set.
+        // Daemons do not set custom fields, and do not receive those that users have set.
         host.custom.clear();
         call.state.responder.record(&dialect.host(&host)?, tag)
     })

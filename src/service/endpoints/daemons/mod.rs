@@ -53,7 +53,7 @@ pub(in crate::service) fn register(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Determines the form of a request, and of its answer, by its headers, the version in its body, and the body.
+/// Determines the form of a request and of its answer by its headers and its body.
 fn dialect_of(headers: &HeaderMap, version: Option<&str>, body: &[u8]) -> Dialect {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     Dialect::of(headers).or_version(headers, version).with_names_of(&body)
@@ -172,7 +172,7 @@ impl Call<'_> {
     }
 }
 
-/// Records that the daemon which the request names in a header has reported something.
+/// Records a contact of the daemon that a header of the request names.
 async fn note_contact(inventory: &Inventory, daemon: &DaemonCaller, request: &Parts) -> Result<(), Error> {
     let id = request.headers.get(&DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
     match id {

@@ -46,7 +46,7 @@ impl<T: Clone + Send + Sync> Drawings<T> {
     /// Returns the drawing with this tag that another request is making, or makes it. Without a tag, nothing is shared.
     ///
     /// # Errors
-    /// `rate_limit_exceeded` if the organization has too many different drawings; those of `draw`.
+    /// `rate_limit_exceeded` if the organization has too many different drawings; the errors of `draw`.
     pub(super) async fn get<F>(
         &self,
         organization: OrganizationId,

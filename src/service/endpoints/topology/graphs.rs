@@ -1,4 +1,4 @@
-//! Graphs, their edges, and what to scan next.
+//! The endpoints of graphs, their edges, and blind spots.
 
 use http::request::Parts;
 

@@ -54,8 +54,8 @@ fn read_network(path: &PathParameters<'_>) -> Option<NetworkId> {
 }
 
 impl ApiState {
-    /// Returns the tag of what is drawn in the theme of the host application. The tag differs from those of other themes, which a
-    /// browser may have seen before a restart.
+    /// Returns the tag of a picture or page in the theme of the host application. The tag differs from those of other
+    /// themes, which a browser may have seen before a restart.
     pub(super) fn of_theme(&self, tag: EntityTag) -> Option<EntityTag> {
         match self.theme.fingerprint() {
             Some(theme) => tag.of_part(theme),

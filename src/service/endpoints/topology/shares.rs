@@ -24,7 +24,7 @@ use crate::topology::graph::{Bounds, Detail, Edge, Graph, Hidden, Node, Warning}
 use crate::topology::render::page::SharePage;
 use crate::topology::render::{ColorScheme, Format, Picture, json};
 
-/// A share, and what it shows.
+/// A share, and the topology that it shows.
 #[derive(Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(in crate::service) struct OpenedShare {
@@ -77,7 +77,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
             return Ok(private(Outcome::not_modified(&tag)));
         }
         let [_, svg] = state.drawings_of_share(&open, key.as_ref()).await?;
-        // A tag of the picture itself: it must not tell viewers that something changed which the share does not show.
+        // A tag of the picture itself, so that it reveals no change that the share does not show.
         let tag = EntityTag::of_content(&svg);
         if let (Some(key), Some(tag)) = (&key_of_tag, &tag) {
             state.page_cache.keep(key, tag.clone().into_text());
@@ -108,7 +108,7 @@ fn read_share(call: &Call<'_>) -> Result<ShareId, ApiError> {
     Ok(id)
 }
 
-/// The part of a graph that tells whether it has changed.
+/// The revision of a graph, which identifies its state.
 #[derive(Deserialize)]
 struct Revision<'g> {
     #[serde(borrow)]

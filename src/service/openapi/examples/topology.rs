@@ -126,7 +126,8 @@ fn add_graph(schemas: &mut Schemas) {
     }
 }
 
-/// Adds a type of which only JSON can make a value here.
+/// Adds a type whose example is made from JSON, because
+/// its fields are private here.
 fn add_json<T: DeserializeOwned + JsonSchema + Serialize>(schemas: &mut Schemas, example: Value) {
     if let Ok(example) = serde_json::from_value::<T>(example) {
         schemas.add(&example);

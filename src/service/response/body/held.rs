@@ -1,4 +1,6 @@
-//! A body that holds budget: a list that is read while it is sent, or a body above 16 KiB that is in memory.
+//! Bodies that hold budget.
+//!
+//! Such a body is a list that is read while it is sent, or has more than 16 KiB in memory.
 //!
 //! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
 //! stalled.
@@ -234,7 +236,7 @@ impl SharedBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the time of a body that is in memory now, instead of at the next look of the sweeper.
+    /// Starts the time of a body in memory now, instead of at the next sweep.
     pub(super) fn begin_time(&self, now: Instant) {
         if let BodyState::Open(open) = &mut *self.lock() {
             open.activity = Activity::Since(now);

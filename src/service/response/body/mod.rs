@@ -91,7 +91,7 @@ impl ResponseBody {
     /// `reserve` takes the bytes that the list holds at a time. The body is aborted if its client stalls.
     ///
     /// # Errors
-    /// Those of `reserve`.
+    /// The errors of `reserve`.
     pub(in crate::service) fn list<E>(
         first: FirstChunk,
         next: NextChunk,
@@ -110,7 +110,7 @@ impl ResponseBody {
     /// those that have a reservation already, are left unchanged.
     ///
     /// # Errors
-    /// Those of `reserve`.
+    /// The errors of `reserve`.
     pub(in crate::service) fn held<E>(
         self,
         reserve: impl FnOnce(usize) -> Result<Reservation, E>,

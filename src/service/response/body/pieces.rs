@@ -27,7 +27,7 @@ const LIST: &[u8] = b"{\"success\":true,\"data\":[";
 #[derive(Default)]
 pub(super) struct Pieces {
     head: Bytes,
-    /// Those that are not in frames yet. Each starts with a comma, except the first of the list.
+    /// The documents that are not in frames yet. Each starts with a comma, except the first of the list.
     documents: vec::IntoIter<Bytes>,
     has_first: bool,
     tail: Bytes,

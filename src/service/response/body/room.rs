@@ -35,7 +35,7 @@ impl<'r> RequestRoom<'r> {
         Self { bodies, holder, body: Mutex::default(), answer: AnswerRoom::default() }
     }
 
-    /// Reserves what the answers to most writes take at most.
+    /// Reserves the maximum size of the answers to most writes.
     ///
     /// # Errors
     /// `BudgetExhausted`.
@@ -64,7 +64,7 @@ impl<'r> RequestRoom<'r> {
         &self.answer
     }
 
-    /// Returns a reservation for an answer of this size. That of a write has been made.
+    /// Returns a reservation for an answer of this size. A write has made its reservation before.
     ///
     /// # Errors
     /// `BudgetExhausted`.
@@ -96,7 +96,7 @@ impl IncomingBody {
         self.held.grow(bytes)
     }
 
-    /// Returns what the body holds once it has arrived.
+    /// Returns the reservation of the body, which has arrived.
     pub(in crate::service) fn into_arrived(self) -> Reservation {
         self.held
     }

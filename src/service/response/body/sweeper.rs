@@ -13,13 +13,13 @@ use tokio::time::{Instant, sleep_until};
 use super::held::SharedBody;
 use crate::invariant::Invariant;
 
-/// The bodies are looked at this many times, at least and at most, in the time that a client may stall.
+/// Minimum and maximum number of sweeps of the bodies in the time that a client may stall.
 ///
 /// The first bounds the delay after which a stalled client is noticed. The second bounds the work for many bodies that
 /// stall one after another.
 const SWEEPS_PER_TIMEOUT: (u32, u32) = (8, 64);
 
-/// Maximum time between two looks.
+/// Maximum time between two sweeps.
 const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
 
 /// The bodies that hold budget.
@@ -62,7 +62,7 @@ impl Bodies {
     }
 }
 
-/// The place of a body among those that are looked at.
+/// The place of a body in the sweeper.
 pub(super) struct Registration {
     sweeper: Arc<Sweeper>,
     place: usize,
@@ -76,7 +76,7 @@ impl Sweeper {
 
     /// Registers a body, which is aborted if its client stalls. Returns `None` without a time limit.
     ///
-    /// Without a tokio runtime, it is looked at once there is one for another body.
+    /// Without a tokio runtime, the sweeps begin with the first body that is registered in one.
     pub(super) fn register(self: &Arc<Self>, body: &Arc<SharedBody>, is_list: bool) -> Option<Registration> {
         let stall_timeout = self.stall_timeout?;
         let mut bodies = self.lock();
@@ -93,14 +93,14 @@ impl Sweeper {
         Some(Registration { sweeper: Arc::clone(self), place, is_list })
     }
 
-    /// Looks at all bodies. Returns the time of the next look, or `None` if there are none.
+    /// Aborts the bodies of stalled clients. Returns the time of the next sweep, or `None` without bodies.
     fn sweep(&self, stall_timeout: Duration) -> Option<Instant> {
         let mut bodies = self.lock();
         if bodies.is_empty() {
             bodies.task = None;
             return None;
         }
-        // Requests do not wait for the lock while the bodies are looked at.
+        // Requests do not wait for the lock during the sweep.
         let present: Vec<_> = bodies.places.iter().flatten().cloned().collect();
         drop(bodies);
         let now = Instant::now();
@@ -113,7 +113,7 @@ impl Sweeper {
     }
 }
 
-/// Returns the time until the next look, if the next client will have stalled after `soonest`.
+/// Returns the time until the next sweep, if the next client will have stalled after `soonest`.
 fn delay(stall_timeout: Duration, soonest: Duration) -> Duration {
     let (at_least, at_most) = SWEEPS_PER_TIMEOUT;
     soonest.clamp(stall_timeout / at_most, stall_timeout / at_least).min(MAX_DELAY)
@@ -133,8 +133,8 @@ async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
 impl Registration {
     /// Ends the registration of a body that is dropped.
     ///
-    /// With the last list, the task ends at once. With a body in memory, it ends at its next look: there are many of these, and
-    /// each would need a task of its own.
+    /// With the last list, the task ends at once. With a body in memory, it ends at its next sweep: there are many of
+    /// these, and each would need a task of its own.
     pub(super) fn end(self) {
         let mut bodies = self.sweeper.lock();
         bodies.remove(self.place);

@@ -1,4 +1,5 @@
-//! What has changed between two moments, and how much.
+//! Diffs between two moments, and summaries of
+//! changes.
 
 use http::Method;
 

@@ -20,7 +20,7 @@ pub(super) const MEMBER: AllowedSenders = AllowedSenders::Caller(Requirement::le
 
 /// The errors of writing a record whose name is unique.
 pub(super) const UNIQUE: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
-/// The errors of making a record what it was.
+/// The errors of reverting a record.
 pub(super) const REVERT_ERRORS: &[ErrorCode] = &[
     ErrorCode::EntityAccessDenied,
     ErrorCode::EntityReferenceInvalid,

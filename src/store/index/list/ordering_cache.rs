@@ -17,7 +17,7 @@ use crate::invariant::Invariant;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::{RowId, Run};
 
-/// Maximum number of lists that an organization has in the cache. Every write of the organization looks at each.
+/// Maximum number of lists that an organization has in the cache. Every write of the organization checks each of them.
 const MAX_LISTS: usize = 32;
 
 /// Maximum number of rows in an organization's lists together, as a multiple of its rows. A row in a list takes four
@@ -31,7 +31,7 @@ const MIN_ROOM: usize = 16_384;
 const MAX_REMEMBERED_COSTS: usize = 64;
 
 /// Divisor of a list's price. A list is worth materializing once this part of its price has been spent on its pages.
-/// Lists that evict each other therefore cost at most five times what they would without the cache.
+/// Lists that evict each other therefore cost at most five times as much as without the cache.
 const SPENT_SHARE: usize = 4;
 
 /// Maximum price, in steps, of a list that is materialized at its second read.

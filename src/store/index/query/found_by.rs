@@ -89,8 +89,8 @@ impl Index {
         Some(run.rank(to) - run.rank(from))
     }
 
-    /// Returns the run of the organization in the order of a filter on a sort key, and where the range begins and ends
-    /// in it. `None` without an organization.
+    /// Returns the organization's run in the order of a filter on a sort key, and the range of the filter in it.
+    /// `None` without an organization.
     pub(super) fn span_of_keys(
         &self,
         filters: &Filters,

@@ -71,8 +71,8 @@ impl Rows {
 
     /// Brings rows, and their facets if needed, into the cache of the processor.
     ///
-    /// The processor reads many rows at a time here, because nothing depends on what they contain. A loop that decides
-    /// something on each row waits for the memory once for each.
+    /// The processor reads many rows at a time here, because no read depends on the contents of another. A loop that
+    /// branches on each row waits for the memory once per row.
     pub(in crate::store::index) fn read_ahead(&self, rows: &[RowId], with_facets: bool) {
         let found = rows.iter().filter_map(|row| self.get(*row));
         if with_facets {

@@ -86,7 +86,7 @@ fn long_list_materialized_while_many_records_change_is_the_list_of_the_latest_st
 
 #[test]
 fn short_list_of_many_records_materialized_while_they_change_is_the_list_of_the_latest_state() {
-    // The list has so few rows that their keys are sorted, instead of being looked for in a run.
+    // The list has so few rows that their keys are sorted, instead of being searched for in a run.
     const RECORDS: usize = 8_000;
     let mut random = Random::new(11);
     let records = (0..RECORDS).map(|_| {

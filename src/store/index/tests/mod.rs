@@ -161,7 +161,7 @@ fn records(index: &Index, found: PageRows) -> (Vec<(Key, Version)>, u64, Option<
 fn refusal(index: &Index, writes: &[Write], guards: &[Guard]) -> Option<StoreErrorKind> {
     let refusal = |packs| index.check(writes, &packs, guards).err().map(|error| error.kind().clone());
     let (packed, unpacked) = (refusal(index.packer(writes).pack(writes)), refusal(Packs::default()));
-    // Of several unique keys that are taken, another one may be named.
+    // If several unique keys are taken, the two errors may name different ones.
     assert_eq!(packed.as_ref().map(discriminant), unpacked.as_ref().map(discriminant));
     unpacked
 }

@@ -18,7 +18,7 @@ impl Index {
     /// Checks whether a batch may be applied to the present state.
     ///
     /// # Errors
-    /// Those of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
+    /// The errors of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
     pub(crate) fn check(&self, writes: &[Write], packs: &Packs, guards: &[Guard]) -> Result<(), StoreError> {
         // The facets of the others were checked when they were packed, and the index knows their names.
         let unpacked = writes.iter().enumerate().filter(|(place, _)| packs.get(*place).is_none());
@@ -36,7 +36,7 @@ impl Index {
         }
     }
 
-    /// Checks whether the index can hold what is written, in any state. Returns the keys of the writes.
+    /// Checks whether the index can hold the written records, in any state. Returns the keys of the writes.
     ///
     /// `unpacked` has the puts whose facets have not been checked.
     fn check_limits<'w>(
@@ -232,7 +232,7 @@ impl Index {
     /// each other.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), for the first limit that is broken.
+    /// The errors of [`check`](Self::check), for the first limit that is broken.
     pub(crate) fn check_entry<'w>(
         &self,
         writes: impl Iterator<Item = &'w Write> + Clone,

@@ -1,8 +1,8 @@
-//! What a write changes in the record that it replaces.
+//! The difference between a record and the write that replaces it.
 //!
-//! A record with thousands of terms usually gains or loses a few. Finding these takes longer than anything may hold the
-//! lock, so a [`Packer`](super::Packer) finds them outside of it. They hold for one version of the record: if it has
-//! another one by then, they are found again under the lock.
+//! A record with thousands of terms usually gains or loses a few. Finding these takes longer than the lock may be held,
+//! so a [`Packer`](super::Packer) finds them outside of it. A difference is valid for one version of the record: if the
+//! record has another version at the commit, the difference is computed again under the lock.
 
 use uuid::Uuid;
 
@@ -74,7 +74,7 @@ pub(super) fn borrowed(values: &[(NameId, Box<[u8]>)]) -> impl Iterator<Item = (
     values.iter().map(|(name, value)| (*name, &**value))
 }
 
-/// The rows that a batch has replaced or deleted, and what it has changed in them.
+/// The rows that a batch has replaced or deleted, and the differences from the new ones.
 ///
 /// The caller drops them after it has released the lock: freeing megabytes takes time.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Packing facets. For a record with thousands of unique keys, this takes longer than anything may hold the lock.
+//! Packing facets. For a record with thousands of unique keys, this takes longer than the lock may be held.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,18 +46,18 @@ pub(super) struct Packed {
     /// The slot whose key is the id of the network; 0 if there is none. This key is not stored with the others.
     pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
-    /// What the put changes in the version of its record that the packer has seen; `None`: it has seen none.
+    /// The version of the record that the packer has seen, and the difference from it; `None`: it has seen none.
     difference: Option<(u64, FacetDifference)>,
 }
 
 impl Packed {
-    /// Returns what the put changes in this row, if that is known.
+    /// Returns the difference from this row, if it is known.
     pub(super) fn difference(&self, row: &Row) -> Option<&FacetDifference> {
         let (version, difference) = self.difference.as_ref()?;
         Some(difference).filter(|_| *version == row.version)
     }
 
-    /// Takes out what the put changes in this row, if that is known.
+    /// Takes out the difference from this row, if it is known.
     pub(super) fn take_difference(&mut self, row: &Row) -> Option<FacetDifference> {
         self.difference.take_if(|(version, _)| *version == row.version).map(|(_, difference)| difference)
     }
@@ -119,8 +119,8 @@ impl Index {
 }
 
 impl Packer {
-    /// Packs the facets of all puts whose names are all known to the index, and compares them with the rows that they
-    /// replace. Facets that the index refuses are not packed.
+    /// Packs the facets of puts, and compares them with the rows that they replace. Puts with a name that the index
+    /// does not know are left out. Facets that the index refuses are not packed.
     pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
         Packs::new(writes, writes.iter().map(|write| self.pack_write(write)).collect())
     }

@@ -30,7 +30,8 @@ impl Committer {
     /// one that lacks the predecessor, nothing is there, and nothing can be appended there any more: the entry is lost
     /// with its log, and the batches are checked against the new one.
     pub(super) async fn write(&mut self, proposal: &ProposedEntry) -> Result<Option<Uuid>, StoreError> {
-        // Also those of attempts that seem to have failed: if the log has one, the entry is there.
+        // The nonces of all attempts, also of those that seem to have failed: if the log has one of them, the entry is
+        // there.
         let (mut nonces, mut is_unknown): (Vec<Uuid>, _) = (Vec::new(), false);
         loop {
             let nonce = random_id()?;
@@ -104,9 +105,9 @@ impl Committer {
         Ok(self.shared.replica.read()?.position.load != from.load)
     }
 
-    /// Returns whether the present log ends before the place after a position, and does not have the position. So it was not
-    /// trimmed there, and no entry can be appended after the position, because nonces are random. Servers that tell their
-    /// timeline are never left for one with an earlier log.
+    /// Returns whether the present log ends before the place after a position, and does not have the position. So it
+    /// was not trimmed there, and no entry can be appended after the position, because nonces are random. A server that
+    /// reports its timeline is never left for one with an earlier log.
     fn lacks(&self, from: LogPosition) -> Result<bool, StoreError> {
         let tells_timeline = self.shared.pool.connector.servers.view().tells_timeline();
         let end = self.shared.replica.read()?.position;
@@ -145,7 +146,7 @@ impl Committer {
             }
             AppendOutcome::Committed => connector.servers.note_write(connection.epoch, true),
             AppendOutcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
-            // Without an answer, the server was asked by now.
+            // If an answer is missing, `doubt` has already checked whether the server answers at all.
             AppendOutcome::Unknown(_)
             | AppendOutcome::Overtaken(_)
             | AppendOutcome::Failed(_)

@@ -46,8 +46,8 @@ pub struct Repair {
     pub is_behind: bool,
     /// Names of the small files beside the records that were damaged and were written again.
     ///
-    /// If only they were damaged, nothing else was changed. If `acknowledged` was, `is_behind` is true, because nothing else
-    /// tells whether the last commits are missing.
+    /// If only they were damaged, nothing else was changed. If `acknowledged` was damaged, `is_behind` is true, because
+    /// no other file shows whether the last commits are missing.
     pub rewritten_files: Vec<&'static str>,
 }
 
@@ -139,7 +139,7 @@ fn damaged_files(folder: &Folder, acknowledged: Option<u64>) -> Vec<&'static str
     files.into_iter().filter(|(_, is_intact)| !is_intact).map(|(name, _)| name).collect()
 }
 
-/// Checks the primary copy and the log, and returns the number of records and the last LSN. `None` if something is
+/// Checks the primary copy and the log, and returns the number of records and the last LSN. `None` if any part is
 /// damaged or missing.
 fn check_intact(
     folder: &Folder,

@@ -194,7 +194,7 @@ impl Database {
             let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());
             let flush = move || {
                 let flush = || db.flush().map_err(|error| failed("cannot be written", &folder, error));
-                // The receiver is gone when another flush was faster.
+                // Sending fails when another flush was faster and the receiver was dropped.
                 let _ = done.send(catch_panic(&folder, flush));
             };
             let spawned = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);

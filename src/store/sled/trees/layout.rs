@@ -253,7 +253,7 @@ impl ScanPosition {
         self.0 > header_key(key)
     }
 
-    /// Returns a position further on, so that a scan can skip what is unreadable.
+    /// Returns a position further on, so that a scan can skip unreadable entries.
     pub(crate) fn skip_ahead(&self) -> Option<Self> {
         skip_ahead(&self.0).map(Self)
     }

@@ -112,7 +112,7 @@ pub(super) fn arrange(
 }
 
 /// Counts the lines of a block that run past others. They connect nodes on top that are not side by side, or many nodes
-/// on top with what they share.
+/// on top with shared nodes below.
 fn lines_across(level: &Level, levels: &[usize], tops: &[usize]) -> usize {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut across = 0;

@@ -45,7 +45,7 @@ fn initial(network: &SimpleGraph, levels: &[usize]) -> Vec<Vec<usize>> {
     let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
     let mut layers = vec![Vec::new(); depth];
     let mut seen = vec![false; network.len()];
-    // From the top, then from what no way leads down to through each level.
+    // From the top, then from the nodes that cannot be reached from it level by level.
     let mut starts: Vec<usize> = (0..network.len()).collect();
     starts.sort_by_key(|node| levels[*node]);
     for start in starts {

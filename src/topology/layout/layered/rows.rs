@@ -26,7 +26,7 @@ pub(super) struct ArrangedRows {
 
 /// Places items in one row or in several. Several rows have a channel of this width in the middle.
 ///
-/// `above` is the height of what is placed above, which counts for the proportions.
+/// `above` is the height of the shapes above, which counts for the proportions.
 pub(super) fn place(items: &[RowItem], channel: f64, above: f64) -> ArrangedRows {
     let total: f64 = items.iter().map(|item| item.size.width + GAP).sum();
     let mut best = one_row(items);

@@ -18,7 +18,7 @@ const MAX_RATIO: f64 = 16.0;
 /// The same for tiers with many lines between them. In several rows, these would run together in the channels between
 /// shapes.
 const MAX_RATIO_OF_DENSE: f64 = 48.0;
-/// Maximum number of shapes in a row of such tiers. More are beyond what can be traced.
+/// Maximum number of shapes in a row of such tiers. A reader cannot trace the lines of more.
 const MAX_IN_DENSE_ROW: usize = 128;
 /// The width of a row that is not wrapped, compared with a square of the same area as all rows.
 const ROW: f64 = 1.5;

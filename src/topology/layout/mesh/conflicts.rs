@@ -53,7 +53,7 @@ pub(super) struct ConflictIndex<'a> {
     seen_lines: Vec<u32>,
     seen_nodes: Vec<u32>,
     question: u32,
-    /// Lines and nodes that were looked at.
+    /// Number of lines and nodes that were checked.
     work: usize,
 }
 
@@ -99,7 +99,7 @@ impl<'a> ConflictIndex<'a> {
         self.points
     }
 
-    /// Returns how many lines and nodes have been looked at since the last call.
+    /// Returns how many lines and nodes have been checked since the last call.
     pub(super) const fn take_work(&mut self) -> usize {
         let work = self.work;
         self.work = 0;

@@ -1,4 +1,4 @@
-//! The desired distances between nodes, and the stress: by how much distances in the drawing differ from them.
+//! The desired distances between nodes, and the stress: the difference of the distances in the drawing from them.
 
 use std::collections::VecDeque;
 

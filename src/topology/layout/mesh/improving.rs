@@ -167,7 +167,7 @@ impl<'a> Improver<'a> {
     }
 
     fn stress(&mut self, node: usize, place: Point) -> f64 {
-        // Half of the work of looking at a line.
+        // A spring costs half as much work as a check of a line.
         self.budget = self.budget.saturating_sub(self.distances.springs(node).len() / 2);
         stress_at(node, place, self.drawing.points(), self.distances)
     }

@@ -9,7 +9,7 @@ use crate::topology::layout::space::Space;
 
 const MAX_ROUNDS: usize = 120;
 const MAX_POINTS: usize = 160;
-/// The cost of finding an obstacle, compared with looking at a pair of points.
+/// The cost of finding an obstacle, as a multiple of the cost of checking a pair of points.
 const OBSTACLE_COST: usize = 50;
 /// The distance at which lines pass the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
@@ -17,8 +17,8 @@ const CORNER_COST: f64 = 4.0;
 
 /// Returns a line around all obstacles, from center to center; `None` if none is found.
 ///
-/// Like lazy A*, the search assumes that points see each other, and looks at obstacles only where its shortest way meets
-/// them.
+/// Like lazy A*, the search assumes that points see each other, and searches for obstacles only where its shortest way
+/// meets them.
 pub(super) fn route(between: &ObstaclesBetween<'_>, budget: &mut usize) -> Option<Vec<Point>> {
     if *budget == 0 {
         return None;

@@ -70,7 +70,7 @@ impl<'a> TierLines<'a> {
         Self { shapes, places, turns: turns(shapes) }
     }
 
-    /// Returns the line of a pair with this number, from the source to the target; `None` if something is in its way,
+    /// Returns the line of a pair with this number, from the source to the target; `None` if an obstacle is in its way,
     /// or the shapes are in no tiers.
     pub(super) fn line(&self, between: &ObstaclesBetween<'_>, number: usize) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
@@ -157,7 +157,7 @@ impl<'a> TieredShapes<'a> {
     }
 }
 
-/// Where the lines of a row turn aside: all at the same height, so that none runs aside through the labels of others.
+/// The height at which all lines of a row turn aside, so that none runs aside through the labels of others.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
     /// The lengths of the vertical ends of lines that run down, and of those that come from above.

@@ -62,8 +62,8 @@ fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64, label: f6
     corners
 }
 
-/// Returns the corners of leaves: in a row above or below a node at the top or the bottom of the circle, in a column
-/// beside others.
+/// Returns the corners of leaves. They are in a row above or below a node at the top or the bottom of the circle,
+/// and in a column beside other nodes.
 fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) -> Vec<Point> {
     /// The horizontal direction of a node up to which leaves are above or below it.
     const STEEP: f64 = 0.3;

@@ -24,8 +24,8 @@ const PAIR: (usize, usize) = (2, 3);
 pub(super) struct Classes {
     class_of: Vec<Option<usize>>,
     members: Vec<Vec<usize>>,
-    /// The number of devices that leaves at all members stand for, but for those that lead out of the network, and of those
-    /// that are in members.
+    /// The number of devices that leaves at members stand for, and of those in members that are boxes. Leaves that lead
+    /// out of the network do not count.
     leaves: Vec<usize>,
     /// The number of devices that members stand for, and that leaves do.
     weights: Vec<usize>,
@@ -116,7 +116,8 @@ impl Classes {
         self.weights[class]
     }
 
-    /// Returns the number of devices at all members, but for those that lead out of the network, and in them.
+    /// Returns the number of devices at the members, and in members that are boxes. Leaves that lead out of the network
+    /// do not count.
     pub(super) fn leaves(&self, class: usize) -> usize {
         self.leaves[class]
     }

@@ -30,8 +30,7 @@ pub(in super::super) fn of_containers(level: &Level) -> Option<Tiers> {
     Some(Tiers { is_leaf: (0..network.len()).map(is_leaf).collect(), levels })
 }
 
-/// Returns a single tier for devices such as the two switches of a core, if lines lead from each of them out of their
-/// container.
+/// Returns a single tier for devices that all have lines out of their container, such as the two switches of a core.
 fn in_one_row(level: &Level) -> Option<Tiers> {
     let count = level.network.len();
     let outward = level.outward.iter().copied().collect::<Option<Vec<_>>>()?;

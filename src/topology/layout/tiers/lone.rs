@@ -1,4 +1,6 @@
-//! Ways out of a network by its structure alone: unknown devices that are alone where all others have devices of their own.
+//! Ways out of a network by its structure alone.
+//!
+//! They are unknown devices without devices of their own beside others that all have some.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +11,7 @@ const MIN_OTHERS: usize = 3;
 /// Minimum number of leaves of a switch at which a tail leads out.
 const MIN_LEAVES: usize = 3;
 
-/// Returns the unknown devices that may lead out of the network: if a single one does, and no role or address says which.
+/// Returns the unknown devices that may lead out of the network, for networks without evidence by roles or addresses.
 ///
 /// 1. The only one without leaves of the nodes that have the same neighbors: the router beside the access switches of a core.
 /// 2. The only leaf of a switch whose other neighbors all have leaves.

@@ -1,4 +1,4 @@
-//! Tiers of a network. They follow from its structure; roles and addresses only tell which side is on top.
+//! Tiers of a network. They follow from its structure; roles and addresses only decide which side is on top.
 //!
 //! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
 //! 2. Nodes with the same neighbors are one class ([`classes`]): the spines of a fabric, the two switches of a core.
@@ -47,7 +47,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
         return None;
     }
     let world = World::of(level);
-    // A box of an overview is no leaf: what it is connected to is no access switch.
+    // A box of an overview is no leaf: its neighbor is no access switch.
     let is_box =
         |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_BOX);
     let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1 || is_box(node)).collect();

@@ -1,4 +1,4 @@
-//! Which side of the tree of classes is on top.
+//! Decision which side of the tree of classes is on top.
 
 use super::classes::Classes;
 use super::tree::ClassTree;
@@ -101,8 +101,8 @@ impl<'a> Branches<'a> {
         self.leaves[self.first[class]]
     }
 
-    /// Returns whether nothing but other networks is on the way from the center to a class: no leaves, and no devices
-    /// that are connected to it alone.
+    /// Returns whether only other networks are on the way from the center to a class. There are no leaves, and no
+    /// devices that are connected to it alone.
     fn is_only_way(&self, class: usize) -> bool {
         let is_free = |at: usize, before: Option<usize>| {
             let around = self.classes.graph().neighbors(at).iter().copied();
@@ -137,8 +137,8 @@ impl<'a> Branches<'a> {
         true
     }
 
-    /// Returns whether a class is the end of a branch that holds no leaves, in a network whose other branches do: the
-    /// spines of a fabric, or what a core is connected to outside of the network.
+    /// Returns whether a class is the end of a branch without leaves, in a network whose other branches have some. Such
+    /// classes are the spines of a fabric, or devices outside of the network to which a core is connected.
     ///
     /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core.
     fn is_bare_end(&self, class: usize) -> bool {

@@ -9,7 +9,7 @@ use crate::topology::layout::diagram::AddressScope;
 const OUTSIDE: u8 = 0;
 /// The lowest rank of a role that leads out of a network: routers, then firewalls.
 pub(super) const LOWEST_RANK: u8 = 2;
-/// A kind of evidence tells nothing if more than one in this many nodes have it.
+/// A kind of evidence is ignored if more than one in this many nodes have it.
 const ONE_IN: usize = 3;
 /// Maximum number of nodes that lead out of a network. More are servers with public addresses, or its own routers.
 pub(super) const MAX_OUTWARD: usize = 24;

@@ -17,7 +17,7 @@ struct Proposed {
     candidates: Vec<LinkCandidate>,
     /// The ports that candidates are at, and their aggregates.
     ports: Vec<HostPort>,
-    /// The pairs of devices that the candidates connect, without the source itself, which may be one.
+    /// The pairs of devices that the candidates connect, except for the source if it is a pair.
     pairs: Vec<CandidateSource>,
     membership: Membership,
 }
@@ -33,7 +33,7 @@ enum Membership {
     Root(Component),
 }
 
-/// Sources whose candidates compete with each other, and what they result in.
+/// Sources whose candidates compete with each other, and the resulting links.
 #[derive(Clone, Debug)]
 struct Component {
     /// The sources other than the smallest.
@@ -43,7 +43,7 @@ struct Component {
     stubs: Vec<NodeId>,
 }
 
-/// All candidates, and the links that they result in.
+/// All candidates, and the resulting links.
 #[derive(Clone, Debug, Default)]
 pub(in crate::topology::links) struct Components {
     proposed: BTreeMap<CandidateSource, Proposed>,

@@ -69,11 +69,11 @@ const MAX_COMPARED: usize = 1_024;
 #[derive(Default)]
 struct Occupied {
     by_port: BTreeMap<HostPort, BTreeMap<Competition, Occupants>>,
-    /// The links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
+    /// The links at the members of an aggregate. They win over all claims about the aggregate itself.
     by_aggregate: BTreeMap<HostPort, Vec<usize>>,
 }
 
-/// What decides whether links compete for a port.
+/// The properties of a link that decide whether it competes with others for a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Competition {
     is_stale: bool,
@@ -86,7 +86,7 @@ struct Competition {
 #[derive(Default)]
 struct Occupants {
     places: Vec<usize>,
-    /// The number of those that are known to conflict with others, from the first one on.
+    /// The number of links, from the first one on, that are known to conflict with others.
     conflicting: usize,
 }
 
@@ -200,7 +200,7 @@ impl<'c> JoinedCandidates<'c> {
         self.claims.extend(&candidate.claims);
     }
 
-    /// Returns the rank among the links for a port, the strongest first. What is there wins over what was there.
+    /// Returns the rank among the links for a port, the strongest first. A present link wins over a former one.
     const fn rank(&self) -> (bool, Rule) {
         (self.is_stale, self.rule)
     }

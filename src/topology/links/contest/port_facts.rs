@@ -1,11 +1,11 @@
-//! What the ports at the ends of a link say of it.
+//! The properties of a link that the ports at its ends show.
 
 use super::candidate::Spot;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::vlans::common;
 use crate::topology::links::{LinkState, VlanRange};
 
-/// What a port, or all ports of a link, say of the link.
+/// The properties of a link that a port, or all ports of the link, show.
 #[derive(Debug, Default)]
 pub(super) struct PortFacts {
     pub(super) state: LinkState,
@@ -15,7 +15,7 @@ pub(super) struct PortFacts {
 }
 
 impl PortFacts {
-    /// Returns what a port says. Nothing is known of the ports of unknown devices.
+    /// Returns the facts of a port; none for the ports of unknown devices.
     pub(super) fn of(spot: &Spot, devices: &Devices) -> Self {
         let device = spot.device.host().and_then(|host| devices.get(host));
         let port = device.zip(spot.port.as_ref()).and_then(|(device, port)| device.port(port));
@@ -27,7 +27,7 @@ impl PortFacts {
         })
     }
 
-    /// Returns what both ends say, or several links that are one.
+    /// Joins the facts of both ends, or of several links that are one.
     pub(super) fn joined(self, other: Self) -> Self {
         Self {
             state: self.state.max(other.state),
@@ -43,7 +43,7 @@ impl PortFacts {
         }
     }
 
-    /// Returns what an aggregate says, and what its members say where it says nothing.
+    /// Fills unknown facts of an aggregate from those of its members.
     pub(super) fn or(self, members: Self) -> Self {
         Self {
             // An aggregate may be down although its members are not.

@@ -135,7 +135,7 @@ fn key(member: &LinkMember) -> (&Option<PortRef>, &Option<PortRef>) {
     (&member.source_port, &member.target_port)
 }
 
-/// Returns how certain a link is that a rule made of claims.
+/// Returns the certainty of a link that a rule made of claims.
 fn confidence(rule: Rule, claims: &[&Claimed], is_conflicting: bool) -> Confidence {
     let is_named = |evidence: &&Evidence| {
         matches!(evidence.method, Method::Lldp | Method::Cdp | Method::Stored | Method::Stp)
@@ -186,7 +186,8 @@ fn link_id(source: &End, target: &End) -> LinkId {
     derived_id("link", &[source_id.as_bytes(), &source_port, target_id.as_bytes(), &target_port])
 }
 
-/// Returns what distinguishes the port at an end from the other ports of the device.
+/// Returns bytes that distinguish the port at an end from the other ports of the
+/// device.
 fn port_bytes(end: &End) -> Cow<'_, [u8]> {
     match end {
         End::Host { port: Some(port), .. } | End::Stub { port: Some(port), .. } => match port {

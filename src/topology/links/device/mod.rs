@@ -23,7 +23,7 @@ use crate::discovery::reconcile::{IdentityKind, PortNames, SwitchPorts, Traits, 
 use crate::discovery::report::{FdbStatus, TableKind};
 use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
-/// A host and its claims, reduced to what links follow from.
+/// A host and its claims, reduced to the data from which links are derived.
 #[derive(Clone, Debug)]
 pub struct Device {
     pub(super) id: HostId,
@@ -42,7 +42,7 @@ pub struct Device {
     pub(super) sightings: Box<[Sighting]>,
     /// The ports with neighbors, and the protocol of each neighbor that the device now names, sorted.
     neighbor_ports: Box<[(u32, Method)]>,
-    /// The ports that are down or disabled and had neighbors, and when the device named one of these last, sorted.
+    /// The ports that are down or disabled and had neighbors, sorted, with the time at which the device last named one.
     last_named: Box<[(u32, Timestamp)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
@@ -63,7 +63,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Collects what the rules need of a host and its claims.
+    /// Collects the data that the rules need from a host and its claims.
     ///
     /// Neighbors that are stored with interface entries count where the host has no claims about them.
     #[must_use]
@@ -168,7 +168,7 @@ impl Device {
         self.port(key)?.lag.map(PortKey::Known)
     }
 
-    /// Returns the aggregate of which a neighbor says that a port is a member.
+    /// Returns the aggregate of a port that a neighbor announces.
     ///
     /// The number is an `ifIndex` on most devices, and a number of another kind on some. A port with this index counts
     /// only if it is an aggregate, or shares an address with its member that other ports do not have.

@@ -72,7 +72,7 @@ pub(in crate::topology::links) enum RemotePort {
 /// The data that a stub for the neighbor shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::topology::links) struct About {
-    /// The neighbor's name, or else what it announces instead.
+    /// The neighbor's name, or else another text that it announces.
     pub(in crate::topology::links) label: Arc<str>,
     pub(in crate::topology::links) chassis_id: Option<LldpChassisId>,
     pub(in crate::topology::links) capabilities: Box<[Capability]>,
@@ -304,7 +304,7 @@ fn label(texts: &[Option<&str>]) -> Arc<str> {
         .into()
 }
 
-/// Longest description that is kept of a neighbor, in characters. Its beginning tells what the device is.
+/// Longest description that is kept of a neighbor, in characters. Its beginning usually names the product.
 const MAX_DESCRIPTION: usize = 256;
 
 /// Returns the beginnings of descriptions, joined; `None` if all are blank.

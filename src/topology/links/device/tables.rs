@@ -1,5 +1,6 @@
-//! The rows of a host's claims, by kind: addresses that a bridge learned on its ports, and MAC addresses that a device knows
-//! of other IP addresses.
+//! The rows of a host's claims, by kind.
+//!
+//! They have addresses that a bridge learned on its ports, and MAC addresses that a device knows of other IP addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ impl<'c> Tables<'c> {
                 ClaimRows::Arp(rows) => {
                     tables.arp = rows;
                     tables.resolved_at = Some(claim.observed_at);
-                    // Rows that a neighbor cache lacks are no reason for which links are missing.
+                    // An incomplete neighbor cache is no reason for a warning, because no link depends on it alone.
                     continue;
                 }
                 ClaimRows::Cdp(_) => {}
@@ -81,7 +82,7 @@ pub(in crate::topology::links) struct Lost {
     pub(in crate::topology::links) missing: Missing,
 }
 
-/// The parts of a device that tell on which port a row was learned.
+/// The parts of a device that determine on which port a row was learned.
 pub(super) struct Learning<'d> {
     pub(super) by_value: &'d SwitchPorts,
     pub(super) bridge_ports: &'d [(i64, u32)],

@@ -1,8 +1,8 @@
 //! Bridges that no known bridge separates from each other.
 //!
-//! Bridges behind a device that was never read all see each other on one port. Their number is not bounded, and pairs of
-//! them say nothing that the segment does not say. Few of them are therefore linked in pairs. Of many, each is linked
-//! with one of the others, which connects all of them with the segment.
+//! Bridges behind a device that was never read all see each other on one port. Their number is not bounded, and links
+//! between their pairs add no information to the segment. Few of them are therefore linked in pairs. Of many, each is
+//! linked with one of the others, which connects all of them with the segment.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use crate::model::HostId;
 /// Maximum number of adjacent bridges on a port that are linked in pairs. With more of them, the port is on a segment.
 const MAX_ADJACENT: usize = 64;
 
-/// Maximum number of bridges behind adjacent ones that are looked at for one port. With more, the port is on a segment.
+/// Maximum number of bridges behind adjacent ones that are checked for one port. With more, the port is on a segment.
 const MAX_WORK: usize = 1 << 16;
 
 /// The bridges that are adjacent on a port.

@@ -49,7 +49,7 @@ pub(in crate::topology::links) struct AccessPort {
 }
 
 impl AccessPort {
-    /// Returns the number of devices on the port, those included that it no longer has learned.
+    /// Returns the number of devices on the port, including those that it no longer has learned.
     pub(in crate::topology::links) fn all_devices(&self) -> usize {
         let lost: BTreeSet<HostId> = self.lost.iter().map(|(_, host)| *host).collect();
         let owners: BTreeSet<HostId> = self.owned.iter().map(|(_, host)| *host).collect();
@@ -172,7 +172,7 @@ fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
         _ => None,
     });
     let neighbors: BTreeSet<u32> = neighbors.collect();
-    // What members of an aggregate see is behind the aggregate.
+    // A neighbor that a member of an aggregate sees is behind the aggregate.
     let aggregates = neighbors.iter().filter_map(|place| device.aggregate(&PortKey::Known(*place)));
     let aggregates = aggregates.filter_map(|aggregate| match aggregate {
         PortKey::Known(place) => Some(place),
@@ -182,8 +182,8 @@ fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
     bridges.iter().copied().chain(neighbors).chain(aggregates).collect()
 }
 
-/// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
-/// neighbors explain each of them.
+/// Returns the aggregates with learned addresses and unreported members, if parallel links to neighbors explain each of
+/// them.
 fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
     if !device.ports.iter().any(|port| port.is_aggregate) {
         return BTreeSet::new();

@@ -88,7 +88,7 @@ pub(in crate::topology::links) fn manual(
     }
 }
 
-/// Returns the ends of a link; `None` if a host is gone. A link stays when its port is gone, but a suppression ends
+/// Returns the ends of a link; `None` if a host no longer exists. A link outlives its port, but a suppression ends
 /// with its port.
 fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
     let spot = |end: &ManualEnd| {

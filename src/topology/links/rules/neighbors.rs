@@ -143,7 +143,7 @@ fn stp_designated(between: &mut MutualClaims) -> Vec<LinkCandidate> {
 }
 
 /// Returns whether one device alone claims a link, and the port at the other end has seen another neighbor since. That
-/// neighbor is gone as well, so that nothing else contradicts the older claim.
+/// neighbor is missing as well, so that nothing else contradicts the older claim.
 pub(in crate::topology::links) fn is_superseded(candidate: &LinkCandidate, devices: &Devices) -> bool {
     if !matches!(candidate.rule, Rule::OneSidedLldp | Rule::OneSidedCdp) {
         return false;
@@ -213,7 +213,8 @@ pub(super) struct NeighborStatement {
 pub(super) struct StatementPair {
     pub(super) ours: Vec<NeighborStatement>,
     pub(super) theirs: Vec<NeighborStatement>,
-    /// Whether the only claims of both contradict each other in the numbers of ports on which there is nothing else.
+    /// Whether the only claims of both contradict each other in the numbers of ports, on which there are no other
+    /// claims.
     are_alone: bool,
 }
 
@@ -295,8 +296,8 @@ impl StatementPair {
         })
     }
 
-    /// Returns whether each device makes one claim, the claims contradict each other in the numbers of ports, and there is
-    /// nothing else on these ports. Where the link is down, both claims are missing.
+    /// Returns whether the only claims of two devices contradict each other in the numbers of ports, on which there are
+    /// no other claims. Where the link is down, both claims are missing.
     fn is_mismatch(&self, method: Method, [here, there]: [&Device; 2]) -> bool {
         let ([ours], [theirs]) = (self.ours.as_slice(), self.theirs.as_slice()) else { return false };
         let is_current = |statement: &NeighborStatement| statement.claimed.evidence.missing_since.is_none();
@@ -310,8 +311,8 @@ impl StatementPair {
             && ports.is_some_and(are_alone)
     }
 
-    /// Removes the only claims of both devices if they contradict each other in the numbers of ports on which there is nothing
-    /// else, and returns the link that they mean.
+    /// Removes the only claims of both devices if they contradict each other in the numbers of ports. There must be no
+    /// other claim on these ports. Returns the link that the claims mean.
     ///
     /// Some devices count the ports of their neighbors' table differently from those of their own. Each end is right about the
     /// other one, which announces its port itself.
@@ -339,8 +340,8 @@ fn known_ports<'p>(one: &'p Option<PortKey>, other: &'p Option<PortKey>) -> Opti
     }
 }
 
-/// Returns whether two ports of a device, of which one may be the other, now have no neighbors by a protocol but those of this
-/// number of claims.
+/// Returns whether two ports of a device have no other neighbors by a protocol than those of this number of claims. One
+/// of the ports may be the other.
 fn are_alone(device: &Device, method: Method, [own, named]: [&PortKey; 2], claims: usize) -> bool {
     let count = |port: &PortKey| device.neighbor_count(port, method);
     count(own) == claims && (own == named || count(named) == 0)

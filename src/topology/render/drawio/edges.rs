@@ -138,8 +138,8 @@ fn write_label(
     );
 }
 
-/// Returns the point of a line that is nearest to a place, as draw.io finds it: by a number from -1 at the source to 1 at the target,
-/// of which it makes a distance in whole pixels.
+/// Returns the point of a line that is nearest to a place, in the coordinates of draw.io. These are a number from -1 at
+/// the source to 1 at the target, which it converts to a distance in whole pixels.
 fn nearest(points: &[[f64; 2]], [x, y]: [f64; 2]) -> (f64, [f64; 2]) {
     let parts = || {
         points.windows(2).filter_map(|pair| match pair {

@@ -23,7 +23,7 @@ use crate::topology::links::{Confidence, LinkState};
 
 /// Longest text in characters.
 const MAX_TEXT: usize = 120;
-/// Distance between the content and what is above and below it, in pixels.
+/// Distance between the content and the texts above and below it, in pixels.
 const MARGIN: f64 = 24.0;
 /// Height of title and subtitle, in pixels.
 const HEAD: f64 = 48.0;
@@ -32,7 +32,7 @@ const MIN_WIDTH: f64 = 360.0;
 /// Height of a line of the notes, in pixels.
 const LINE: f64 = 16.0;
 
-/// What the writers of nodes and edges need.
+/// The data that the writers of nodes and edges need.
 struct Diagram<'a> {
     scene: Scene<'a>,
     look: &'a Look,

@@ -22,14 +22,14 @@ const ROW: f64 = 40.0;
 /// Distance between devices in an open fold, in pixels.
 const GAP: f64 = 8.0;
 
-/// Writes all nodes, containers before what they contain.
+/// Writes all nodes, each container before its contents.
 pub(super) fn write(out: &mut File, diagram: &Diagram<'_>) {
     let mut written = BTreeSet::new();
     for node in &diagram.scene.graph.nodes {
         let parent = diagram.scene.parent(node, &written);
         let (left, top) = parent.map_or((0.0, 0.0), |parent| (sane(parent.x), sane(parent.y)));
         let owner = parent.map_or_else(|| "1".to_owned(), |parent| parent.id.to_string());
-        // The position of what a container contains is relative to the container.
+        // The positions of a container's contents are relative to the container.
         let place = Bounds {
             x: sane(node.x) - left,
             y: sane(node.y) - top,
@@ -103,7 +103,7 @@ fn write_fold(out: &mut File, diagram: &Diagram<'_>, node: &Node, owner: &str, p
     // The label is above the devices.
     let open_width = (GAP + (column + GAP) * columns as f64).max(place.width);
     let open = [open_width, place.height + GAP + (ROW + GAP) * rows as f64];
-    // A name of a style replaces what comes before it.
+    // A name of a style replaces the styles before it.
     let mut style = String::from("swimlane;") + &frame_style(look);
     let _ = write!(
         style,
@@ -159,8 +159,8 @@ fn write_device(
     }
 }
 
-/// Returns what a node says, escaped: its state too if a reader has to know it and there is room for it. Its border has the color of
-/// the state in any case.
+/// Returns the text of a node, escaped, with its state if a reader has to know it and there is room for it. Its border
+/// has the color of the state in any case.
 fn label(node: &Node, room: f64) -> String {
     let text = shorten(&node.label, MAX_TEXT);
     let with_state = problem(node.state).map(|problem| format!("{text} ({})", problem.to_lowercase()));
@@ -210,7 +210,7 @@ pub(super) fn frame_style(look: &Look) -> String {
 }
 
 fn container_style(look: &Look, node: &Node) -> String {
-    // A name of a style replaces what comes before it.
+    // A name of a style replaces the styles before it.
     let mut style = String::from("swimlane;") + &frame_style(look);
     let _ = write!(
         style,

@@ -1,4 +1,4 @@
-//! The stencils of devices in draw.io, and what takes their place in a theme.
+//! The stencils of devices in draw.io, and the icons of a theme that replace them.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::topology::render::svg::draw_icon;
 use crate::topology::render::theme::Look;
 use crate::topology::render::words::number;
 
-/// A stencil: what the style says of it, and its extent.
+/// A stencil: its part of the style, and its extent.
 pub(super) struct Stencil {
     pub(super) style: String,
     pub(super) width: f64,

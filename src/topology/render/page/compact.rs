@@ -1,8 +1,8 @@
-//! Sources without what only developers need: comments, indentation, and spaces and line breaks without a meaning.
+//! Minification of sources: removal of comments, indentation, and spaces and line breaks without a meaning.
 
 /// The characters of JavaScript beside which a space means nothing, unless it keeps signs apart.
 const SCRIPT: &str = "{}()[]=<>&|?:;,!*/%+-'`";
-/// The signs that mean something else when they follow each other.
+/// The signs that form another operator when they follow each other.
 const SIGNS: [char; 2] = ['+', '-'];
 /// The characters of CSS beside which a space means nothing. A colon may begin a selector.
 const STYLE: &str = "{};,>";
@@ -26,15 +26,16 @@ pub(super) fn markup(part: &str) -> String {
     part.replace(">\n", ">")
 }
 
-/// Removes from a line of CSS what means nothing. No string in it has a colon, a semicolon or a number.
+/// Removes spaces and zeros without a meaning from a line of CSS. No string in it has a colon, a semicolon or a
+/// number.
 fn compact_style(line: &str) -> String {
     squeeze(line, STYLE).replace(": ", ":").replace(";}", "}").replace(":0.", ":.").replace(" 0.", " .")
 }
 
 /// Joins the lines of the parts, without those that are empty or a comment.
 ///
-/// A comment takes whole lines, and no string reaches over several lines. `ends` says of a line whether the break
-/// after it means nothing.
+/// A comment takes whole lines, and no string reaches over several lines. `ends` returns whether the break after a
+/// line has no meaning.
 fn join(parts: &[&str], squeeze: impl Fn(&str) -> String, ends: impl Fn(&str) -> bool) -> String {
     let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
     let is_comment = |line: &&str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));

@@ -1,9 +1,9 @@
-//! Pages that show a picture: that of a share, and that for people who work with a network. Each is one HTML file that
-//! contains its style, its script and the picture.
+//! Pages that show a picture: the page of a share, and the page of a network. Each is one HTML file that contains its
+//! style, its script and the picture.
 //!
-//! A page shows the picture without JavaScript; the script adds what the share's options allow, or what the reader may
-//! do. The page of a share with a password contains nothing of the topology: its script sends the password, and
-//! receives the picture and the graph from the API.
+//! A page shows the picture without JavaScript; the script adds the controls that the share's options allow, or the
+//! operations that the reader may perform. The page of a share with a password contains nothing of the topology: its
+//! script sends the password, and receives the picture and the graph from the API.
 //!
 //! The pages must be served at `…/share/{id}` and `…/topology/{network_id}` beside `…/api`, because their scripts
 //! address the API relative to the page. They must be served with the header `Content-Security-Policy` that comes with
@@ -103,7 +103,7 @@ impl<'a> SharePage<'a> {
         fill(&VIEWER, &values)
     }
 
-    /// Returns what messengers show of the page. They show nothing of a share with a password.
+    /// Returns the elements from which messengers make a preview of the page. A share with a password has none.
     fn preview(&self) -> String {
         if self.share.requires_password {
             return String::new();

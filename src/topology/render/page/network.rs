@@ -19,7 +19,7 @@ static EDIT_DIALOGS: LazyLock<String> =
     LazyLock::new(|| compact::markup(include_str!("parts/edit_dialogs.html")));
 const WORK_KEYS: &str = include_str!("parts/work_keys.html");
 const EDIT_KEYS: &str = include_str!("parts/edit_keys.html");
-/// What the script says where it could not look for changes.
+/// The element in which the script reports that it could not check for changes.
 const FRESHNESS: &str = "<p id=\"freshness\" role=\"status\"></p>\n";
 
 /// The page for people who work with a network. It is for readers who have logged in.
@@ -48,7 +48,7 @@ pub struct NetworkPage<'a> {
     pub detail: Detail,
     /// Whether the reader may move nodes, and enter and suppress links. Default: no.
     pub may_edit: bool,
-    /// The `ETag` that the page is served with, by which its script looks for changes. Default: none.
+    /// The `ETag` that the page is served with, by which its script checks for changes. Default: none.
     pub tag: Option<&'a str>,
     /// The theme of the page and of the picture. Default: that of the crate.
     pub theme: Theme,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::compact;
 use super::policy::source_of;
 
-/// A script, and what allows it.
+/// A script, and the source expression that allows it.
 pub(super) struct Script {
     text: String,
     /// The source expression of the policy.

@@ -14,7 +14,7 @@ const PORT: usize = 100;
 
 /// Draws the lines.
 pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
-    // Where nothing is known of states, unknown ones need no style of their own.
+    // If no state is known, unknown states need no style of their own.
     let states = if scene.edges().any(|edge| edge.state != LinkState::Unknown) { " with-states" } else { "" };
     put(out, format_args!("<g class=\"edges{states}\">\n"));
     for edge in scene.edges() {

@@ -93,7 +93,7 @@ fn open(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds, scen
     );
 }
 
-/// Returns what the picture shows, in words.
+/// Returns the description of the picture for people who cannot see it.
 fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
     let count = |kind| picture.graph.nodes.iter().filter(|node| node.kind == kind).count();
     let kinds = [

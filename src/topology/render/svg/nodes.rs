@@ -140,8 +140,8 @@ fn card(out: &mut File, node: &Node, look: &Look) {
     }
 }
 
-/// Draws the mark of a state on the upper right corner of a node: a cross in a circle if it is down, a bar in a triangle
-/// if part of its links is.
+/// Draws the mark of a state on the upper right corner of a node. It is a cross in a circle if the node is down, and a
+/// bar in a triangle if some of its links are.
 pub(super) fn mark(out: &mut impl Write, state: LinkState, x: f64, y: f64) {
     let (badge, sign) = match state {
         LinkState::Down => ("m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "m-2.5-2.5l5 5m0-5l-5 5"),

@@ -1,4 +1,4 @@
-//! Notes below the legend: what the picture leaves out, and what is uncertain.
+//! Notes below the legend: omissions and uncertainties of the picture.
 
 use super::super::file::File;
 use super::super::notes::notes;

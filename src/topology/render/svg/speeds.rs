@@ -1,8 +1,8 @@
 //! Speeds of links, on the middle of their lines.
 //!
-//! Between two rows of devices, such as the spines and the leaves of a fabric, lines cross each other nearly everywhere,
-//! so that no speed could stand on its line without others running through it. There, a speed that most lines have is
-//! said once, beside one of them.
+//! Between two rows of devices, such as the spines and the leaves of a fabric, lines cross each other nearly
+//! everywhere, so that no speed could stand on its line without others running through it. There, a speed that most
+//! lines have is shown once, beside one of them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::topology::graph::Edge;
 use crate::topology::layout::{LabelRoom, Rect, Size};
 use crate::union_find::UnionFind;
 
-/// Least number of links whose common speed is said once.
+/// Minimum number of links whose common speed is shown once.
 const MIN_COMMON: usize = 3;
 
 /// The speed of a link, and the number of the link among the edges.

@@ -9,7 +9,7 @@ use crate::topology::render::words::role_class;
 /// The fonts of the crate.
 const FONTS: &str = "'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif";
 
-/// The style that depends on fonts and colors in nothing.
+/// The part of the style that is independent of fonts and colors.
 ///
 /// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes
 /// that are faded by the opacity of their colors. Text is faded less, so that its contrast stays at least 4.5.
@@ -40,7 +40,7 @@ const COMMON_STYLE: &str = "\
 .topology .stub text,.topology .stale text{fill-opacity:.88}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}";
 
-/// What has a color: its selectors within the picture, the property, and the color. Later entries win.
+/// The colored elements: their selectors within the picture, the property, and the color. Later entries win.
 const COLORED: [(&str, &str, ThemeColor); 23] = [
     (".ground", "fill", ThemeColor::Ground),
     ("text", "fill", ThemeColor::Text),

@@ -1,4 +1,4 @@
-//! Themes of host applications, and what is checked of them.
+//! Themes of host applications, and their validation.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct ThemeBuilder {
 
 /// The icon of a role: a filled badge, and a pictogram of lines on it.
 ///
-/// Both are path data of SVG for a square. Of an icon that consists of filled shapes alone, all are the badge.
+/// Both are path data of SVG for a square. An icon that consists of filled shapes alone has all of them in the badge.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -76,13 +76,13 @@ impl Icon {
     }
 }
 
-/// The error for a theme that is not valid. Its text names the part and says what is wrong.
+/// The error for a theme that is not valid. Its text names the part and the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidTheme(String);
 
 impl ThemeBuilder {
-    /// Reads what JSON says of a theme. It is checked when the theme is built.
+    /// Reads a theme from JSON. Its values are checked when the theme is built.
     pub(super) fn from_json(json: &str) -> Result<Self, InvalidTheme> {
         if json.len() > MAX_THEME {
             return Err(InvalidTheme(format!("The theme is larger than {MAX_THEME} bytes.")));
@@ -134,8 +134,8 @@ impl ThemeBuilder {
     /// Builds the theme.
     ///
     /// # Errors
-    /// [`InvalidTheme`] for a font, a color or a path that is none, for a color of a role of the host application, for an icon that
-    /// leaves its square, and for text whose contrast to what it stands on is less than 4.5.
+    /// [`InvalidTheme`] for a font, a color or a path that is none, for a color of a role of the host application, for
+    /// an icon that leaves its square, and for text whose contrast to its background is less than 4.5.
     pub fn build(self) -> Result<Theme, InvalidTheme> {
         check_fonts(&self.fonts)?;
         let color = |(role, text): (&HostRole, &String)| Ok((*role, read_role_color(*role, text)?));

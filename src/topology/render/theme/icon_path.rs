@@ -1,7 +1,7 @@
 //! Path data of icons: read strictly, and written anew.
 //!
-//! What a theme states never reaches a picture. The numbers that were read from it do, relative to the corner of the icon and
-//! scaled to its extent.
+//! The text of a theme never reaches a picture: only the numbers read from it do, relative to the corner of the icon
+//! and scaled to its extent.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub(super) const MAX_LENGTH: usize = 2_000;
 /// length `side`.
 ///
 /// # Errors
-/// What is wrong with the data, as the end of a sentence.
+/// The fault of the data, as the end of a sentence.
 pub(super) fn relative(data: &str, side: f64) -> Result<String, String> {
     if data.len() > MAX_LENGTH {
         return Err(format!("is longer than {MAX_LENGTH} characters"));
@@ -173,7 +173,7 @@ impl Reader<'_> {
         Some(command)
     }
 
-    /// Skips what may be between two numbers: spaces, and one comma.
+    /// Skips the separator of two numbers: spaces, and one comma.
     fn skip_separator(&mut self) {
         self.skip_spaces();
         if let Some(rest) = self.rest.strip_prefix(',') {

@@ -69,7 +69,7 @@ text_enum! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme(Arc<Content>);
 
-/// What a theme consists of, and the texts that follow from it.
+/// The parts of a theme, and the texts that follow from them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Content {
     look: Look,
@@ -115,7 +115,7 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// Begins a theme. What it does not set is as in the default theme.
+    /// Begins a theme. Parts that it does not set are those of the default theme.
     #[must_use]
     pub fn builder() -> ThemeBuilder {
         ThemeBuilder::default()
@@ -140,7 +140,7 @@ impl Theme {
     /// ```
     ///
     /// # Errors
-    /// [`InvalidTheme`] says what is wrong. A text may have [`MAX_THEME`] bytes.
+    /// [`InvalidTheme`] names the fault. A text may have [`MAX_THEME`] bytes.
     pub fn from_json(json: &str) -> Result<Self, InvalidTheme> {
         ThemeBuilder::from_json(json)?.build()
     }

@@ -7,7 +7,7 @@ use crate::model::HostRole;
 use crate::text_enum::{listed, text_enum};
 
 text_enum! {
-    /// What a theme gives a color to, beside the roles of devices.
+    /// An element that a theme gives a color to, beside the roles of devices.
     ///
     /// The colors of states are those of lines and marks.
     #[derive(PartialOrd, Ord)]
@@ -41,11 +41,11 @@ text_enum! {
         Dormant = "dormant",
         /// A link in test mode.
         Testing = "testing",
-        /// What is partly down.
+        /// Links and devices that are partly down.
         Degraded = "degraded",
-        /// What is down, and problems on pages.
+        /// Links and devices that are down, and problems on pages.
         Down = "down",
-        /// What is disabled.
+        /// Links and devices that are disabled.
         Disabled = "disabled",
     }
 
@@ -54,7 +54,8 @@ text_enum! {
     pub struct ThemeColorError;
 }
 
-/// The pairs of text and what it stands on. The accent and the color of what is down are those of text on pages.
+/// The pairs of a text and its background. The accent and the color of the state down are also colors of text on
+/// pages.
 pub(super) const TEXT_PAIRS: [(ThemeColor, ThemeColor); 12] = [
     (ThemeColor::Text, ThemeColor::Ground),
     (ThemeColor::Text, ThemeColor::Card),

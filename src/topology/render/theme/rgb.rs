@@ -1,4 +1,4 @@
-//! Colors, and how well they can be told apart.
+//! Colors, and the contrast between them.
 
 use std::fmt;
 

@@ -60,7 +60,7 @@ impl Instances {
         Self::open(seed, &[connection.to_owned(), connection.to_owned()], 0..WRITERS).await
     }
 
-    /// Runs all writers and a reader of each instance while something happens to the database.
+    /// Runs all writers and a reader of each instance during an event of the database.
     ///
     /// The progress is then up to date, except for the batches of writers in other processes.
     pub(super) async fn run_during(&mut self, event: impl AsyncFnOnce(&mut Self)) {
@@ -178,7 +178,7 @@ async fn go_on(
     (writer, false)
 }
 
-/// Reads the ledger all the time. A batch that was seen may not be gone later.
+/// Reads the ledger all the time. A batch that was seen must not be missing later.
 async fn watch(store: Arc<Retrying>, is_over: Arc<AtomicBool>) -> Ledger {
     let mut last = Ledger(vec![0; WRITERS as usize]);
     while !is_over.load(Ordering::Relaxed) {

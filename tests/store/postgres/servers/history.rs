@@ -1,4 +1,4 @@
-//! Servers whose history does not continue that of the servers before, or that do not tell it.
+//! Servers whose history does not continue that of the servers before, or that do not identify it.
 
 use toposcope::store::{PostgresStore, StoreErrorKind};
 
@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, UNSYNCED};
 const CREATE_USER: &str = "CREATE ROLE app LOGIN; CREATE SCHEMA own AUTHORIZATION app; \
     GRANT ALL ON SCHEMA public TO app; ALTER ROLE app SET search_path = public, own, pg_catalog";
 
-/// A function of the server that tells its system identifier, and fails.
+/// A replacement for the server's function that returns its system identifier. It fails.
 const FAIL: &str = "CREATE FUNCTION own.pg_control_system() RETURNS TABLE(system_identifier bigint) LANGUAGE plpgsql \
     AS 'BEGIN RAISE EXCEPTION ''out of order'' USING ERRCODE = ''XX000''; END'";
 

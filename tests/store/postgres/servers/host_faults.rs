@@ -67,7 +67,7 @@ async fn change_over(servers: Arc<[Cluster; 2]>, database: String, fault: Networ
         begin.elapsed()
     };
     let outage = Instance::run_during(std::slice::from_ref(&instance), change).await;
-    // What is back is not used again, because nothing is wrong with the other one.
+    // The recovered server is not used again, because the other one works.
     hosts.failing.set(Network::Works).await;
     instance.write().await.unwrap();
     instance.read().await.unwrap();

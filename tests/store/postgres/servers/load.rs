@@ -47,7 +47,7 @@ impl Instance {
         Arc::new(Self { store, own, known, begun: Mutex::default(), calls: AtomicU64::new(0) })
     }
 
-    /// Runs a writer, readers and an export all the time while something happens. `others` are all instances.
+    /// Runs a writer, readers and an export during an event. `others` are all instances.
     pub(super) async fn run_during<T>(instances: &[Arc<Self>], event: impl Future<Output = T>) -> T {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();

@@ -25,7 +25,7 @@ const BYTE_TIME: Duration = Duration::from_secs(1);
 /// them.
 const DISTANCE: Duration = Duration::from_millis(100);
 
-/// What a network does with the connections to a server.
+/// The behavior of a network for the connections to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Network {
     Works,

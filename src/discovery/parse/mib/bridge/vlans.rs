@@ -158,7 +158,7 @@ impl VlanTables {
         lists
     }
 
-    /// Sorts out by `dot1qPvid` which VLAN takes the frames without a tag.
+    /// Determines by `dot1qPvid` which VLAN takes the frames without a tag.
     ///
     /// It is believed only for a port that sends frames of the VLAN without a tag: many devices keep the VLAN that was
     /// configured before. It is believed as well where the device sends no lists, or lists without any port that has

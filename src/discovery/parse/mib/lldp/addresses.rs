@@ -52,7 +52,8 @@ impl ManagementAddresses {
         Accepted::Yes
     }
 
-    /// Gives each address to its neighbor: the one with the same index, or else the only one on the same local port.
+    /// Gives each address to its neighbor. This is the one with the same index, or else the only one on the same
+    /// local port.
     pub(super) fn join(self, neighbors: &mut LldpNeighbors, meter: &mut Meter) {
         if self.rows.is_empty() {
             return;

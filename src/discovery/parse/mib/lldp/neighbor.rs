@@ -13,7 +13,7 @@ use crate::discovery::parse::text;
 use crate::discovery::report::{Capability, LldpRow, WarningCode};
 use crate::model::{LldpChassisId, LldpChassisIdSubtype};
 
-/// What an index states of the local port.
+/// The part of an index that identifies the local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LocalPortIndex {
     /// The number of the port.
@@ -88,7 +88,7 @@ impl LldpNeighbor {
         ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)
     }
 
-    /// Returns the id of a neighbor that states none but its port and something else: the name of that port.
+    /// Returns the name of the port as a chassis id, for a neighbor without one that has a name or an address.
     ///
     /// The names of interfaces identify no device, so that name or address alone lead to the host.
     fn chassis_id_by_port(&self) -> Option<LldpChassisId> {
@@ -186,7 +186,7 @@ impl LldpNeighbors {
         Accepted::Yes
     }
 
-    /// Stores what a neighbor announces of the VLAN or the aggregate of its port.
+    /// Stores the VLAN or the aggregate that a neighbor announces of its port.
     pub(super) fn accept_extension(
         &mut self,
         index: LldpIndex,
@@ -288,7 +288,7 @@ fn at(number: Option<i64>) -> String {
     number.map_or_else(|| "local port not stated".to_owned(), |number| format!("local port {number}"))
 }
 
-/// Sets what is known of the local port.
+/// Sets the known fields of the local port.
 fn placed(row: LldpRow, mib: LldpMib, number: Option<i64>, locals: &Locals<'_>) -> LldpRow {
     let Some(number) = number else { return row };
     let if_index = locals.if_index(mib, number);

@@ -1,11 +1,11 @@
 //! The forms of the requests and answers of daemons, by their version.
 //!
 //! Everything else in the service and the inventory knows one form: that of the records of this crate, which daemons of
-//! version 0.14 use. [`WIRES`] says what differs; [`requests`] and [`answers`] translate.
+//! version 0.14 use. [`WIRES`] lists the differences; [`requests`] and [`answers`] translate.
 //!
 //! The header `X-Daemon-Version` determines the form. A version newer than all known ones gets the newest form. Without
-//! the header, the form of the request decides. What a request says about its own form has precedence, because releases
-//! between two versions have both.
+//! the header, the form of the request decides. Names of members in the body have precedence over the version, because
+//! releases between two versions have both.
 
 mod answers;
 mod ids;
@@ -27,7 +27,7 @@ const DAEMON_VERSION: HeaderName = HeaderName::from_static("x-daemon-version");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Version(u64, u64, u64);
 
-/// The form of what the daemons of some versions send and expect.
+/// The form of the requests and answers of the daemons of some versions.
 #[derive(Debug)]
 struct Wire {
     /// The first version with this form.
@@ -36,7 +36,7 @@ struct Wire {
     modes: [&'static str; 2],
     /// Whether the daemon does all of its work as one type of discovery.
     is_unified: bool,
-    /// Whether `ip_addresses` and `interfaces` are what `interfaces` and `if_entries` are here.
+    /// Whether the daemon calls `interfaces` `ip_addresses`, and `if_entries` `interfaces`.
     has_ip_addresses: bool,
     /// The name of the id of a network.
     network_id: &'static str,
@@ -137,8 +137,8 @@ impl Dialect {
         Self { network_id: "site_id", ..self }
     }
 
-    /// Refines the form of a host without a version by what only daemons of the product send: a chassis id as text, or
-    /// addresses that are called so.
+    /// Refines the form of a host without a version by values that only daemons of the product send. Such a value is a
+    /// chassis id as text, or a list with the name of newer versions.
     pub(super) fn with_lists(self, has_ip_addresses: bool) -> Self {
         let is_renamed = has_ip_addresses && !self.wire.has_ip_addresses;
         Self { is_versioned: true, wire: if is_renamed { &RENAMED } else { self.wire }, ..self }
@@ -150,7 +150,7 @@ impl Dialect {
         self.network_id
     }
 
-    /// Returns whether the answer has another form than that of this crate.
+    /// Returns whether the form of the answer differs from that of this crate.
     pub(super) const fn is_versioned(self) -> bool {
         self.is_versioned
     }

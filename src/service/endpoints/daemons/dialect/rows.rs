@@ -10,7 +10,7 @@ const ADMIN_STATUS: [&str; 3] = ["Up", "Down", "Testing"];
 const OPER_STATUS: [&str; 7] =
     ["Up", "Down", "Testing", "Unknown", "Dormant", "NotPresent", "LowerLayerDown"];
 
-/// What a device says of its neighbor by LLDP and by CDP. The first of each identifies the neighbor.
+/// The members that describe a neighbor by LLDP and by CDP. The first of each identifies the neighbor.
 const LLDP: [&str; 6] =
     ["lldp_chassis_id", "lldp_port_id", "lldp_sys_name", "lldp_port_desc", "lldp_mgmt_addr", "lldp_sys_desc"];
 const CDP: [&str; 4] = ["cdp_device_id", "cdp_port_id", "cdp_platform", "cdp_address"];
@@ -51,7 +51,7 @@ pub(super) fn if_entry(row: &mut Map<String, Value>, vlans: &mut VlanNumbers) ->
     rename(row, "ip_address_id", "interface_id");
     keep_mac(row);
     row.entry("if_descr").or_insert_with(|| "".into());
-    // Neighbors follow from what LLDP and CDP say.
+    // Neighbors are resolved from the members of LLDP and CDP.
     row.remove("neighbor");
     status::<AdminStatus>(row, "admin_status", &ADMIN_STATUS);
     status::<OperStatus>(row, "oper_status", &OPER_STATUS);
@@ -157,7 +157,8 @@ fn forget_credentials(value: &mut Value) {
     }
 }
 
-/// Translates what a record runs on, which newer daemons split in two. Other platforms than `known` are left out.
+/// Translates the virtualization of a record, which newer daemons send in two members. Platforms other than
+/// `known` are left out.
 pub(super) fn virtualization(row: &mut Map<String, Value>, known: &str) {
     let service = row.remove("virtualization_service_id");
     let given = row.remove("virtualization_metadata").or_else(|| row.remove("virtualization"));
