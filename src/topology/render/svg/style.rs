@@ -77,7 +77,9 @@ pub(in crate::topology::render) fn css(look: &Look, scheme: ColorScheme) -> Stri
         ColorScheme::Light => common + &light,
         ColorScheme::Dark => common + &dark,
         // Programs that ignore media queries show the light colors.
-        ColorScheme::Auto => format!("{common}{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"),
+        ColorScheme::Auto => {
+            format!("{common}{light}@media screen and (prefers-color-scheme:dark){{{dark}}}")
+        }
     }
 }
 
