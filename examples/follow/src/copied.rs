@@ -62,7 +62,8 @@ where
     T::Query: Default,
     T::Id: Into<Uuid>,
 {
-    // By default, the order is that of creation, which no change alters: a list misses no record that exists all the while.
+    // By default, the order is that of creation, which no change alters: a list misses no record that exists during the
+    // whole reading.
     let mut records = client.records::<T>(T::Query::default());
     while let Some(record) = records.next().await {
         let record = record?;

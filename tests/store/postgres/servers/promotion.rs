@@ -1,4 +1,4 @@
-//! A standby is promoted while its primary goes on: two servers of one history accept writes.
+//! A standby is promoted while its primary keeps running: two servers of one history accept writes.
 
 use std::mem;
 use std::time::{Duration, Instant};
