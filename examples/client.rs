@@ -24,7 +24,7 @@ use toposcope::{Api, Inventory, MemoryStore};
 async fn main() -> Result<(), Box<dyn Error>> {
     match Arguments::parse(env::args().skip(1))? {
         Arguments { url: Some(url), key: Some(key) } => {
-            // Any HTTP client will do that is a tower service, with any layers, such as a timeout, on top of it.
+            // Any HTTP client that is a tower service works, with any layers, such as a timeout.
             let http = legacy::Client::builder(TokioExecutor::new()).build_http();
             tour(&Client::new(http).with_base_url(&url)?.with_api_key(&key)?).await
         }
@@ -61,7 +61,7 @@ async fn tour<S: HttpService>(client: &Client<S>) -> Result<(), Box<dyn Error>> 
     let renamed = client.update(&draft, created.tag.as_ref()).await?;
     writeln!(output, "renamed it to {:?}", renamed.record.name)?;
 
-    // The same update again comes too late.
+    // The same update again is refused, because its tag is outdated.
     match client.update(&draft, created.tag.as_ref()).await {
         Err(error) if error.code() == Some(ErrorCode::PreconditionFailed) => writeln!(output, "{error}")?,
         other => return Err(format!("an outdated update was not refused: {other:?}").into()),

@@ -1,5 +1,4 @@
-//! The API without a network: a request goes in, a response comes out. Tests of a host application can do the
-//! same.
+//! The API without a network: each request is a call in this process. Tests of a host application can do the same.
 //!
 //! ```text
 //! cargo run --example in_process
@@ -62,7 +61,8 @@ async fn manage_host(api: &Api, member: &User, network: NetworkId) -> Result<(),
     let updated = send(api, update, &fields).await?.success()?;
     writeln!(output, "its address is now {}", updated.text("/data/ip_address")?)?;
 
-    // With `If-Match`, a request applies only to the state that the client has seen. This one comes too late.
+    // With `If-Match`, a request applies only to the state that the client has seen. This one is refused, because its
+    // state is outdated.
     let path = format!("/api/v1/hosts/{host}");
     let delete = |tag: &str| Request::delete(&path).extension(caller.clone()).header(IF_MATCH, tag);
     let refused = send(api, delete(created.header(&ETAG)?), &Value::Null).await?;

@@ -245,7 +245,7 @@ pub(crate) async fn copy(from: &Place, to: &Place) -> Outcome {
     let source = from.open_source().await?;
     let target = to.open_target().await?;
     let (writer, reader) = duplex(COPY_BUFFER);
-    // The first side to fail has the cause: the other one only notices that it has no peer any more.
+    // The first side to fail has the cause: the other one only loses its peer.
     let (_, report) = try_join!(
         Export::new().write(source.store(), writer),
         Restore::new().on_progress(progress("copied")).read(target.store(), reader),

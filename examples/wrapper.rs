@@ -150,7 +150,8 @@ impl<S: Store> Outbox<S> {
 }
 
 /// In place of an audited cipher, such as those of the crate `chacha20poly1305`: HMAC-SHA-256 as a key stream, and as
-/// the tag of what is stored. A sealed body begins with a random nonce and the tag, and opens only in its own record.
+/// the tag of the stored bytes. A sealed body begins with a random nonce and the tag, and opens only in its own
+/// record.
 #[derive(Clone, Default)]
 struct Cipher([u8; 32]);
 

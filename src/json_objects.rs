@@ -39,7 +39,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// The visitor of a struct. It takes nothing but objects.
+/// The visitor of a struct. It accepts only objects.
 struct StructVisitor<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for StructVisitor<V> {

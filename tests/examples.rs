@@ -345,8 +345,6 @@ async fn password_of_a_user_is_set_in_a_closed_store() {
 /// Returns the records of an export in a fixed order.
 ///
 /// A store may return records in any order, and likewise the links, terms and keys of each record.
-///
-/// A store may return records in any order, and likewise the links, terms and keys of each.
 fn records(export: &str) -> Vec<Value> {
     let lines = export.lines().map(|line| serde_json::from_str(line).unwrap());
     let mut records: Vec<Value> = lines.filter(|line: &Value| line.get("kind").is_some()).collect();

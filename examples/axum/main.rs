@@ -25,7 +25,8 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
     let api = ready.api(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))?;
 
     // As the fallback, the API handles every request that matches none of your routes. Its paths begin with `/api/`,
-    // except `/openapi.json`, `/share/{id}` and `/topology/{network_id}`. Below a prefix, it handles only what begins with that.
+    // except `/openapi.json`, `/share/{id}` and `/topology/{network_id}`. Below a prefix, it handles only paths that
+    // begin with the prefix.
     let app = match ready.prefix.as_str() {
         "" => Router::new().fallback_service(api),
         prefix => Router::new().nest_service(prefix, api),

@@ -1,4 +1,4 @@
-//! The routes, metrics and life of the application.
+//! The routes, metrics and lifecycle of the application.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -85,7 +85,7 @@ impl Application {
         self.tokens.issue(&user).map_err(|_| ErrorKind::Internal.into())
     }
 
-    /// Returns what users reach.
+    /// Returns the routes for users.
     pub(crate) fn router(&self) -> Router {
         let inventory = self.api.routes().route("/assets/{tag}/{host}", put(tag_host));
         Router::new()
@@ -98,7 +98,7 @@ impl Application {
             .with_state(self.clone())
     }
 
-    /// Returns what only the monitoring reaches.
+    /// Returns the routes for the monitoring.
     pub(crate) fn monitoring(&self) -> Router {
         Router::new().route("/metrics", get(metrics)).with_state(self.clone())
     }

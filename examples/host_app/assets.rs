@@ -7,13 +7,14 @@ use toposcope::model::{Host, HostId};
 use toposcope::service::{Admitted, Extract, ResponseBody};
 use toposcope::{Api, async_trait};
 
-/// The custom field of hosts that are in the books.
+/// The custom field of hosts that are registered as assets.
 pub(crate) const ASSET_TAG: &str = "asset_tag";
 
 const IN_BOOKS: ApplicationCode = ApplicationCode::new("policy.asset_in_books", 422);
 const NO_TAG: ApplicationCode = ApplicationCode::new("assets.no_tag", 400);
 
-/// Hosts in the books are not deleted, and keep their tags.
+/// A policy: hosts that are registered as assets are not deleted, and keep their
+/// tags.
 pub(crate) struct AssetsStay;
 
 #[async_trait]
@@ -29,7 +30,7 @@ impl Policy for AssetsStay {
     }
 }
 
-/// Enters a host in the books.
+/// Registers a host as an asset.
 pub(crate) async fn tag_host(
     State(api): State<Api>,
     admitted: Admitted,

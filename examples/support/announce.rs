@@ -22,7 +22,7 @@ TOPOSCOPE_SHARE={share}
     )
 }
 
-/// Returns the message for people.
+/// Returns the message for human readers.
 pub(crate) fn advice(address: SocketAddr, prefix: &str, given: &Given, secure_cookies: bool) -> String {
     let Given { key, email, password, network, share, .. } = given;
     let url = url(address, prefix);

@@ -271,7 +271,7 @@ fn report(value: &str) -> Result<ReportFile, Failure> {
     }
 }
 
-/// Names the device that files come from which do not name it.
+/// Sets the device of the files that do not name theirs.
 #[cfg(feature = "discovery")]
 fn set_reporter(files: &mut [ReportFile], reporter: Option<&str>) {
     for file in files {

@@ -27,7 +27,7 @@ use self::failure::Failure;
 use self::setup::{Backend, Source};
 use self::stop::Stop;
 
-/// Everything a server needs to start.
+/// The parts that a server needs to start.
 pub(crate) struct Ready {
     /// Bound listener; connections wait until the server accepts them.
     pub(crate) listener: TcpListener,
@@ -67,7 +67,7 @@ impl Ready {
         Ok(api.build())
     }
 
-    /// Browsers send the cookie to nothing beside the prefix.
+    /// Returns the session cookie, which browsers send only below the prefix.
     fn cookie(&self) -> Result<SessionCookie, SessionCookieError> {
         let cookie = SessionCookie::new();
         if self.prefix.is_empty() { Ok(cookie) } else { cookie.with_path(&self.prefix) }
@@ -110,7 +110,7 @@ where
     outcome
 }
 
-/// Fills the inventory and serves it, and closes the store whatever the outcome.
+/// Fills the inventory and serves it, and always closes the store.
 async fn open_and_serve<F>(args: Args, serve: impl FnOnce(Ready) -> F) -> Result<(), Failure>
 where
     F: Future<Output = io::Result<()>>,

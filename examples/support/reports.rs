@@ -77,7 +77,7 @@ pub(crate) async fn reconcile(
 /// A folder, a format, and the name of a device.
 type NameKey = (Option<PathBuf>, &'static str, String);
 
-/// Counts the files that would be of one device by their names.
+/// Counts the files by the device that their names give.
 fn device_names(files: &[ReportFile]) -> BTreeMap<NameKey, usize> {
     let mut names = BTreeMap::new();
     for key in files.iter().filter_map(ReportFile::name_key) {

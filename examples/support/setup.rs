@@ -88,7 +88,8 @@ impl Backend {
         }
     }
 
-    /// Returns once another process may open the folder. Acknowledged commits are kept with or without it.
+    /// Closes the store, and returns once another process may open the folder. Acknowledged commits are kept without
+    /// it, too.
     pub(crate) async fn close(&self) -> Result<(), Failure> {
         match self {
             Self::Memory(_) => Ok(()),
@@ -103,7 +104,7 @@ impl Backend {
     }
 }
 
-/// The source of the hosts. It is opened before anything else, so that a missing file is reported at once.
+/// The source of the hosts. It is opened first, so that a missing file is reported at once.
 pub(crate) enum Source {
     Demo(u32),
     Import { name: String, reader: Box<dyn AsyncRead + Send + Unpin> },

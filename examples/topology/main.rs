@@ -129,7 +129,7 @@ async fn choose(
         let graph = topologies.graph_without_layout(caller, network.id, options.clone()).await?;
         sizes.push((Reverse((graph.edges.len(), graph.nodes.len())), network));
     }
-    // The order is stable: of several that show as much, the first by name is chosen.
+    // The order is stable: of several networks of the same size, the first by name is chosen.
     sizes.sort_by_key(|(size, _)| *size);
     let mut networks = sizes.into_iter().map(|(_, network)| network);
     let network =
@@ -185,7 +185,7 @@ fn summary(graph: &Graph) -> String {
     text + "."
 }
 
-/// Returns what to scan next, as text.
+/// Returns the proposals for further scans as text.
 fn proposals(spots: &[BlindSpot]) -> String {
     if spots.is_empty() {
         return String::new();

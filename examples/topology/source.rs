@@ -1,4 +1,4 @@
-//! The hosts: generated ones, those of an inventory, or what reports of scanners and devices say.
+//! The hosts: generated ones, those of an inventory, or those of reports of scanners and devices.
 
 use std::fs;
 use std::io::{self, Read, Seek};
@@ -22,7 +22,8 @@ use super::reports::{unpacker, warning_lines};
 const HEAD: u64 = 16 * 1024;
 
 impl Source {
-    /// Fills an inventory. Returns what was read for the user, and what could not be.
+    /// Fills an inventory. Returns messages for the user about the files that were read, and those
+    /// that could not be.
     pub(crate) async fn read(
         &self,
         inventory: &Inventory,
@@ -98,7 +99,8 @@ async fn read_reports(
     Ok(format!("{text}{read} of {} files read.\n", files.len()))
 }
 
-/// Describes what a file leaves open: why it was not read, or its ignored devices and its warnings.
+/// Describes the gaps of a file: the reason why it was not read, or its ignored devices and its
+/// warnings.
 fn described(file: &str, outcome: &Result<DiscoveryReport, Failure>) -> String {
     let answer = match outcome {
         Ok(answer) => answer,

@@ -20,8 +20,8 @@ const PAGE_LIMIT: usize = 200;
 ///
 /// Records that do not change meanwhile occur exactly once.
 ///
-/// A record that this version cannot decode is an error of its own, and the list goes on after it. Any other error ends
-/// the list; [`rest`](Self::rest) then continues it.
+/// A record that this version cannot decode is an error of its own, and the list continues after it. Any other error
+/// ends the list; [`rest`](Self::rest) then continues it.
 pub struct Records<S, T: Collection> {
     client: Client<S>,
     /// The query of the next page; `None` after the last one.

@@ -305,7 +305,7 @@ impl Inventory {
         self.revoke_network(network, batch).await
     }
 
-    /// Deletes the application records on a network that does not exist any more, and then its tombstone.
+    /// Deletes the application records on a network that no longer exists, and then its tombstone.
     ///
     /// The tombstone has the id of the network alone, so that it also keeps other organizations from taking the id. Returns
     /// whether there was one that the caller may see.

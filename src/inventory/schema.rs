@@ -211,7 +211,7 @@ pub(super) const SERVICE_VIRTUALIZED_BY_LINK: Name = Name::new("service_run_by")
 pub(super) const DAEMON_KEY_LINK: Name = Name::new("registered_by");
 /// From a discovery job to its network. It exists until the daemon has been told of the job's end.
 pub(super) const OPEN_LINK: Name = Name::new("open_on");
-/// From a discovery job to its network. It exists once no daemon has to be told of the job any more.
+/// From a discovery job to its network. It exists once no daemon still has to learn of the job.
 pub(super) const ENDED_LINK: Name = Name::new("ended_on");
 /// From an open discovery job to its daemon.
 pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");

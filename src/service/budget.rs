@@ -54,8 +54,8 @@ impl From<&Caller> for Holder {
 /// An organization may reserve a unit only while it holds fewer than three times the *free* ones: the more organizations
 /// hold some, the less each of them gets. An organization without any gets a unit as long as one is free.
 ///
-/// Several units may be more than a maximum allows. A holder without any may exceed its own maximum with them, and
-/// the total as well if nothing else is held. With a maximum of 0, nothing is granted.
+/// Several units may be more than a maximum allows. A holder without any may exceed its own maximum with them, and the
+/// total as well if no other budget is held. With a maximum of 0, nothing is granted.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_per_holder: usize,

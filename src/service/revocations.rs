@@ -108,7 +108,7 @@ pub(super) struct RequestStart {
 #[derive(Default)]
 struct Recent {
     users: VecDeque<UserId>,
-    /// Number of revocations that are not remembered any more.
+    /// Number of revocations that are no longer remembered.
     forgotten: u64,
 }
 

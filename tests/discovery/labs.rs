@@ -2,8 +2,6 @@
 //!
 //! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate. Each lab has
 //! `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds.
-//!
-//! Each lab has `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -28,7 +28,7 @@ Hosts with their parts, networks, subnets and tags are in the table `record`, as
 Press Ctrl-C to stop the program. However it ends, it goes on where it was.
 ";
 
-/// The command of the command line.
+/// The command that the arguments state.
 #[derive(Debug)]
 pub enum Command {
     /// Print the help.

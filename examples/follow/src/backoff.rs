@@ -20,7 +20,7 @@ impl Backoff {
         self.next = self.first;
     }
 
-    /// Returns the next delay, or what the other side asks for if that is longer. It exceeds the limit in no case.
+    /// Returns the next delay, or the requested one if that is longer, but never more than the limit.
     pub(crate) fn delay(&mut self, asked: Option<Duration>) -> Duration {
         let delay = self.next.max(asked.unwrap_or_default()).min(self.longest);
         self.next = self.next.saturating_mul(2).min(self.longest);

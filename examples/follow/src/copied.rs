@@ -1,4 +1,4 @@
-//! The kinds of records that are copied, and what a change makes of one.
+//! The kinds of records that are copied, and their states after changes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,7 +62,8 @@ where
     T::Query: Default,
     T::Id: Into<Uuid>,
 {
-    // By default, the order is that of creation, which no change alters: a list misses no record that exists all the while.
+    // By default, the order is that of creation, which no change alters: a list misses no record that exists during the
+    // whole reading.
     let mut records = client.records::<T>(T::Query::default());
     while let Some(record) = records.next().await {
         let record = record?;
@@ -88,7 +89,7 @@ pub(crate) async fn state_after<S: HttpService>(
     }, else Ok(None))
 }
 
-/// Returns a document as the API writes it, in which nothing is left out that is null or empty.
+/// Returns a document as the API writes it, with all fields that are null or empty.
 fn canonical<T: Serialize + DeserializeOwned>(document: Map<String, Value>) -> Result<String, Error> {
     let record: T = serde_json::from_value(Value::Object(document))?;
     Ok(serde_json::to_string(&record)?)

@@ -50,11 +50,11 @@ pub struct Database {
     connection: Mutex<Connection>,
     /// Whether changes are put into the outbox.
     has_webhook: bool,
-    /// Tells that there is a message.
+    /// Signals that a message was added.
     pub(crate) added: Notify,
-    /// Tells that a message was removed.
+    /// Signals that a message was removed.
     pub(crate) removed: Notify,
-    /// Two processes would apply changes in each other's way. The end of the process frees it, however it ends.
+    /// Prevents a second process from following into the file. The system releases it at the end of the process.
     _lock: File,
 }
 
@@ -67,8 +67,8 @@ impl Database {
         let lock = lock_file(path)?;
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        // Others may read the copy while it changes. After a power failure, the last transactions may be missing, rows, positions
-        // and messages alike: then they are made once more.
+        // Others may read the copy while it changes. After a power failure, the last transactions may be missing. They
+        // contain rows, positions and messages alike, so they are repeated.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
         connection.execute_batch(include_str!("schema.sql"))?;
         let connection = Mutex::new(connection);
@@ -159,7 +159,7 @@ impl Database {
         })
     }
 
-    /// Writes what a change makes of its record, its position and its message, in one transaction.
+    /// Writes the record after a change, the change's position and its message, in one transaction.
     pub(crate) fn apply(
         &self,
         change: &Change,
@@ -181,7 +181,7 @@ impl Database {
 
     /// Returns whether there is room for another message.
     pub(crate) fn has_room(&self) -> Result<bool, Error> {
-        // Numbers follow each other, and looking at both ends does not take longer when there are many.
+        // Numbers are consecutive, and reading both ends takes no longer when there are many.
         let sql = "SELECT (SELECT max(number) FROM outbox) - (SELECT min(number) FROM outbox)";
         let connection = self.connection();
         let between: Option<i64> = connection.prepare_cached(sql)?.query_row((), |row| row.get(0))?;
@@ -252,7 +252,7 @@ fn add_message(
     Ok(())
 }
 
-/// Locks the file beside the database that says that a process follows into it.
+/// Locks the file beside the database, as a mark that a process follows into it.
 fn lock_file(path: &Path) -> Result<File, Error> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");

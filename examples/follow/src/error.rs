@@ -5,28 +5,28 @@ use std::time::Duration;
 use toposcope::client::{ClientError, ClientErrorKind};
 use toposcope::wire::ErrorCode;
 
-/// The reason why following ends, or pauses. Its text says what to do next.
+/// The reason why following ends, or pauses. Its text states the next step.
 #[derive(Debug)]
 pub enum Error {
     /// A request to the inventory.
     Client(ClientError),
     /// The SQLite database.
     Database(rusqlite::Error),
-    /// A document that is not what its kind of records is.
+    /// A document that does not have the form of its kind of records.
     Document(serde_json::Error),
-    /// A sentence that says it all.
+    /// A complete sentence for the user.
     Other(String),
 }
 
 impl Error {
-    /// Returns whether the same may succeed later, without anyone doing anything here.
+    /// Returns whether a repetition may succeed later by itself.
     pub(crate) fn may_pass(&self) -> bool {
         let Self::Client(error) = self else { return false };
         let status = error.status().map(|status| status.as_u16());
         error.kind() == ClientErrorKind::Transport || matches!(status, Some(408 | 429 | 500..))
     }
 
-    /// Returns whether the history has no entry with the position of the copy: it was removed, or the inventory is another one.
+    /// Returns whether the history has no entry with the position of the copy. It was removed, or the inventory is another one.
     pub(crate) fn is_position_gone(&self) -> bool {
         let Self::Client(error) = self else { return false };
         matches!(error.code(), Some(ErrorCode::PositionGone | ErrorCode::ValidationInvalidFormat))
@@ -64,7 +64,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Returns what to do about an error of the client that does not pass.
+/// Returns the advice for an error of the client that is not temporary.
 fn advice(error: &ClientError) -> &'static str {
     match (error.code(), error.kind()) {
         (Some(ErrorCode::AuthNotAuthenticated), _) => " Write a valid API key into the file at --key-file.",

@@ -14,7 +14,7 @@ use crate::{Backoff, Error, note};
 /// The delays before it connects again.
 const DELAYS: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
 
-/// The time between two lines that say how far it is.
+/// The time between two lines about the progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Keeps the copy equal to the inventory, for as long as it is polled. Dropping it loses nothing.
@@ -45,7 +45,7 @@ pub async fn follow<S: HttpService>(client: &Client<S>, database: &Database) -> 
     }
 }
 
-/// Goes on from where the copy is, until an error.
+/// Continues at the position of the copy, until an error.
 async fn follow_on<S: HttpService>(client: &Client<S>, database: &Database) -> Result<Infallible, Error> {
     let organization = check_access(client, database).await?;
     let position = match database.position()? {
@@ -90,7 +90,7 @@ async fn copy_all<S: HttpService>(
     for (entity, _) in COPIED {
         copy_list(client, database, entity).await?;
     }
-    // The lists are of different moments. The changes in between make one state of them.
+    // The lists are of different moments. The changes in between bring all of them to one state.
     let end = newest_position(client).await?;
     let mut query = ChangeQuery::default();
     (query.after, query.until) = (Some(start), Some(Moment::Position(end.clone())));
@@ -120,7 +120,8 @@ async fn newest_position<S: HttpService>(client: &Client<S>) -> Result<ChangePos
     Ok(client.changes(&newest).await?.next)
 }
 
-/// Applies a change to the copy. When the receiver of webhooks is far behind, it waits: the history has what follows.
+/// Applies a change to the copy. When the receiver of webhooks is far behind, it waits: the history keeps the
+/// following changes.
 async fn apply<S: HttpService>(
     change: &Change,
     client: &Client<S>,
@@ -137,7 +138,7 @@ fn is_copied(change: &Change) -> bool {
     COPIED.iter().any(|(entity, _)| *entity == change.entity)
 }
 
-/// Says now and then how far it is.
+/// Prints the progress at intervals.
 struct Progress {
     applied: i64,
     noted: Instant,

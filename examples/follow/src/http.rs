@@ -17,7 +17,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time between two parts of a response. A silent stream of changes sends a comment every 15 seconds.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
-/// An HTTP client that waits for nothing without a limit.
+/// An HTTP client with a time limit for each wait.
 pub type HttpClient =
     Timeout<ResponseBodyTimeout<legacy::Client<HttpsConnector<HttpConnector>, RequestBody>>>;
 

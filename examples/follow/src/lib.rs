@@ -7,9 +7,9 @@
 //!                                 └── POST ──► receiver
 //! ```
 //!
-//! * [`follow`](follow()) reads the lists and then the history. A transaction has the rows of a change together with its position, so that
-//!   a process that is killed goes on exactly where it was.
-//! * [`copied`] says which records are copied, and what a change makes of one.
+//! * [`follow`](follow()) reads the lists and then the history. A transaction has the rows of a change together with
+//!   its position, so that a killed process continues exactly at its position.
+//! * [`copied`] has the kinds of records that are copied, and their states after changes.
 //! * [`Database`] has the transactions.
 //! * [`Webhook`] posts the messages of the outbox in their order, each until the receiver has accepted it.
 //! * [`signature`] signs them, and verifies them at the receiver.
@@ -36,6 +36,6 @@ pub use self::webhook::Webhook;
 /// Prints a line for the person who runs the program.
 fn note(line: impl fmt::Display) {
     use std::io::Write;
-    // Without anyone who reads it, the work goes on.
+    // The work continues if standard error is closed.
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

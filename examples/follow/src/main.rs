@@ -50,7 +50,8 @@ async fn run(arguments: Arguments) -> Result<(), Error> {
             None => std::future::pending().await,
         }
     };
-    // Each of them waits between two transactions alone, so that none is interrupted.
+    // Each of them waits only between transactions, so that no transaction is
+    // interrupted.
     let failed: Result<Infallible, Error> = tokio::select! {
         outcome = follow(&client, &database) => outcome,
         outcome = deliver => outcome,

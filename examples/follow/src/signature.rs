@@ -1,7 +1,7 @@
 //! Signatures of webhooks, by the rules of [Standard Webhooks](https://www.standardwebhooks.com), which has libraries for many
 //! languages.
 //!
-//! A receiver takes the body as it came, before anything reads it as JSON, and calls [`Secret::verify`]:
+//! A receiver takes the body as received, before it parses it as JSON, and calls [`Secret::verify`]:
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -78,8 +78,8 @@ impl Secret {
         Signature { timestamp, signature: format!("{VERSION}{}", Base64::encode_string(&code)) }
     }
 
-    /// Verifies that the sender has the same secret, and that the message is not an old one. It takes the same time for each
-    /// signature of the right length, so that a valid one cannot be found step by step.
+    /// Verifies that the sender has the same secret, and that the message is not an old one. It takes the same time for
+    /// each signature of the right length, so that the time reveals nothing about a valid one.
     ///
     /// # Errors
     /// If the message must not be trusted.
@@ -98,7 +98,7 @@ impl Secret {
         if is_valid { Ok(()) } else { Err(VerifyError::Signature) }
     }
 
-    /// Computes the code of what is signed: the id, the time and the body, which dots separate.
+    /// Computes the code of the signed content: the id, the time and the body, separated by dots.
     fn code(&self, id: &str, timestamp: &str, body: &[u8]) -> Hmac<Sha256> {
         let mut code = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
         for part in [id.as_bytes(), b".", timestamp.as_bytes(), b".", body] {

@@ -12,13 +12,13 @@ use crate::database::{Database, Message};
 use crate::signature::{self, Secret};
 use crate::{Backoff, Error, HttpClient, note};
 
-/// The header that says what a message is about: `change` or `renewed`.
+/// The header with the kind of a message: `change` or `renewed`.
 const EVENT: &str = "toposcope-event";
 
 /// A receiver of changes.
 ///
-/// A message is posted until the receiver accepts it, and only then the next one: each comes at least once, and in the order of the
-/// history. A receiver leaves out a message whose `webhook-id` it has had.
+/// A message is posted until the receiver accepts it, and only then the next one: each arrives at least once, and in
+/// the order of the history. A receiver ignores a message whose `webhook-id` it has already received.
 pub struct Webhook {
     client: HttpClient,
     url: Uri,
@@ -93,13 +93,13 @@ impl Webhook {
     }
 }
 
-/// Why a receiver has not accepted a message.
+/// The reason why a receiver has not accepted a message.
 struct Refusal {
     reason: String,
     retry_after: Option<Duration>,
 }
 
-/// Returns an error with what caused it.
+/// Returns an error with its causes.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

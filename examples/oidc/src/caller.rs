@@ -1,4 +1,4 @@
-//! From a login at the provider to a caller of the inventory.
+//! The conversion of a login at the provider to a caller of the inventory.
 
 use openidconnect::core::CoreGenderClaim;
 use openidconnect::{AdditionalClaims, IdTokenClaims};

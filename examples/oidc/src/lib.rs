@@ -3,7 +3,7 @@
 //! | Path | |
 //! |---|---|
 //! | `GET /login/{tenant}` | sends the browser to the provider of the tenant |
-//! | `GET /login/{tenant}/callback` | where the provider sends the browser back: begins a session |
+//! | `GET /login/{tenant}/callback` | the redirect target of the provider: begins a session |
 //! | `POST /logout` | ends the session, and the user's open streams |
 //! | `/inventory/…` | the API, for users with a session |
 //!

@@ -63,7 +63,7 @@ pub struct Registration {
     pub redirect: RedirectUrl,
 }
 
-/// A login that has begun in a browser, which keeps this until the provider sends it back.
+/// A login that has begun in a browser. The browser stores it until the provider sends it back.
 pub(crate) struct PendingLogin {
     pub(crate) state: String,
     pub(crate) nonce: String,
@@ -83,7 +83,7 @@ impl Provider {
         Ok(Self { registration, http: http.build()?, discovered: Mutex::default() })
     }
 
-    /// Returns where to send the browser, and what the browser has to keep meanwhile.
+    /// Returns the address to which the browser is sent, and the pending login that it stores meanwhile.
     pub(crate) async fn begin(&self) -> Result<(url::Url, PendingLogin), LoginError> {
         let client = self.client().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();

@@ -1,4 +1,5 @@
-//! Applies a batch. It runs in a transaction that no other one writes beside, and that an error rolls back.
+//! Applies a batch. It runs in a transaction during which no other one writes, and which an error rolls
+//! back.
 
 use std::collections::{BTreeSet, HashSet};
 

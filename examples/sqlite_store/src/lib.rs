@@ -64,7 +64,8 @@ impl SqliteStore {
 
     /// Runs a transaction. If the work fails, and if the process dies before the end, nothing was written.
     ///
-    /// A deferred one reads, from one state. An immediate one writes, and none other writes from its begin to its end.
+    /// A deferred one reads, from one state. An immediate one writes, and no other one writes from its beginning to its
+    /// end.
     async fn transact<T: Send + 'static>(
         &self,
         behavior: TransactionBehavior,
@@ -233,7 +234,7 @@ fn name(row: &Row<'_>, index: usize) -> rusqlite::Result<Name> {
 
 fn connect(path: &Path) -> Outcome<Connection> {
     let connection = Connection::open(path)?;
-    // A transaction waits so long for one of another process.
+    // A transaction waits this long for a transaction of another process.
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(64);
     // With WAL, `synchronous = FULL` syncs each commit before it returns.
@@ -255,7 +256,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error of SQLite may pass, unless it says that the file is damaged.
+/// Converts an error. Errors of SQLite are temporary, unless they state that the file is damaged.
 fn as_store_error(error: Box<dyn Error + Send + Sync>) -> StoreError {
     error.downcast::<StoreError>().map(|error| *error).unwrap_or_else(|error| {
         let code = error.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);

@@ -149,7 +149,7 @@ impl Position {
         self.is_network_device() || matches!(self.device.place, Place::Hypervisor | Place::Storage)
     }
 
-    /// Adds the neighbor, and what it announces.
+    /// Adds the neighbor with its announcements.
     ///
     /// Telephones, cameras and the like announce themselves, but report nothing of their neighbor. Devices that were
     /// entered by hand do not announce anything.
@@ -172,7 +172,7 @@ impl Position {
         }
     }
 
-    /// Adds what a device announces that the inventory does not have.
+    /// Adds the announcements of a device that is not in the inventory.
     fn wired_to_stranger(self, entry: IfEntry, port: u64) -> IfEntry {
         let has_meeting_room = self.rack_of_site() % RACKS_OF_BLOCK == 1;
         let (name, remote) = match (self.device.place, port) {

@@ -14,7 +14,8 @@ const MAX_LINES: usize = 200;
 const MAX_DEPTH: usize = 4;
 
 impl Format {
-    /// Recognizes the format by the first bytes of the input; 16 KiB are enough. `None`: it is none of the formats.
+    /// Recognizes the format by the first bytes of the input; 16 KiB are enough. `None`: it has none of the
+    /// formats.
     ///
     /// ```
     /// use toposcope::discovery::Format;

@@ -179,7 +179,7 @@ fn declared(head: &[u8]) -> Result<Encoding, ParseErrorKind> {
     let mut quoted = value.split(|byte| matches!(byte, b'"' | b'\''));
     let name = quoted.nth(1).map(String::from_utf8_lossy).unwrap_or_default();
     match name.to_ascii_lowercase().as_str() {
-        // The bytes are none of UTF-16, so that a program has converted them and kept the declaration.
+        // The bytes are not UTF-16: a program has converted them and kept the declaration.
         "utf-8" | "utf8" | "us-ascii" | "ascii" | "" | "utf-16" | "utf16" | "utf-16le" | "utf-16be" => {
             Ok(Encoding::Utf8)
         }

@@ -34,7 +34,7 @@ pub enum ParseErrorKind {
     SeveralDevices(String),
     /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
-    /// The input is none of the formats, so that [`Format::Auto`](super::Format::Auto) cannot choose one.
+    /// The input has none of the formats, so that [`Format::Auto`](super::Format::Auto) cannot choose one.
     FormatUnknown,
     /// The input is text in an encoding that is not read. The text is the encoding's name.
     UnsupportedEncoding(String),

@@ -66,11 +66,11 @@ pub enum WarningCode {
     TextIgnored,
     /// A neighbor was seen on a local port of which it is not known which of the device's interfaces it is.
     LocalPortUnknown,
-    /// An entry of a forwarding database is behind a bridge port that is none of the device's interfaces.
+    /// An entry of a forwarding database is behind a bridge port that is not one of the device's interfaces.
     BridgePortUnknown,
-    /// A port of a VLAN is none of the device's interfaces.
+    /// A port of a VLAN is not one of the device's interfaces.
     VlanPortUnknown,
-    /// A row of a table of ports was left out, because the port is none of the device's interfaces.
+    /// A row of a table of ports was left out, because the port is not one of the device's interfaces.
     PortWithoutInterface,
     /// The default VLAN of a port was left out, because the port sends no frames of that VLAN without a tag.
     PortVlanNotUntagged,
@@ -89,7 +89,7 @@ pub enum WarningCode {
     /// A neighbor states no chassis id. It is kept, with the name of its port in place of the id, which identifies no
     /// device.
     ChassisIdMissing,
-    /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
+    /// A port announces an aggregate that is not one of the device's interfaces; the membership was ignored.
     AggregateUnknown,
     /// A neighbor by a protocol other than LLDP and CDP, or a port of one other than TCP and UDP, was skipped.
     ProtocolUnread,

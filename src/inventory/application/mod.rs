@@ -2,7 +2,8 @@
 //!
 //! [`Stored`] wraps an application's value as a record of a collection, so that the engine of all collections applies:
 //! rights, tenants, references, policy, revisions, cursors. A store keeps them under the application's kind. Kinds are
-//! noted for each organization (`kinds`), because deletions must find records of kinds that no program knows any more.
+//! noted for each organization (`kinds`), because deletions must find records of kinds that no program knows any
+//! longer.
 
 mod facets;
 mod handle;

@@ -134,7 +134,7 @@ impl HeldCredentials {
 }
 
 impl Inventory {
-    /// Drops credentials that are too old, and those of organizations that do not exist any more.
+    /// Drops credentials that are too old, and those of organizations that no longer exist.
     ///
     /// Another instance may have deleted the organization. A failure is logged: the next call tries again.
     pub(in crate::inventory) async fn drop_credentials(&self) {

@@ -92,7 +92,7 @@ impl Discovery {
     }
 }
 
-/// Users create and cancel discoveries; everything else is up to the daemons.
+/// Users create and cancel discoveries; daemons make all other changes.
 impl CollectionRecord for Discovery {
     type Id = DiscoveryId;
 

@@ -44,8 +44,8 @@ impl Daemons<'_> {
     /// Records that a daemon has started, with its version.
     ///
     /// A daemon that starts has lost its work. The work returns to the queue, for the same daemon, or fails with the
-    /// error `daemon_restarted` if it has been handed out three times. If the daemon was only cut off and goes on with
-    /// it, its next update takes the work back.
+    /// error `daemon_restarted` if it has been handed out three times. If the daemon was only disconnected and
+    /// continues with it, its next update takes the work back.
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.

@@ -76,10 +76,10 @@ impl Reconciliation<'_> {
     ///
     /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this
     /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
-    /// match is ambiguous and changes nothing. A device that no host matches is ignored if the report has nothing of it but
-    /// an id or a name, and tables about other devices: an ARP cache, a forwarding database, or VLANs of interfaces of
-    /// which only the names are known. Other hosts that the device matches are merged into its host if the device has
-    /// every identity of both, if they have nothing but addresses or the unique name of the device, or if nothing of both
+    /// match is ambiguous and changes nothing. A device that no host matches is ignored if the report has nothing of it
+    /// but an id or a name, and tables about other devices: an ARP cache, a forwarding database, or VLANs of interfaces
+    /// of which only the names are known. Other hosts that the device matches are merged into its host if the device
+    /// has every identity of both, if they have only addresses or the unique name of the device, or if no value of both
     /// differs. Warnings state each merge, and why a host with a common value is another device.
     ///
     /// Values and parts that users have changed or deleted stay as they are, and so does everything that users have set in

@@ -102,7 +102,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `KeyReused` if the key belongs to a request with another body; `RequestRunning` while the first request with the
-    /// key runs; `AccessDenied` if the caller cannot access the network of an answer any more.
+    /// key runs; `AccessDenied` if the caller can no longer access the network of an answer.
     pub(crate) async fn begin_keyed(
         &self,
         caller: &Caller,

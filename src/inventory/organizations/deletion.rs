@@ -106,7 +106,7 @@ impl Inventory {
         }
     }
 
-    /// Completes one deletion. A restoration that has been interrupted is given up; one that goes on is left alone.
+    /// Completes one deletion. It abandons an interrupted restoration, but not one in progress.
     async fn complete_organization_deletion(&self, tombstone: &Record) -> Result<(), Error> {
         if self.is_being_restored(tombstone) {
             return Ok(());

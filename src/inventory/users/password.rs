@@ -14,7 +14,7 @@ use crate::store::{Batch, Guard, Precondition};
 impl Users<'_> {
     /// Sets the password of the user with an e-mail address, in any case, and ends all of the user's sessions.
     ///
-    /// For administrators of the store, when the user cannot log in any more.
+    /// For administrators of the store, when the user can no longer log in.
     ///
     /// ```
     /// # use toposcope::inventory::Bootstrap;

@@ -73,7 +73,7 @@ impl Api {
     /// whose requests have begun and are not answered yet. If the store is shared, other instances follow within a second. Other
     /// APIs over one store that is not shared do not: revoke the user on each.
     ///
-    /// Requests that begin afterwards are answered, so do not set callers of the user any more before you call this. The user
+    /// Requests that begin afterwards are answered, so stop setting callers of the user before you call this. The user
     /// is revoked in all organizations, and however the responses were authenticated.
     ///
     /// ```

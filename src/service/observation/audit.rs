@@ -50,7 +50,7 @@ impl Audit {
     }
 }
 
-/// Requests without a sender that have changed nothing have no line: anybody may send them.
+/// Requests without a sender and without changes have no line: any client may send them.
 impl Drop for Audit {
     fn drop(&mut self) {
         let Self { served, id, changed, outcome } = self;

@@ -69,7 +69,7 @@ impl<'r> Observation<'r> {
         }
     }
 
-    /// Ends with the head of the response, at a monotonic time. The span goes on until its body has ended.
+    /// Ends with the head of the response, at a monotonic time. The span continues until its body has ended.
     pub(super) fn end(mut self, response: &mut Response<ResponseBody>, now: Duration) {
         let status = response.status();
         self.requests.count(self.route, status, now.saturating_sub(self.begun_at));

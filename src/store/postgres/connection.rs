@@ -170,7 +170,7 @@ impl ServerConnection {
         self.is_idle
     }
 
-    /// Waits until the connection must not be used any more, because another server is in use.
+    /// Waits until the connection must no longer be used, because another server is in use.
     pub(super) fn replaced(&self) -> impl Future<Output = ()> + use<> {
         let (mut current, own, purpose) = (self.connector.servers.epoch(), self.epoch, self.purpose);
         async move {
@@ -208,8 +208,8 @@ impl ServerConnection {
     /// Runs statements that are sent at once, and returns the result of each.
     ///
     /// # Errors
-    /// `Unavailable` when the answers do not arrive in time, or the server is not used any more. The statements may
-    /// take effect later then.
+    /// `Unavailable` when the answers do not arrive in time, or the server is no longer used. The statements may take
+    /// effect later then.
     pub(super) async fn run(
         &mut self,
         steps: Vec<Step<'_>>,

@@ -220,7 +220,7 @@ pub(super) fn timed_out() -> StoreError {
     StoreError::unavailable("the database does not answer in time")
 }
 
-/// Returns the error of a statement whose server is not used any more.
+/// Returns the error of a statement whose server is no longer used.
 pub(super) fn replaced() -> StoreError {
     StoreError::unavailable("the database does not answer in time, or another server has replaced it")
 }

@@ -103,8 +103,8 @@ impl Shared {
                 let is_contradicted =
                     rows.first().is_none_or(|first| first.number == from.number && first.nonce != from.nonce);
                 let shared = Arc::clone(self);
-                // It goes on without its callers, because loading takes longer than they wait. Those that come meanwhile
-                // need no load of their own.
+                // It continues without its callers, because loading takes longer than they wait. Those that come
+                // meanwhile need no load of their own.
                 let loading = self
                     .reloads
                     .run(|| async move { shared.load_again(from, is_contradicted).await.map_err(Arc::new) });

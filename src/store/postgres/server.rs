@@ -150,7 +150,7 @@ impl View {
         if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
     }
 
-    /// Returns whether the server in use reports its timeline, so that no earlier one is used any more.
+    /// Returns whether the server in use reports its timeline, so that no earlier one is used.
     pub(super) fn tells_timeline(&self) -> bool {
         self.server.as_ref().is_some_and(|server| server.timeline().is_some())
     }
@@ -176,7 +176,7 @@ impl View {
         self.newest.zip(server.history).is_some_and(|(newest, found)| found.continues(newest))
     }
 
-    /// Orders servers: whether they accept writes, the timeline, and at last the server that was used.
+    /// Orders servers: first whether they accept writes, then the timeline, and finally the server that was used.
     pub(super) fn rank(&self, server: &Server) -> (bool, Option<u32>, bool) {
         let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
         (server.is_writable, server.timeline(), is_last)

@@ -5,8 +5,8 @@
 //!
 //! Each server is asked for its identity on a connection that is kept: most servers are standbys, and a promotion
 //! leaves their connections open. But an address may lead to another server by now, as that of a proxy or a Kubernetes
-//! service does, while the old one goes on answering on the connections that it has. So another connection is made from
-//! time to time, beside the one that is kept, and replaces it once the server has answered on it.
+//! service does, while the old one keeps answering on its connections. So another connection is made from time to time,
+//! beside the one that is kept, and replaces it once the server has answered on it.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::{Pin, pin};

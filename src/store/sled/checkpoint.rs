@@ -167,7 +167,7 @@ impl PendingDeletes {
         self.0.iter().any(|(readers, _)| readers.strong_count() > 0)
     }
 
-    /// Takes the bodies that no reader can read any more.
+    /// Takes the bodies that no reader can still read.
     fn take_removable(&mut self) -> HashSet<BodyRef> {
         let mut removable = HashSet::new();
         while self.0.front().is_some_and(|(readers, _)| readers.strong_count() == 0) {

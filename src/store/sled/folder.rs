@@ -253,7 +253,7 @@ fn check_ownership(path: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Checks that the folder has nothing but the file `lock`.
+/// Checks that the folder has only the file `lock`.
 fn check_empty(path: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(path).map_err(|error| unusable(path, error))? {
         if entry.map_err(|error| unusable(path, error))?.file_name() != "lock" {

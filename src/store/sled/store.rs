@@ -204,9 +204,9 @@ impl SledStore {
     /// Repairs a damaged folder, so that it can be opened again.
     ///
     /// Use it when [`open`](Self::open) fails with `Corrupt`. Data that is damaged in one copy is restored from the
-    /// other; if either copy is intact, every record is restored. The previous contents of the folder `records` stay
-    /// in `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it. If only the file
-    /// `format` or `acknowledged` is damaged, it is written again, and nothing else is changed.
+    /// other; if either copy is intact, every record is restored. The previous contents of the folder `records` stay in
+    /// `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it. If only the file
+    /// `format` or `acknowledged` is damaged, only this file is written again.
     ///
     /// Dropping the future stops the repair, unless it has reached its last step. The folder's data is unchanged
     /// then, and the repair can be run again.

@@ -55,7 +55,7 @@ impl Link {
         self.vlans.iter().flatten().any(|range| range.contains(vlan))
     }
 
-    /// Returns whether no device makes a claim that supports the link any more.
+    /// Returns whether no device still makes a claim that supports the link.
     pub(in crate::topology) fn is_gone(&self) -> bool {
         is_stale(self.evidence.iter())
     }

@@ -15,7 +15,7 @@ use crate::requests::tenant::collection_of;
 
 /// The size of the largest body, except for endpoints that take more or less.
 const BODY: usize = 1024 * 1024;
-/// The size of the largest body of an endpoint that anybody may use.
+/// The size of the largest body of an endpoint without a credential.
 const PUBLIC_BODY: usize = 16 * 1024;
 /// The length of the pieces in which bodies arrive.
 const PIECE: usize = 16 * 1024;

@@ -1,4 +1,4 @@
-//! Work that goes on: after a restart of the daemon or the server, with a rotated key, and without any progress.
+//! Interrupted work: after a restart of the daemon or the server, with a rotated key, and without any progress.
 
 use toposcope::model::DaemonId;
 
@@ -56,7 +56,7 @@ fn daemon_that_registers_again_in_a_scan_gets_the_scan_again() {
 #[test]
 fn daemon_that_was_only_cut_off_goes_on_with_its_scan() {
     run_with(Scene::scanning, async |(scene, scan)| {
-        // A daemon that finds its server again announces itself, and scans all the while.
+        // A daemon that finds its server again announces itself, and keeps scanning meanwhile.
         scene.start(DAEMON).await;
         assert_eq!(scene.ask(DAEMON, json!({"ready_for_work": false})).await, json!([null, false]));
         scene.report(DAEMON, &scan, "Scanning").await;

@@ -215,7 +215,7 @@ async fn run(seed: u64, steps: usize) -> Reached {
         home.learn(route, &request.sent(), &expected);
         earlier.remember(route, &request, &expected);
         reached.extend(outcomes(route, &expected));
-        // The view of a share is for everyone, and a share of the other organization exists only on one side.
+        // All clients may view a share, and a share of the other organization exists only on one side.
         if !(is_public(route) && expected.status == 404) {
             tags.compare(expected, &given);
         }

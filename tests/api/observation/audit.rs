@@ -166,7 +166,7 @@ fn change_of_which_nobody_knows_whether_it_was_made_is_logged_as_possible() {
     });
 }
 
-/// In memory, where the store goes on at each poll.
+/// In memory, where the store makes progress at each poll.
 #[tokio::test]
 async fn request_that_is_dropped_is_logged() {
     let fixture = Fixture::new().await;

@@ -88,7 +88,7 @@ impl Author<'_> {
         }
     }
 
-    /// Returns a request that has nothing but the key of a daemon.
+    /// Returns a request with only the key of a daemon.
     pub(super) fn daemon_credentials(&mut self) -> ApiRequest {
         let mut request = ApiRequest::new("GET", "");
         let key = self.random.choice(&self.own.daemon_keys);
@@ -96,7 +96,7 @@ impl Author<'_> {
         request
     }
 
-    /// Returns a request that has nothing but credentials.
+    /// Returns a request with only credentials.
     pub(crate) fn credentials(&mut self) -> ApiRequest {
         let mut request = ApiRequest::new("GET", "");
         match self.random.usize(..100) {

@@ -76,7 +76,7 @@ impl Author<'_> {
             ],
             "login" => vec![("email", json!(self.random.choose(&self.own.emails))), ("password", password())],
             "password change" => vec![("current_password", password()), ("new_password", password())],
-            // Positions are those of other tests: here, each is one of no organization.
+            // Other tests cover positions: here, none belongs to an organization.
             "reversion" => vec![("position", self.name())],
             "referral" => vec![("referral_source", self.name())],
             "registration" => vec![

@@ -1,4 +1,4 @@
-//! Every endpoint of the contract: who may use it and what its requests contain.
+//! Every endpoint of the contract, with its access and the contents of its requests.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -202,7 +202,7 @@ enum Credential {
 }
 
 impl Generator<'_> {
-    /// Returns a request that has nothing but credentials, valid or not.
+    /// Returns a request with only credentials, valid or not.
     pub(crate) fn any_credentials(&mut self) -> ApiRequest {
         let is_careful = std::mem::take(&mut self.is_careful);
         let request = self.credentials();
@@ -210,7 +210,7 @@ impl Generator<'_> {
         request
     }
 
-    /// Returns a request that has nothing but credentials, mostly valid ones.
+    /// Returns a request with only credentials, mostly valid ones.
     pub(super) fn credentials(&mut self) -> ApiRequest {
         loop {
             if self.is_malformed(12) {

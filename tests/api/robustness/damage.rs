@@ -62,7 +62,7 @@ pub(super) trait Source {
     /// Returns the id of any record, or one that is likely to be special.
     fn any_id(&mut self) -> Uuid;
 
-    /// Returns a request that has nothing but credentials, valid or not.
+    /// Returns a request with only credentials, valid or not.
     fn any_credentials(&mut self) -> ApiRequest;
 }
 

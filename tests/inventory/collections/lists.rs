@@ -213,7 +213,7 @@ fn cursor_that_names_a_host_reveals_nothing_of_hosts_outside_of_the_list() {
         fixture.delete(id(1)).await.unwrap();
         let missing = refusal(fixture.inventory.hosts().list(&viewer, &query).await);
         assert_eq!((hidden, missing.clone()), (missing, invalid("cursor", Problem::InvalidFormat)));
-        // A list that the caller may see goes on.
+        // A list that the caller may see continues.
         query.cursor = None;
         query.cursor = fixture.inventory.hosts().list(&viewer, &query).await.unwrap().next;
         assert_eq!(fixture.inventory.hosts().list(&viewer, &query).await.unwrap().documents.len(), 1);

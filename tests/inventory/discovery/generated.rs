@@ -129,7 +129,7 @@ fn client_address(number: u8) -> IpAddr {
     [198, 51, 100, number].into()
 }
 
-/// Returns what a scan from behind a router finds of a client.
+/// Returns a client as a scan from behind a router finds it.
 fn routed_scan(number: u8) -> Device {
     let mut device = Device::default();
     device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(client_address(number))]));
@@ -138,7 +138,7 @@ fn routed_scan(number: u8) -> Device {
     device
 }
 
-/// Returns what a scan on the link of a client finds: another address, with the MAC address.
+/// Returns a client as a scan on its link finds it: another address, with the MAC address.
 fn local_scan(number: u8) -> Device {
     let mut device = Device::default();
     let mut row = AddressRow::new([0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(number)].into());

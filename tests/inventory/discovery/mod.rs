@@ -1,4 +1,4 @@
-//! Discovery into a store: what hosts, states and claims it leaves there.
+//! Discovery into a store: the hosts, states and claims that it stores.
 
 mod age;
 mod canonical;

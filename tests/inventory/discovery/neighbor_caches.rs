@@ -20,7 +20,8 @@ const VIRTUAL_MAC: MacAddress = MacAddress::new([0x00, 0x00, 0x5e, 0x00, 0x01, 0
 const ADDRESS: &str = "198.51.100.7";
 const OTHER_ADDRESS: &str = "198.51.100.8";
 
-/// Returns what a scan finds at an address: an open port, and the MAC address if it is on the scanner's link.
+/// Returns a device as a scan of an address finds it: with an open port, and a MAC address if it is on the scanner's
+/// link.
 fn scanned(address: &str, mac: Option<MacAddress>) -> Device {
     let mut device = Device::default();
     let mut row = AddressRow::new(address.parse().unwrap());

@@ -25,7 +25,7 @@ fn split_of(host: &Host) -> HostSplit {
     split
 }
 
-/// Removes what a consolidation and a split change in any case.
+/// Removes the values that a consolidation and a split always change.
 fn comparable(mut host: Host) -> Host {
     let epoch = Timestamp::UNIX_EPOCH;
     (host.id, host.updated_at, host.created_at) = (HostId::nil(), epoch, epoch);

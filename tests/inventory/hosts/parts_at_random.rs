@@ -1,4 +1,4 @@
-//! Random changes of parts, compared with a model that knows nothing but the rules.
+//! Random changes of parts, compared with a model that has only the rules.
 
 use fastrand::Rng;
 use toposcope::access::{Caller, Clock};

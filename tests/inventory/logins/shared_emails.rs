@@ -332,7 +332,7 @@ async fn work_of_failed_login(
     let hashes = inventory.figures().logins.hashes.waits.count();
     let refused = inventory.log_in_to(None, organization, ANN, "wrong password".to_owned()).await;
     assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
-    // The choice of decoys, now and then, depends on the time alone.
+    // The choice of decoys, which varies over time, depends on the time alone.
     let made: Vec<_> = probe.take_passed().into_iter().filter(|call| call.name != "list password").collect();
     // A store reads the bodies of one call together.
     assert!(made.iter().all(|call| call.bodies <= 1), "{made:?}");

@@ -20,7 +20,7 @@ use crate::support::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Rack {
     name: String,
-    /// An organization of the application. It is none of the inventory.
+    /// An organization of the application, which is not one of the inventory.
     organization_id: String,
 }
 

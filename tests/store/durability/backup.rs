@@ -98,7 +98,7 @@ async fn assert_one_moment(folder: &Path) -> u64 {
     let found: BTreeMap<_, _> =
         found.into_iter().map(|(key, entry)| (key, (entry.facets, entry.record.body.to_vec()))).collect();
     assert!(found == notes_after(clock), "not the notes after commit {clock}: {:?}", found.keys());
-    // The backup goes on where the store was.
+    // The backup continues at the state of the store.
     assert_eq!(commit_next(&store).await, Some(clock + 1));
     assert!(version(&store).await > newest);
     store.close().await.unwrap();

@@ -1,4 +1,4 @@
-//! The SQL of the store keeps to what distributed databases understand too.
+//! The SQL of the store uses only the subset that distributed databases understand, too.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -167,7 +167,7 @@ fn containers_change_nothing_about_what_is_near_a_focus() {
         assert_eq!(labels(&grouped), labels(&plain), "depth {depth}");
         assert_eq!(plain.nodes.len(), count, "depth {depth}");
     }
-    // Around a container is what it contains.
+    // The surroundings of a container are its contents.
     let whole = network.graph_with(&options);
     options.focus = whole.nodes.iter().find(|node| node.label == "North").map(|node| node.id);
     options.depth = 1;

@@ -124,7 +124,7 @@ impl Fixture {
     }
 }
 
-/// Calls a function with what the claims of devices result in.
+/// Calls a function with the input of a graph that follows from the claims of devices.
 pub(crate) fn with_devices<T>(
     devices: &[Device],
     options: &GraphOptions,

@@ -25,7 +25,7 @@ fn pinned_shapes_stay_at_their_pins() {
         }
         let arrangement = arrange(&fixture.diagram);
         for (shape, pin) in pins {
-            // Containers grow around what is pinned outside of them.
+            // Containers grow around shapes that are pinned outside of them.
             if !fixture.diagram.shapes.iter().any(|inner| inner.parent == Some(shape)) {
                 assert_eq!(corner(&arrangement.shapes[shape]), pin);
             }

@@ -202,7 +202,7 @@ fn both_cables_of_an_active_backup_bond_are_drawn() {
     );
 }
 
-/// Returns two bridges with bonds that nothing but the address of the bond reports. Routers are behind the second one.
+/// Returns two bridges with bonds that only the address of the bond reveals. Routers are behind the second one.
 fn bonded_bridges(name: &str) -> [Node; 4] {
     let bridge = |number: u8, other: u8, learned: &[(i64, u8)]| {
         let bridge = with_aggregate(node(number, 6), name, Some(6)).change(|host| {

@@ -3,9 +3,6 @@
 //! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate. Each lab has
 //! `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds. The walks are imported into an
 //! inventory, and the links follow from its hosts and claims.
-//!
-//! Each lab has `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds. They are imported into
-//! an inventory, and the links follow from its hosts and claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

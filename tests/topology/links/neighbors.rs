@@ -193,7 +193,7 @@ fn designated_bridge_of_a_port_is_a_link() {
 
 #[test]
 fn designated_bridge_that_is_the_device_itself_is_left_out() {
-    // The device's own address as a bridge is none of its known ones.
+    // The device's own address as a bridge is not one of its known ones.
     assert_eq!(described(&[node(1, 4).stp(&[(1, 77, 1), (2, 77, 2)])]), [""; 0]);
 }
 

@@ -86,7 +86,7 @@ fn claims_of_equal_rank_for_one_port_conflict() {
 
 #[test]
 fn ends_that_name_different_ports_conflict() {
-    // Something else is on the other port, so that these are no different numbers of one port.
+    // Another neighbor is on the other port, so these are not two numbers of one port.
     let nodes = [node(1, 4).lldp(&[(1, 2, 1), (2, 9, 1)]), node(2, 4).lldp(&[(1, 1, 2)])];
     assert_eq!(
         described(&nodes),

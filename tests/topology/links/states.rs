@@ -1,4 +1,4 @@
-//! The states of links, and what their ports say of VLANs and the spanning tree.
+//! The states of links, and the VLANs and the spanning tree at their ports.
 
 use toposcope::discovery::report::{StpRow, StpState};
 use toposcope::inventory::ClaimRows;

@@ -194,7 +194,7 @@ fn port(port: Option<&PortRef>) -> String {
     port.map(|port| format!(" {}", port.name)).unwrap_or_default()
 }
 
-/// Returns everything that links consist of, to compare two of them.
+/// Returns all contents of links as text, to compare two of them.
 pub(crate) fn whole(links: &Links) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("links", format!("{:#?}", links.links().collect::<Vec<_>>())),

@@ -1,4 +1,4 @@
-//! Themes: what they change, and what is refused.
+//! Themes: their effects, and refusals.
 
 use toposcope::model::{HostRole, ShareId, ShareMetadata, ShareOptions, TopologyView};
 use toposcope::topology::graph::{Graph, Positions, lay_out};

@@ -148,7 +148,7 @@ impl Coverage {
     /// Notes the protocols whose neighbors the walk asked for. They are those by which the device states its own
     /// identity.
     ///
-    /// A walk of nothing but the device's own data did not ask for neighbors.
+    /// A walk of only the device's own data did not ask for neighbors.
     pub(super) fn note_identities(&mut self, by_lldp: bool, by_cdp: bool) {
         if by_lldp && self.is_beyond_lldp {
             self.answered.insert(TableKind::Lldp);

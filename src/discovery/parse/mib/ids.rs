@@ -49,7 +49,7 @@ fn form(bytes: &[u8]) -> Option<Form> {
     if is_blank(bytes) {
         return None;
     }
-    // Names of six characters have none but those of host names.
+    // Names of six characters have only characters of host names.
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./".contains(byte);
     if bytes.len() == 6 && !bytes.iter().all(is_name) {
         return Some(Form::MacAddress);

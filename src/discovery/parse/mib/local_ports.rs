@@ -75,7 +75,7 @@ impl LocalPort {
         [id.filter(|id| !is_number(id)), self.description(), id]
     }
 
-    /// Returns whether nothing but the number of the port is known.
+    /// Returns whether only the number of the port is known.
     const fn is_bare(&self) -> bool {
         self.raw_id.is_none()
             && self.description.is_none()

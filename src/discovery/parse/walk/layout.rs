@@ -238,7 +238,7 @@ pub(super) fn message(line: &[u8]) -> Option<Message> {
     let known =
         MESSAGES.iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, message)| *message);
     if let Some(message) = known {
-        // A word that goes on is another one.
+        // A longer word is another one.
         let is_word = message == Message::Failure && line.starts_with(b"Timeout");
         let next = line.get(b"Timeout".len()).map_or(0, |byte| *byte);
         return Some(message).filter(|_| !is_word || !next.is_ascii_alphanumeric());

@@ -108,12 +108,12 @@ impl<'h> Compared<'h> {
         self.host.source != Source::Manual
     }
 
-    /// Returns whether discovery knows nothing but names of the host.
+    /// Returns whether discovery knows only names of the host.
     pub(super) fn is_bare(&self) -> bool {
         self.is_discovered() && self.traits.has_only_names() && self.traits.macs.is_empty()
     }
 
-    /// Returns whether discovery knows nothing but addresses and names of the host.
+    /// Returns whether discovery knows only addresses and names of the host.
     pub(super) fn is_weak(&self) -> bool {
         let is_weak = |identity: &Identity| {
             identity.kind() > IdentityKind::Mac || self.traits.cached.contains_key(identity)

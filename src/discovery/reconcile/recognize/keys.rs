@@ -61,7 +61,7 @@ fn by_name<'c, 'h>(device: &Traits, hosts: &'c [Compared<'h>]) -> Matches<'c, 'h
     let by_name = named(IdentityKind::Name, device, hosts);
     let mut decided =
         if by_name.is_empty() { named(IdentityKind::ShortName, device, hosts) } else { by_name };
-    // A host that has nothing but the name is a part of the only other host that has it.
+    // A host with only the name is a part of the only other host that has it.
     if decided.iter().filter(|one| !one.is_bare()).count() == 1 {
         decided.retain(|one| !one.is_bare());
     }
@@ -144,7 +144,7 @@ pub(super) fn join<'c, 'h>(
 /// Returns whether two hosts that the device matches become one.
 ///
 /// The device has all identities of both; or nothing of them differs, so that each would have been recognized as the
-/// other after this report; or the other host has nothing but addresses that the device has.
+/// other after this report; or the other host has only addresses that the device has.
 pub(super) fn may_join(own: &Compared<'_>, other: &Compared<'_>, is_decided: bool, device: &Traits) -> bool {
     if !own.is_mergeable() || !other.is_mergeable() || other.contradicts(MatchedBy::Name, device) {
         return false;

@@ -64,7 +64,7 @@ pub enum Recognition {
         /// Other hosts that are the same device, to be merged into the host.
         merged: Vec<HostId>,
     },
-    /// The device is none of the hosts.
+    /// The device matches none of the hosts.
     New,
     /// The device may be any of several hosts.
     Ambiguous {
@@ -125,7 +125,7 @@ pub struct Context<'c> {
 /// kind of value that could differ.
 ///
 /// Other hosts that the device matches are merged into its host: if the device has every identity of both; if they have
-/// nothing but addresses or a unique name of the device; or if nothing of both hosts differs.
+/// only addresses or a unique name of the device; or if no value of both hosts differs.
 #[must_use]
 pub fn recognize_with_notes<H: Borrow<Host>>(
     device: &Device,

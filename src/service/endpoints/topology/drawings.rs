@@ -76,7 +76,7 @@ impl<T: Clone + Send + Sync> Drawings<T> {
         if let Some(drawing) = running.get(tag).and_then(Weak::upgrade) {
             return drawing;
         }
-        // Requests may be dropped at any time, so that nothing else removes the drawings that have ended.
+        // Requests may be dropped at any time, so they do not remove their drawings themselves.
         running.retain(|_, drawing| drawing.strong_count() > 0);
         let drawing = Arc::default();
         running.insert(tag.clone(), Arc::downgrade(&drawing));

@@ -99,7 +99,7 @@ pub(crate) enum Finished {
     Cached(Evicted),
     /// More changes than one slice can apply are left.
     Unfinished(Built),
-    /// The organization lost its last record meanwhile, so there is no list any more.
+    /// The organization lost its last record meanwhile, so the list no longer exists.
     Abandoned,
 }
 

@@ -73,7 +73,7 @@ impl Index {
         }
         // The numbers of deleted rows are given to new ones in any order, but postings are inserted by row.
         new.sort_unstable();
-        // A batch writes each record once, so nothing else of it concerns the new rows.
+        // A batch writes each record once, so no other write of it concerns the new rows.
         self.insert_rows(&new);
         self.bound_emptied();
         replaced
@@ -158,7 +158,7 @@ impl Index {
         }
     }
 
-    /// Inserts a new row, which `rows` contains already, into everything else.
+    /// Inserts a new row, which `rows` contains already, into all other structures.
     pub(super) fn insert_row(&mut self, id: RowId) {
         let table = self.rows.get(id).and_then(|row| self.tables.get(&row.table));
         let slots = table.asserted().map_or(0, KindTable::slots);

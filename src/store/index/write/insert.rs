@@ -28,7 +28,7 @@ const MIN_DIVIDED_ROWS: usize = 64;
 type Tables = BTreeMap<NameId, KindTable>;
 
 impl Index {
-    /// Inserts new rows, which `rows` contains already, into everything else.
+    /// Inserts new rows, which `rows` contains already, into all other structures.
     pub(super) fn insert_rows(&mut self, new: &[RowId]) {
         if new.len() < MIN_DIVIDED_ROWS {
             new.iter().for_each(|id| self.insert_row(*id));

@@ -99,7 +99,7 @@ impl Committer {
         }
     }
 
-    /// Returns whether a position is not in the log any more. The replica then has the state of the present log.
+    /// Returns whether a position is no longer in the log. The replica then has the state of the present log.
     async fn has_another_log(&self, from: LogPosition) -> Result<bool, StoreError> {
         self.shared.probe_until(self.deadline).await?;
         Ok(self.shared.replica.read()?.position.load != from.load)
@@ -115,7 +115,7 @@ impl Committer {
         Ok(tells_timeline && is_other)
     }
 
-    /// Returns the connection for commits, or another one if it does not work any more.
+    /// Returns the connection for commits, or another one if it no longer works.
     async fn connect(&mut self) -> Result<ServerConnection, Fault> {
         if let Some(mut connection) = self.connection.take()
             && connection.is_alive().await

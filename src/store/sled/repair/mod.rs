@@ -46,8 +46,8 @@ pub struct Repair {
     pub is_behind: bool,
     /// Names of the small files beside the records that were damaged and were written again.
     ///
-    /// If only they were damaged, nothing else was changed. If `acknowledged` was damaged, `is_behind` is true, because
-    /// no other file shows whether the last commits are missing.
+    /// If only they were damaged, no other file was changed. If `acknowledged` was damaged, `is_behind` is true,
+    /// because no other file shows whether the last commits are missing.
     pub rewritten_files: Vec<&'static str>,
 }
 

@@ -328,7 +328,7 @@ impl<'r> TreeWriter<'r> {
         self.batch.remove_pending_delete(body_ref);
     }
 
-    /// Deletes a body that no reader can read any more.
+    /// Deletes a body that no reader can still read.
     pub(crate) fn remove_body(&mut self, body_ref: BodyRef) -> Result<(), StoreError> {
         for part in body_ref.parts() {
             self.batch.remove_body_part(body_ref, part);

@@ -5,7 +5,7 @@ use crate::topology::layout::containers::{GAP, LAYER_GAP, Level};
 use crate::topology::layout::geometry::{Point, Size};
 use crate::topology::layout::packing::misproportion;
 
-/// Number of nodes from which on a path is a chain. Ends that hang at it count only if nothing else does.
+/// Number of nodes from which on a path is a chain. Leaves at its ends count only if it has no others.
 const MIN_CHAIN: usize = 5;
 /// How much worse the proportions of a single row may be than those of several.
 const ONE_ROW: f64 = 2.5;

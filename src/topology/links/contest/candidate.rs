@@ -65,7 +65,7 @@ pub(in crate::topology::links) struct LinkCandidate {
     pub(in crate::topology::links) announced: [Option<NonZeroU32>; 2],
     pub(in crate::topology::links) rule: Rule,
     pub(in crate::topology::links) claims: Vec<Claimed>,
-    /// Whether the latest reports do not show the link any more.
+    /// Whether the latest reports no longer show the link.
     pub(in crate::topology::links) is_stale: bool,
     /// Whether other devices are on the port as well, behind a switch that announces nothing.
     pub(in crate::topology::links) is_crowded: bool,

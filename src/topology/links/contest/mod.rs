@@ -25,7 +25,7 @@ pub(super) struct JoinedCandidates<'c> {
     pub(super) rule: Rule,
     pub(super) claims: Vec<&'c Claimed>,
     pub(super) rejected: Vec<RejectedClaim>,
-    /// Whether the latest reports do not show the link any more.
+    /// Whether the latest reports no longer show the link.
     pub(super) is_stale: bool,
     pub(super) is_crowded: bool,
     pub(super) is_conflicting: bool,

@@ -29,7 +29,7 @@ pub(in crate::topology::links) struct Sighting {
     pub(in crate::topology::links) remote: RemotePort,
     pub(in crate::topology::links) about: About,
     pub(in crate::topology::links) last_seen: Option<Timestamp>,
-    /// Since when the device does not name the neighbor any more; `None` while it does.
+    /// The time since which the device no longer names the neighbor; `None` while it does.
     pub(in crate::topology::links) missing: Option<Box<Missing>>,
 }
 

@@ -143,7 +143,7 @@ fn stp_designated(between: &mut MutualClaims) -> Vec<LinkCandidate> {
 }
 
 /// Returns whether one device alone claims a link, and the port at the other end has seen another neighbor since. That
-/// neighbor is missing as well, so that nothing else contradicts the older claim.
+/// neighbor is missing as well, so that no other claim contradicts the older one.
 pub(in crate::topology::links) fn is_superseded(candidate: &LinkCandidate, devices: &Devices) -> bool {
     if !matches!(candidate.rule, Rule::OneSidedLldp | Rule::OneSidedCdp) {
         return false;
@@ -233,7 +233,7 @@ pub(super) struct Agreement {
 impl StatementPair {
     /// Removes the claims that agree, and returns the links that they mean.
     ///
-    /// Claims that agree on both ports come first, then claims that agree on one, and at last claims where each device
+    /// Claims that agree on both ports come first, then claims that agree on one, and finally claims where each device
     /// names the other once. Claims that remain on both sides without a port at the other end are one link between the
     /// devices.
     pub(super) fn take_agreements(&mut self) -> Vec<Agreement> {

@@ -43,8 +43,8 @@ text_enum! {
 
 /// The colors, the fonts and the icons of pictures and pages.
 ///
-/// The default is the theme of the crate. A theme of the host application replaces parts of it; [`ThemeBuilder`] checks them, so
-/// that text stays readable and nothing but a path becomes an icon. Copies share their content.
+/// The default is the theme of the crate. A theme of the host application replaces parts of it; [`ThemeBuilder`] checks
+/// them, so that text stays readable and only a path becomes an icon. Copies share their content.
 ///
 /// ```
 /// use toposcope::model::HostRole;

@@ -42,9 +42,7 @@ impl Ledger {
 
 /// Commits the next step of a writer. It retries while other writers change the ledger first.
 ///
-/// It asserts that they did: after a conflict the ledger must have another version than before.
-///
-/// Asserts that they did: after a conflict the ledger must have another version than before.
+/// After a conflict, it asserts that the ledger has another version than before.
 pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), StoreError> {
     let (changes, in_ledger) = match writer.next_step() {
         Step::Purge(now) => {

@@ -59,7 +59,8 @@ async fn killed_instance_loses_nothing_that_it_has_acknowledged() {
             instances.await_service(&connection).await;
         };
         instances.run_during(run).await;
-        // Until then the server may complete what the instance has sent.
+        // Until then the server may complete statements that the
+        // instance has sent.
         let left = format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{NAME}'");
         cluster.await_answer(&left, "0");
         instances.verify().await;

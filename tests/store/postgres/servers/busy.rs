@@ -61,8 +61,8 @@ fn builder(connection: &str) -> PostgresStoreBuilder {
     PostgresStore::builder(connection).statement_timeout(Duration::from_secs(1))
 }
 
-/// Makes reads wait for a lock. Asserts that they end by the timeout of their statement, and not because the server is given
-/// up, and that the instance goes on with the connections that it has.
+/// Makes reads wait for a lock. Asserts that they end by the timeout of their statement, and not because the server is
+/// given up, and that the instance continues with its connections.
 async fn assert_not_given_up(instance: &Instance, locker: &Client) {
     locker.batch_execute("BEGIN; LOCK TABLE topo_log IN ACCESS EXCLUSIVE MODE").await.unwrap();
     for _ in 0..2 {

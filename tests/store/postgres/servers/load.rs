@@ -1,4 +1,4 @@
-//! Calls to an instance, each of whose answers is compared with what the instance has answered before.
+//! Calls to an instance, each of whose answers is compared with the earlier answers of the instance.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,8 +40,8 @@ impl Instance {
         Arc::new(Self { store, own, known, begun: Mutex::default(), calls: AtomicU64::new(0) })
     }
 
-    /// An instance that may answer nothing older than this one has answered, and the other way around. Such instances need
-    /// a standby without whose confirmation the primary acknowledges nothing.
+    /// An instance whose answers must not be older than those of this one, and the other way around. Such instances
+    /// need a standby that confirms each commit before the primary acknowledges it.
     pub(super) fn beside(&self, store: PostgresStore, own: usize) -> Arc<Self> {
         let known = Arc::clone(&self.known);
         Arc::new(Self { store, own, known, begun: Mutex::default(), calls: AtomicU64::new(0) })
@@ -131,7 +131,7 @@ impl Instance {
         self.known.iter().map(|number| number.load(Ordering::SeqCst)).collect()
     }
 
-    /// Asserts that an answer has nothing older than what was known before the call.
+    /// Asserts that an answer has no record older than those known before the call.
     fn check<'r>(&self, before: &[u64], records: impl Iterator<Item = &'r Record>) {
         let mut found = vec![0; before.len()];
         for record in records {

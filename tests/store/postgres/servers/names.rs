@@ -102,7 +102,7 @@ async fn failover(names: &Path) {
     let outage = follow_promotion(&instance, &standby, || resolve(names, &[(NAME, NEW)])).await;
     say(&format!("a single name is followed within {outage:?}"));
 
-    // The old primary still goes on, and the name leads to it again.
+    // The old primary still runs, and the name leads to it again.
     resolve(names, &[(NAME, OLD)]);
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(3) {

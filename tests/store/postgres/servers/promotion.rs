@@ -1,4 +1,4 @@
-//! A standby is promoted while its primary goes on: two servers of one history accept writes.
+//! A standby is promoted while its primary keeps running: two servers of one history accept writes.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn both_orders(one: &Cluster, other: &Cluster, direct_connection: &str) -> [Stri
     [connection(&[one.clone(), other.clone()], database), connection(&[other, one], database)]
 }
 
-/// Has the primary acknowledge only what its standby has, so that a promotion loses nothing.
+/// Makes the primary acknowledge only commits that its standby has, so that a promotion loses none.
 pub(super) fn await_standby(primary: &Cluster) {
     primary.set_synchronous(true);
     primary.await_answer("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", "1");
