@@ -72,19 +72,20 @@ impl Ground {
         let mut random = Random::new(seed);
         let hosts =
             (0..HOSTS).map(|number| self.host(&mut random, number)).collect::<Outcome<Vec<Host>>>()?;
-        let ids: Vec<HostId> = hosts.iter().map(|host| host.id).collect();
         let creations = hosts.chunks(HOSTS / writers).map(|hosts| {
             let (inventory, caller, hosts) = (self.inventory.clone(), self.caller.clone(), hosts.to_vec());
             tokio::spawn(async move {
+                let mut ids = Vec::new();
                 for host in hosts {
-                    inventory.hosts().create(&caller, host).await?;
+                    ids.push(inventory.hosts().create(&caller, host).await?.id);
                 }
-                Ok(())
+                Ok(ids)
             })
         });
-        let creation = timed(creations.collect()).await?;
-        let updates = ids.chunks(HOSTS / writers).map(|ids| {
-            let (inventory, caller, ids) = (self.inventory.clone(), self.caller.clone(), ids.to_vec());
+        // A host gets its id when it is created.
+        let (creation, ids) = timed(creations.collect()).await?;
+        let updates = ids.into_iter().map(|ids| {
+            let (inventory, caller) = (self.inventory.clone(), self.caller.clone());
             tokio::spawn(async move {
                 for id in ids {
                     let rename = |host: &mut Host| {
@@ -96,17 +97,19 @@ impl Ground {
                 Ok(())
             })
         });
-        let update = timed(updates.collect()).await?;
+        let (update, _) = timed(updates.collect()).await?;
         Ok([creation, update].map(|time| time / HOSTS as u32))
     }
 }
 
-async fn timed(tasks: Vec<JoinHandle<Result<(), inventory::Error>>>) -> Outcome<Duration> {
+/// Waits for all tasks. Returns the time and what they return.
+async fn timed<T>(tasks: Vec<JoinHandle<Result<T, inventory::Error>>>) -> Outcome<(Duration, Vec<T>)> {
     let start = Instant::now();
+    let mut returned = Vec::new();
     for task in tasks {
-        task.await??;
+        returned.push(task.await??);
     }
-    Ok(start.elapsed())
+    Ok((start.elapsed(), returned))
 }
 
 async fn costs() -> Outcome<bool> {
@@ -154,13 +157,20 @@ fn median(times: &mut [Duration]) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-/// Makes up a history, and reads it.
-async fn readings() -> Outcome<bool> {
-    let entries: usize = std::env::var("ENTRIES").ok().map_or(Ok(100_000), |number| number.parse())?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("store");
-    let store = Arc::new(SledStore::builder(&path).open().await?);
-    let ground = Ground::new(Inventory::new(Arc::clone(&store) as Arc<dyn Store>)).await?;
+/// A store with hosts, each of which was changed several times.
+struct Changed {
+    ground: Ground,
+    store: Arc<SledStore>,
+    small: NetworkId,
+    ids: Vec<HostId>,
+}
+
+/// Creates a thousand hosts and changes one of them so many times.
+async fn changed(path: &Path, has_history: bool, changes: usize) -> Outcome<Changed> {
+    let store = Arc::new(SledStore::builder(path).open().await?);
+    let inventory = Inventory::new(Arc::clone(&store) as Arc<dyn Store>);
+    let inventory = if has_history { inventory } else { inventory.without_history() };
+    let ground = Ground::new(inventory).await?;
     let (inventory, caller) = (&ground.inventory, &ground.caller);
     let small = inventory.networks().create(caller, Network::new("Small")).await?.id;
     let mut ids = Vec::new();
@@ -169,10 +179,8 @@ async fn readings() -> Outcome<bool> {
         let host = inventory.hosts().create(caller, Host::new(network, format!("host {number}"))).await?;
         ids.push(host.id);
     }
-    let (bytes, before) = (size_of(&path)?, memory::memory("RssAnon:")?);
     let mut random = Random::new(7);
-    let start = Instant::now();
-    for number in 0..entries {
+    for number in 0..changes {
         let id = ids[(random.next() % 1_000) as usize];
         let change = |host: &mut Host| {
             host.description = Some(format!("change {number}"));
@@ -180,20 +188,63 @@ async fn readings() -> Outcome<bool> {
         };
         inventory.hosts().update(caller, id, change).await?;
     }
-    println!("{entries} entries in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(Changed { ground, store, small, ids })
+}
+
+/// Prints what entries take on the disk, beyond what the same changes take without a history, and beside the JSON of their fields,
+/// compressed. Returns whether it is within the bar.
+async fn disk(name: &str, changes: usize, bar: f64) -> Outcome<bool> {
+    let folder = tempfile::tempdir()?;
+    let mut sizes = Vec::new();
+    let mut fields = Vec::new();
+    for has_history in [false, true] {
+        let path = folder.path().join(has_history.to_string());
+        let Changed { ground: Ground { inventory, caller, .. }, store, .. } =
+            changed(&path, has_history, changes).await?;
+        let mut query = limited(1_000);
+        while has_history {
+            let page = inventory.changes(&caller, &query).await?;
+            for change in &page.changes {
+                serde_json::to_writer(&mut fields, &change.fields)?;
+            }
+            if !page.has_more {
+                break;
+            }
+            query.after = Some(page.next);
+        }
+        store.close().await?;
+        SledStore::compact(&path).await?;
+        sizes.push(size_of(&path)?);
+    }
+    // The folder has two copies of everything.
+    let compressed: usize = fields.chunks(32 * 1024).map(|part| 2 * lz4_flex::compress(part).len()).sum();
+    let count = (changes + 1_000) as f64;
+    let [all, fields] = [sizes[1] as f64 - sizes[0] as f64, compressed as f64].map(|bytes| bytes / count);
+    let each = all - fields;
+    println!("| {name} ({all:.0} with them) | {each:.0} | {bar} |");
+    Ok(each <= bar)
+}
+
+/// Makes up a history, and reads it.
+async fn readings() -> Outcome<bool> {
+    let entries: usize = std::env::var("ENTRIES").ok().map_or(Ok(100_000), |number| number.parse())?;
+    println!("| entries | bytes of disk each | at most |\n|---|---|---|");
+    let mut is_met = disk("not joined, beside the fields", 1_000, 400.0).await?;
+    is_met &= disk("joined, beside the fields", entries, 80.0).await?;
+    let folder = tempfile::tempdir()?;
+    let before = memory::memory("RssAnon:")?;
+    let start = Instant::now();
+    let Changed { ground, store, small, ids } = changed(&folder.path().join("store"), true, entries).await?;
+    println!("\n{entries} entries in {:.0} s", start.elapsed().as_secs_f64());
+    let (inventory, caller) = (&ground.inventory, &ground.caller);
     let [fresh, runs] = [count(&*store, "change").await?, count(&*store, "change_run").await?];
     println!("{fresh} records of commits, {runs} runs");
-    let per_entry = |after: u64, before: u64| after.saturating_sub(before) / entries as u64;
-    println!(
-        "disk {} and memory {} bytes an entry",
-        per_entry(size_of(&path)?, bytes),
-        per_entry(memory::memory("RssAnon:")?, before)
-    );
+    let memory = memory::memory("RssAnon:")?.saturating_sub(before);
+    println!("{} bytes of memory an entry, with the cache of bodies", memory / entries as u64);
     let viewer =
         Caller::new(caller.organization_id(), UserId::from_u128(7), Permission::Viewer, Scope::only([small]));
     let oldest = inventory.changes(caller, &limited(1)).await?.next;
     let middle = middle(&ground, entries / 2).await?;
-    let mut is_met = true;
     memory::forget_peak()?;
     println!("\n| reading | median, ms | at most, ms |\n|---|---|---|");
     for (name, who, after) in [
@@ -215,19 +266,29 @@ async fn readings() -> Outcome<bool> {
     of_host.id = Some(ids[3].uuid());
     is_met &=
         row("history of a host", 5.0, async || inventory.changes(caller, &of_host).await.map(drop)).await?;
-    let at = Moment::Position(middle.clone());
-    is_met &=
-        row("a host in the middle", 10.0, async || inventory.host_at(caller, ids[3], &at).await.map(drop))
-            .await?;
-    let mut list = HostQuery::default();
-    (list.limit, list.at) = (Some(50), Some(at.clone()));
-    is_met &= row("page of 50 hosts in the middle", 3_000.0, async || {
-        inventory.hosts().list(caller, &list).await.map(drop)
-    })
-    .await?;
-    let diff = DiffQuery::new(at.clone());
-    is_met &= row("diff of the later half", 3_000.0, async || inventory.diff(caller, &diff).await.map(drop))
+    let [week, day] = [70_000, 10_000].map(|ago| entries.saturating_sub(ago));
+    let (week, day) = (self::middle(&ground, week).await?, self::middle(&ground, day).await?);
+    for (name, at, host, page, diff) in [
+        ("a day ago, by 10,000 entries", day, 10.0, 100.0, 20.0),
+        ("in the middle", middle.clone(), 10.0, 100.0, 3_000.0),
+        ("a week ago, by 70,000 entries", week, 10.0, 100.0, 3_000.0),
+    ] {
+        let at = Moment::Position(at);
+        is_met &= row(&format!("a host {name}"), host, async || {
+            inventory.host_at(caller, ids[3], &at).await.map(drop)
+        })
         .await?;
+        let mut list = HostQuery::default();
+        (list.limit, list.at) = (Some(50), Some(at.clone()));
+        is_met &= row(&format!("page of 50 hosts {name}"), page, async || {
+            inventory.hosts().list(caller, &list).await.map(drop)
+        })
+        .await?;
+        let query = DiffQuery::new(at.clone());
+        is_met &=
+            row(&format!("diff since {name}"), diff, async || inventory.diff(caller, &query).await.map(drop))
+                .await?;
+    }
     let summary = SummaryQuery::default();
     is_met &=
         row("summary of all", 50.0, async || inventory.change_summary(caller, &summary).await.map(drop))

@@ -232,7 +232,8 @@ impl Inventory {
             }
             let mut batch = Batch::new();
             batch.guard(mark.guard());
-            let mut commits = records.iter().map(decode).collect::<Result<Vec<CommitChanges>, Error>>()?;
+            let mut commits =
+                records.iter().map(CommitChanges::read).collect::<Result<Vec<CommitChanges>, Error>>()?;
             let entries = commits.iter_mut().flat_map(|commit| &mut commit.entries);
             let count = entries.zip(0..).map(|(entry, number)| entry.number = number).count();
             for (record, mut changes) in records.iter().zip(commits) {

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangePage, ChangeQuery, Error, Inventory};
-use crate::model::{Change, ChangeAction, FieldChange, NetworkId, OrderDirection, Permission};
+use crate::model::{Change, NetworkId, OrderDirection, Permission};
 use crate::store::Direction;
 
 /// The largest number of entries on a page.
@@ -32,7 +29,8 @@ struct PlacedEntry<'c> {
 }
 
 impl ChangeQuery {
-    fn matches(&self, PlacedEntry { commit, entry, .. }: &PlacedEntry<'_>) -> bool {
+    /// Returns whether the query asks for an entry, wherever it is.
+    pub(in crate::inventory::history) fn matches(&self, commit: &CommitChanges, entry: &ChangeEntry) -> bool {
         self.entity.is_none_or(|entity| entry.entity == entity)
             && self.id.is_none_or(|id| entry.id == id)
             && self.action.is_none_or(|action| entry.action == action)
@@ -165,7 +163,7 @@ impl Reading<'_> {
         }
         for entry in entries {
             self.last = Some(entry.place);
-            if self.query.matches(&entry) {
+            if self.query.matches(entry.commit, entry.entry) {
                 self.changes.push(entry.to_change(mark, caller, self.has_fields)?);
                 self.bytes += if self.has_fields { entry.entry.size() } else { 0 };
             }
@@ -196,34 +194,10 @@ impl PlacedEntry<'_> {
             id: entry.id,
             network_id: commit.audience.network(),
             name: entry.name.clone(),
-            fields: if has_fields { entry.changed_fields()? } else { BTreeMap::new() },
+            fields: if has_fields { entry.fields()? } else { BTreeMap::new() },
             is_erased: entry.is_erased,
-            cause: None,
+            cause: entry.cause.map(|cause| mark.mark.key.seal(organization, cause)),
             request_id: commit.request_id.clone(),
         })
-    }
-}
-
-impl ChangeEntry {
-    /// Returns the fields that have changed: all of a record that is new or gone.
-    fn changed_fields(&self) -> Result<BTreeMap<String, FieldChange>, Error> {
-        let value = |text: &RawValue| serde_json::from_str::<Value>(text.get()).map_err(Error::internal);
-        let Some(document) = &self.document else {
-            let fields = self.fields.iter().map(|(path, field)| {
-                let before = field.before.as_deref().map(value).transpose()?;
-                let after = field.after.as_deref().map(value).transpose()?;
-                Ok((path.clone(), FieldChange { before, after }))
-            });
-            return fields.collect();
-        };
-        let members: BTreeMap<String, Value> =
-            serde_json::from_str(document.get()).map_err(Error::internal)?;
-        let is_new = self.action == ChangeAction::Created;
-        let field = |value| match is_new {
-            true => FieldChange { before: None, after: Some(value) },
-            false => FieldChange { before: Some(value), after: None },
-        };
-        let present = members.into_iter().filter(|(_, value)| !value.is_null());
-        Ok(present.map(|(name, value)| (name, field(value))).collect())
     }
 }

@@ -1,16 +1,13 @@
 //! What entries are of: records, or logins and the like.
 
-use serde::{Deserialize, Serialize};
-
 use crate::inventory::schema::CHANGE_CLASS;
 use crate::model::ChangeAction;
 use crate::store::{Term, TermFilter, TermRange};
 
 /// A class of entries. Each is kept by its own limits, so that many changes never push security events out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::inventory::history) enum Class {
     /// Changes of records.
-    #[default]
     Records,
     /// Logins, and other uses and changes of credentials.
     Security,
@@ -30,11 +27,6 @@ impl Class {
             | ChangeAction::Rotated
             | ChangeAction::PasswordChecked => Self::Security,
         }
-    }
-
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    pub(in crate::inventory::history) const fn is_of_records(&self) -> bool {
-        matches!(self, Self::Records)
     }
 
     pub(in crate::inventory::history) fn term(self) -> Term {

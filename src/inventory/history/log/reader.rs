@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::audience::Audience;
 use super::class::Class;
+use super::frame::Selection;
 use super::position::Place;
 use super::record::CommitChanges;
 use super::run::{ChangeRun, id_ending};
@@ -23,6 +24,11 @@ const RUNS_AT_ONCE: usize = 16;
 /// The size of bodies, in bytes, from which on no further record is read.
 const BYTES_AT_ONCE: usize = 96 * 1024;
 
+/// The numbers of records, and the size, with which those of one record are read. Little of each is decoded.
+const COMMITS_OF_RECORD: usize = 500;
+const RUNS_OF_RECORD: usize = 64;
+const BYTES_OF_RECORD: usize = 2 * 1024 * 1024;
+
 /// Which entries of an organization are read.
 #[derive(Clone, Debug)]
 pub(in crate::inventory::history) struct LogFilter {
@@ -32,7 +38,7 @@ pub(in crate::inventory::history) struct LogFilter {
     pub(in crate::inventory::history) class: Option<Class>,
     /// Only entries on this network.
     pub(in crate::inventory::history) network: Option<NetworkId>,
-    /// Only entries of this record. Runs may have others, too.
+    /// Only entries of this record.
     pub(in crate::inventory::history) id: Option<Uuid>,
 }
 
@@ -115,8 +121,8 @@ pub(in crate::inventory::history) struct LogReader<'i> {
     /// What is still to be read.
     span: Span,
     stage: Stage,
-    /// The numbers of records that are read at a time, of commits and of runs.
-    at_once: (usize, usize),
+    /// The numbers of records that are read at a time, of commits and of runs, and their size in bytes.
+    at_once: (usize, usize, usize),
     /// The number of records read so far.
     pub(in crate::inventory::history) records: usize,
 }
@@ -139,71 +145,73 @@ impl<'i> LogReader<'i> {
         span: Span,
         direction: Direction,
     ) -> Self {
-        Self {
-            inventory,
-            filter,
-            direction,
-            span,
-            stage: Stage::Commits,
-            at_once: (COMMITS_AT_ONCE, RUNS_AT_ONCE),
-            records: 0,
-        }
+        let at_once = match filter.id {
+            Some(_) => (COMMITS_OF_RECORD, RUNS_OF_RECORD, BYTES_OF_RECORD),
+            None => (COMMITS_AT_ONCE, RUNS_AT_ONCE, BYTES_AT_ONCE),
+        };
+        Self { inventory, filter, direction, span, stage: Stage::Commits, at_once, records: 0 }
     }
 
     /// Reads about so many records at a time, if these are fewer.
     pub(in crate::inventory::history) fn some_at_a_time(self, records: usize) -> Self {
-        let (commits, runs) = self.at_once;
-        let at_once = (records.clamp(1, commits), records.clamp(1, runs));
+        let (commits, runs, bytes) = self.at_once;
+        let at_once = (records.clamp(1, commits), records.clamp(1, runs), bytes);
         Self { at_once, ..self }
     }
 
     /// Returns the entries of the next commits, in the order of the log. None: the span has ended.
-    ///
-    /// Of the last commits, entries may be beyond the span.
     pub(in crate::inventory::history) async fn next(&mut self) -> Result<Vec<CommitChanges>, Error> {
-        let found = match self.direction {
-            Direction::Ascending => self.next_ascending().await?,
-            Direction::Descending => self.next_descending().await?,
-        };
-        let Span { after, until } = self.span;
-        let is_beyond = |place: Place| match self.direction {
-            Direction::Ascending => until.is_some_and(|until| place > until),
-            Direction::Descending => after.is_some_and(|after| place <= after),
-        };
-        let is_over = found.iter().flat_map(CommitChanges::places).all(is_beyond);
-        Ok(if is_over { Vec::new() } else { found })
-    }
-
-    async fn next_ascending(&mut self) -> Result<Vec<CommitChanges>, Error> {
-        let mut runs = self.runs_after().await?;
-        if runs.is_empty() {
-            let commits = self.commits().await?;
-            // They may have become runs since, together with earlier ones.
-            runs = self.runs_after().await?;
-            if runs.is_empty() {
-                let last = commits.iter().map(|commit| commit.place(u32::MAX)).max();
-                self.span.after = last.max(self.span.after);
-                return Ok(commits);
+        // Records may have no entry of the record or of the span that is read.
+        loop {
+            let found = match self.direction {
+                Direction::Ascending => self.next_ascending().await?,
+                Direction::Descending => self.next_descending().await?,
+            };
+            let Some(mut found) = found else { return Ok(Vec::new()) };
+            found.retain(|commit| !commit.entries.is_empty());
+            if !found.is_empty() {
+                return Ok(found);
             }
         }
-        Ok(runs)
     }
 
-    async fn runs_after(&mut self) -> Result<Vec<CommitChanges>, Error> {
+    /// Returns the entries of the next records that go forward. `None`: there are no further ones.
+    async fn next_ascending(&mut self) -> Result<Option<Vec<CommitChanges>>, Error> {
+        let Span { after, until } = self.span;
+        if until.is_some_and(|until| after >= Some(until)) {
+            return Ok(None);
+        }
+        if let Some(runs) = self.runs_after().await? {
+            return Ok(Some(runs));
+        }
+        let commits = self.commits().await?;
+        // They may have become runs since, together with earlier ones.
+        if let Some(runs) = self.runs_after().await? {
+            return Ok(Some(runs));
+        }
+        let Some(last) = commits.iter().map(|commit| commit.place(u32::MAX)).max() else { return Ok(None) };
+        self.span.after = Some(last).max(self.span.after);
+        Ok(Some(commits))
+    }
+
+    /// Returns the entries of the next runs. `None`: there are no further ones.
+    async fn runs_after(&mut self) -> Result<Option<Vec<CommitChanges>>, Error> {
         let from = self.span.after.map(|after| [after.entry_key().as_slice(), &[0]].concat());
         let from = TermRange::new(from.unwrap_or_default(), None);
         let runs = self.slabs(from, Direction::Ascending).await?;
+        let Some(end) = runs.iter().map(|run| run.end).max() else { return Ok(None) };
         // The last entries of a slab may be others than those that are read.
-        self.span.after = runs.iter().map(|run| run.end).max().max(self.span.after);
-        Ok(commits_of(runs))
+        self.span.after = self.span.after.max(Some(end));
+        Ok(Some(commits_of(runs)))
     }
 
-    async fn next_descending(&mut self) -> Result<Vec<CommitChanges>, Error> {
+    /// Returns the entries of the next records that go back. `None`: there are no further ones.
+    async fn next_descending(&mut self) -> Result<Option<Vec<CommitChanges>>, Error> {
         if matches!(self.stage, Stage::Commits) {
             let commits = self.commits().await?;
             if let Some(first) = commits.iter().map(|commit| commit.place(0)).min() {
                 self.span.until = Some(first.predecessor().unwrap_or(Place::BEGINNING));
-                return Ok(commits);
+                return Ok(Some(commits));
             }
             self.stage = if self.span.until.is_some() { Stage::Within } else { Stage::Below(None) };
         }
@@ -211,33 +219,39 @@ impl<'i> LogReader<'i> {
             let end = until.entry_key();
             self.stage = Stage::Below(Some(end.clone()));
             let slabs = self.slabs(TermRange::new(end, None), Direction::Ascending).await?;
-            let within: Vec<CommitChanges> =
-                commits_of(slabs).into_iter().filter_map(|commit| commit.up_to(until)).collect();
-            if !within.is_empty() {
-                return Ok(within);
-            }
+            return Ok(Some(commits_of(slabs)));
         }
-        let Stage::Below(end) = &self.stage else { return Ok(Vec::new()) };
-        let slabs = self.slabs(TermRange::new([], end.clone()), Direction::Descending).await?;
-        if let Some(first) = slabs.iter().map(|run| run.end).min() {
-            self.stage = Stage::Below(Some(first.entry_key()));
-        }
-        Ok(commits_of(slabs))
+        let Stage::Below(end) = &self.stage else { return Ok(None) };
+        let after = self.span.after.map(|after| [after.entry_key().as_slice(), &[0]].concat());
+        let ends = TermRange::new(after.unwrap_or_default(), end.clone());
+        let slabs = self.slabs(ends, Direction::Descending).await?;
+        let Some(first) = slabs.iter().map(|run| run.end).min() else { return Ok(None) };
+        self.stage = Stage::Below(Some(first.entry_key()));
+        Ok(Some(commits_of(slabs)))
     }
 
     /// Reads records of the next commits.
     async fn commits(&mut self) -> Result<Vec<CommitChanges>, Error> {
-        let query = Query { limit: Some(self.at_once.0), ..ordered(&self.filter.commits(), self.direction) };
-        let found = self.inventory.whole_commits(&query, self.span.of_commits()).await?;
+        let (limit, _, bytes) = self.at_once;
+        let query = ordered(&self.filter.commits(), self.direction);
+        let query = Query { limit: Some(limit), max_bytes: Some(bytes), ..query };
+        let (range, selection) = (self.span.of_commits(), self.selection());
+        let found = self.inventory.selected_commits(&query, range, &selection).await?;
         self.records += found.len();
         Ok(found.into_iter().map(|(_, changes)| changes).collect())
     }
 
-    /// Reads the runs of the next slabs whose ends are in a range.
+    /// Reads the runs of the next slabs whose ends are in a range, with the entries of the span.
     async fn slabs(&mut self, ends: TermRange, direction: Direction) -> Result<Vec<ChangeRun>, Error> {
-        let query = Query { limit: Some(self.at_once.1), ..ordered(&self.filter.runs(), direction) };
+        let (_, limit, bytes) = self.at_once;
+        let query = ordered(&self.filter.runs(), direction);
+        let query = Query { limit: Some(limit), max_bytes: Some(bytes), ..query };
+        let selection = self.selection();
+        let read = |records: &[Record]| -> Result<Vec<ChangeRun>, Error> {
+            records.iter().map(|record| ChangeRun::read_selected(record, &selection)).collect()
+        };
         let (records, is_cut) = self.inventory.records_within(&query, ends).await?;
-        let mut found = records.iter().map(ChangeRun::read).collect::<Result<Vec<ChangeRun>, Error>>()?;
+        let mut found = read(&records)?;
         if let Some(end) = found.last().map(|run| run.end).filter(|_| is_cut) {
             // Of the last slab, there may be further runs.
             if found.iter().any(|run| run.end != end) {
@@ -245,11 +259,15 @@ impl<'i> LogReader<'i> {
             } else {
                 let exact = TermRange::exact(end.entry_key());
                 let (records, _) = self.inventory.records_within(&unlimited(query), exact).await?;
-                found = records.iter().map(ChangeRun::read).collect::<Result<Vec<ChangeRun>, Error>>()?;
+                found = read(&records)?;
             }
         }
         self.records += found.len();
         Ok(found)
+    }
+
+    const fn selection(&self) -> Selection {
+        Selection { id: self.filter.id, span: self.span }
     }
 }
 
@@ -260,8 +278,20 @@ impl Inventory {
         query: &Query,
         range: TermRange,
     ) -> Result<Vec<(Record, CommitChanges)>, Error> {
+        self.selected_commits(query, range, &Selection::ALL).await
+    }
+
+    /// Reads records of whole commits like [`whole_commits`](Self::whole_commits), with the selected entries only.
+    async fn selected_commits(
+        &self,
+        query: &Query,
+        range: TermRange,
+        selection: &Selection,
+    ) -> Result<Vec<(Record, CommitChanges)>, Error> {
         let (records, is_cut) = self.records_within(query, range).await?;
-        let read = |record: Record| CommitChanges::read(&record).map(|changes| (record, changes));
+        let read = |record: Record| {
+            CommitChanges::read_selected(&record, selection).map(|changes| (record, changes))
+        };
         let mut found = records.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
         let Some((_, last)) = found.last().filter(|_| is_cut) else { return Ok(found) };
         // Of the last commit, there may be further records.
@@ -298,23 +328,14 @@ fn unlimited(query: Query) -> Query {
     Query { limit: None, max_bytes: None, ..query }
 }
 
-impl CommitChanges {
-    /// Returns the entries up to a place. `None`: there are none.
-    fn up_to(mut self, until: Place) -> Option<Self> {
-        let (era, version, commit) = (self.era, self.version.unwrap_or_default(), self.commit);
-        self.entries.retain(|entry| Place { era, version, number: entry.number, commit } <= until);
-        Some(self).filter(|changes| !changes.entries.is_empty())
-    }
-}
-
 fn commits_of(runs: Vec<ChangeRun>) -> Vec<CommitChanges> {
-    runs.into_iter().flat_map(ChangeRun::into_commits).collect()
+    runs.into_iter().flat_map(|run| run.commits).collect()
 }
 
 /// Returns the commits of a record, whether it is one of a commit or a run.
 pub(in crate::inventory::history) fn commits_in(record: &Record) -> Result<Vec<CommitChanges>, Error> {
     match record.key.kind {
-        CHANGE_RUN => Ok(ChangeRun::read(record)?.into_commits().collect()),
+        CHANGE_RUN => Ok(ChangeRun::read(record)?.commits),
         _ => Ok(vec![CommitChanges::read(record)?]),
     }
 }

@@ -1,39 +1,37 @@
 //! Records of changes: the entries of one commit that are on one network, or on none.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use bytes::Bytes;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::audience::Audience;
 use super::class::Class;
+use super::frame::{Frame, Selection, decode, encode};
 use super::position::Place;
 use crate::inventory::Error;
-use crate::inventory::schema::{CHANGED_LINK, CREATED_AT, WRITTEN, decode, encode, time_sort_key};
-use crate::model::{ChangeAction, ChangeActor, ChangedEntity, OrganizationId, Timestamp};
+use crate::inventory::schema::{CHANGED_LINK, CREATED_AT, WRITTEN, time_sort_key};
+use crate::model::{ChangeAction, ChangeActor, ChangedEntity, FieldChange, OrganizationId, Timestamp};
 use crate::store::{Batch, Facets, Key, Link, Precondition, Record, SortKey};
 
-/// The body of a record of changes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Entries of one commit, as a record of changes has them, or as a run does.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::inventory::history) struct CommitChanges {
     pub(in crate::inventory::history) organization_id: OrganizationId,
     /// The era in which they were written.
     pub(in crate::inventory::history) era: u32,
-    /// The version of the commit; absent as long as it is that of the record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The version of the commit; `None` until the record is written, of which it is the version.
     pub(in crate::inventory::history) version: Option<u64>,
     /// A random number that identifies the commit.
     pub(in crate::inventory::history) commit: u64,
-    /// The number of entries of the commit, in all its records.
-    #[serde(default)]
+    /// The number of entries of the commit, in all its records. Zero in runs, which may have less of it.
     pub(in crate::inventory::history) count: u32,
     pub(in crate::inventory::history) at: Timestamp,
-    pub(in crate::inventory::history) actor: ChangeActor,
+    pub(in crate::inventory::history) actor: Arc<ChangeActor>,
     pub(in crate::inventory::history) audience: Audience,
-    #[serde(default, skip_serializing_if = "Class::is_of_records")]
     pub(in crate::inventory::history) class: Class,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::inventory::history) request_id: Option<String>,
     pub(in crate::inventory::history) entries: Vec<ChangeEntry>,
 }
@@ -41,9 +39,18 @@ pub(in crate::inventory::history) struct CommitChanges {
 impl CommitChanges {
     /// Reads a record. The version is then always known.
     pub(in crate::inventory::history) fn read(record: &Record) -> Result<Self, Error> {
-        let changes: Self = decode(record)?;
-        let version = changes.version.or(Some(record.version.0));
-        Ok(Self { version, ..changes })
+        Self::read_selected(record, &Selection::ALL)
+    }
+
+    /// Reads a record with the selected entries only.
+    pub(in crate::inventory::history) fn read_selected(
+        record: &Record,
+        selection: &Selection,
+    ) -> Result<Self, Error> {
+        let frame = decode(&record.body, record.version.0, selection);
+        let mut commits = frame.filter(|frame| frame.end.is_none()).map(|frame| frame.commits);
+        let commit = commits.as_mut().filter(|commits| commits.len() <= 1).and_then(Vec::pop);
+        commit.ok_or_else(|| Frame::damaged(record.key))
     }
 
     /// Adds the record to a batch. If the version is not known, it is that of the batch, and the store completes the place.
@@ -64,7 +71,9 @@ impl CommitChanges {
             .with_sort_keys([written, time_sort_key(CREATED_AT, self.at)]);
         facets.links.sort_unstable();
         facets.links.dedup();
-        batch.put(key, precondition, facets, encode(self)?);
+        let readers = (self.organization_id, self.audience, self.class);
+        let body = encode(readers, None, std::slice::from_ref(self))?;
+        batch.put(key, precondition, facets, body);
         Ok(())
     }
 
@@ -87,7 +96,7 @@ impl CommitChanges {
 }
 
 /// A change as it is stored.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::inventory::history) struct ChangeEntry {
     /// The number within the commit.
     pub(in crate::inventory::history) number: u32,
@@ -95,37 +104,36 @@ pub(in crate::inventory::history) struct ChangeEntry {
     pub(in crate::inventory::history) entity: ChangedEntity,
     pub(in crate::inventory::history) id: Uuid,
     pub(in crate::inventory::history) name: String,
-    /// The document of a record that is new or gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::inventory::history) document: Option<Box<RawValue>>,
-    /// The fields of a record that was updated.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(in crate::inventory::history) fields: BTreeMap<String, StoredField>,
+    /// JSON: the document of a record that is new or gone, and otherwise the fields that differ. Empty: there are none.
+    pub(in crate::inventory::history) content: Bytes,
+    /// The place of the entry that led to this one.
+    pub(in crate::inventory::history) cause: Option<Place>,
     /// Whether what it said was erased.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::inventory::history) is_erased: bool,
 }
 
 impl ChangeEntry {
     /// Returns about the size of the entry, in bytes.
-    pub(in crate::inventory::history) fn size(&self) -> usize {
-        let length = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |text| text.get().len());
-        let fields = self.fields.iter().map(|(path, StoredField { before, after })| {
-            PER_FIELD + path.len() + length(before) + length(after)
-        });
-        PER_ENTRY + self.name.len() + length(&self.document) + fields.sum::<usize>()
+    pub(in crate::inventory::history) const fn size(&self) -> usize {
+        PER_ENTRY + self.name.len() + self.content.len()
+    }
+
+    /// Returns the fields that have changed: all of a record that is new or gone.
+    pub(in crate::inventory::history) fn fields(&self) -> Result<BTreeMap<String, FieldChange>, Error> {
+        if self.content.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let field: fn(Value) -> FieldChange = match self.action {
+            ChangeAction::Created => |value| FieldChange { before: None, after: Some(value) },
+            ChangeAction::Deleted => |value| FieldChange { before: Some(value), after: None },
+            _ => return serde_json::from_slice(&self.content).map_err(Error::internal),
+        };
+        let members: BTreeMap<String, Value> =
+            serde_json::from_slice(&self.content).map_err(Error::internal)?;
+        let present = members.into_iter().filter(|(_, value)| !value.is_null());
+        Ok(present.map(|(name, value)| (name, field(value))).collect())
     }
 }
 
-/// What an entry takes beside its content in a record, and a field beside its own, in bytes.
-const PER_ENTRY: usize = 120;
-const PER_FIELD: usize = 24;
-
-/// A field that differs, as it is stored.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::inventory::history) struct StoredField {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::inventory::history) before: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::inventory::history) after: Option<Box<RawValue>>,
-}
+/// What an entry takes beside its name and its content in a record, in bytes.
+const PER_ENTRY: usize = 48;

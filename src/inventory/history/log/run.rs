@@ -5,48 +5,45 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::audience::Audience;
 use super::class::Class;
+use super::frame::{Frame, Selection, decode, encode};
 use super::position::Place;
 use super::record::{ChangeEntry, CommitChanges};
 use crate::inventory::Error;
-use crate::inventory::schema::{
-    CHANGE_RUN, CHANGED_TERM, CREATED_AT, WRITTEN, decode, encode, time_sort_key,
-};
-use crate::model::{ChangeActor, OrganizationId, Timestamp};
+use crate::inventory::schema::{CHANGE_RUN, CHANGED_TERM, CREATED_AT, WRITTEN, time_sort_key};
+use crate::model::{OrganizationId, Timestamp};
 use crate::store::{Batch, Facets, Key, Precondition, Record, SortKey, Term};
 
-/// The body of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The content of a run.
+#[derive(Clone, Debug)]
 pub(in crate::inventory::history) struct ChangeRun {
     pub(in crate::inventory::history) organization_id: OrganizationId,
     pub(in crate::inventory::history) audience: Audience,
-    #[serde(default, skip_serializing_if = "Class::is_of_records")]
     pub(in crate::inventory::history) class: Class,
     /// The place of the last entry of the slab.
     pub(in crate::inventory::history) end: Place,
-    pub(in crate::inventory::history) commits: Vec<JoinedCommit>,
-}
-
-/// The entries of one commit in a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::inventory::history) struct JoinedCommit {
-    pub(in crate::inventory::history) era: u32,
-    version: u64,
-    commit: u64,
-    pub(in crate::inventory::history) at: Timestamp,
-    pub(in crate::inventory::history) actor: ChangeActor,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
-    pub(in crate::inventory::history) entries: Vec<ChangeEntry>,
+    /// The commits with their entries in the run.
+    pub(in crate::inventory::history) commits: Vec<CommitChanges>,
 }
 
 impl ChangeRun {
     pub(in crate::inventory::history) fn read(record: &Record) -> Result<Self, Error> {
-        decode(record)
+        Self::read_selected(record, &Selection::ALL)
+    }
+
+    /// Reads a run with the selected entries only.
+    pub(in crate::inventory::history) fn read_selected(
+        record: &Record,
+        selection: &Selection,
+    ) -> Result<Self, Error> {
+        let frame = decode(&record.body, record.version.0, selection);
+        let run = frame.and_then(|Frame { organization_id, audience, class, end, commits }| {
+            Some(Self { organization_id, audience, class, end: end?, commits })
+        });
+        run.ok_or_else(|| Frame::damaged(record.key))
     }
 
     /// Adds the run to a batch.
@@ -64,41 +61,13 @@ impl ChangeRun {
             .with_organization(self.organization_id.uuid())
             .with_terms([self.audience.term(), self.class.term()].into_iter().chain(ids))
             .with_sort_keys([written].into_iter().chain(last));
-        batch.put(key, precondition, facets, encode(self)?);
+        let readers = (self.organization_id, self.audience, self.class);
+        batch.put(key, precondition, facets, encode(readers, Some(self.end), &self.commits)?);
         Ok(())
     }
 
     pub(in crate::inventory::history) fn entries(&self) -> impl Iterator<Item = &ChangeEntry> {
         self.commits.iter().flat_map(|commit| &commit.entries)
-    }
-
-    /// Returns the commits as their records had them.
-    pub(in crate::inventory::history) fn into_commits(self) -> impl Iterator<Item = CommitChanges> {
-        let Self { organization_id, audience, class, commits, .. } = self;
-        commits.into_iter().map(move |joined| {
-            let JoinedCommit { era, version, commit, at, actor, request_id, entries } = joined;
-            let version = Some(version);
-            CommitChanges {
-                organization_id,
-                era,
-                version,
-                commit,
-                count: 0,
-                at,
-                actor,
-                audience,
-                class,
-                request_id,
-                entries,
-            }
-        })
-    }
-}
-
-impl From<CommitChanges> for JoinedCommit {
-    fn from(changes: CommitChanges) -> Self {
-        let CommitChanges { era, version, commit, at, actor, request_id, entries, .. } = changes;
-        Self { era, version: version.unwrap_or_default(), commit, at, actor, request_id, entries }
     }
 }
 
@@ -122,8 +91,8 @@ pub(in crate::inventory::history) struct Joining {
 }
 
 /// The size at which a slab is full, and a run, in bytes.
-const MAX_SLAB: usize = 128 * 1024;
-const MAX_RUN: usize = 64 * 1024;
+const MAX_SLAB: usize = 64 * 1024;
+const MAX_RUN: usize = 32 * 1024;
 
 impl Joining {
     pub(in crate::inventory::history) const fn new(organization: OrganizationId) -> Self {
@@ -161,7 +130,7 @@ impl Joining {
         *filled += size;
         match run.commits.last_mut().filter(|known| known.is_of(commit)) {
             Some(known) => known.entries.push(entry),
-            None => run.commits.push(CommitChanges { entries: vec![entry], ..commit.clone() }.into()),
+            None => run.commits.push(CommitChanges { count: 0, entries: vec![entry], ..commit.clone() }),
         }
     }
 
@@ -185,9 +154,9 @@ fn empty_run(organization_id: OrganizationId, commit: &CommitChanges) -> ChangeR
     ChangeRun { organization_id, audience, class, end: Place::BEGINNING, commits: Vec::new() }
 }
 
-impl JoinedCommit {
-    fn is_of(&self, commit: &CommitChanges) -> bool {
-        self.era == commit.era && Some(self.version) == commit.version
+impl CommitChanges {
+    fn is_of(&self, commit: &Self) -> bool {
+        self.era == commit.era && self.version == commit.version
     }
 }
 
@@ -198,9 +167,7 @@ impl ChangeRun {
     }
 
     fn last_place(&self) -> Option<Place> {
-        let JoinedCommit { era, version, commit, entries, .. } = self.commits.last()?;
-        let number = entries.last()?.number;
-        Some(Place { era: *era, version: *version, number, commit: *commit })
+        self.commits.last()?.places().last()
     }
 
     /// Returns a new key for a run.

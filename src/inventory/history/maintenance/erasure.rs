@@ -1,5 +1,8 @@
 //! Erases what the history says of a record.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -169,10 +172,13 @@ fn check_may_erase(caller: &Caller) -> Result<(), Error> {
 
 impl Erased {
     /// Erases in the entries of a commit. Returns whether there was anything to erase.
-    fn erase(self, actor: &mut ChangeActor, entries: &mut [ChangeEntry]) -> bool {
+    fn erase(self, actor: &mut Arc<ChangeActor>, entries: &mut [ChangeEntry]) -> bool {
         match self {
-            Self::Address(user) => match actor {
-                ChangeActor::User { id, email, .. } if *id == user => email.take().is_some(),
+            Self::Address(user) => match **actor {
+                ChangeActor::User { id, email: Some(_), key_id } if id == user => {
+                    *actor = Arc::new(ChangeActor::User { id, email: None, key_id });
+                    true
+                }
                 _ => false,
             },
             Self::Record(entity, id) => {
@@ -191,7 +197,6 @@ impl ChangeEntry {
     fn erase(&mut self) {
         self.is_erased = true;
         self.name.clear();
-        self.document = None;
-        self.fields.clear();
+        self.content = Bytes::new();
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::inventory::history::log::counts::CountedStretch;
-use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::log::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_COUNTS, CHANGE_RUN, WRITTEN};
 use crate::inventory::{Error, Inventory};
@@ -46,6 +46,9 @@ impl RestoredHistory {
         batch: &mut Batch,
     ) -> Result<Option<bool>, Error> {
         let Ok(mut changes) = CommitChanges::read(record) else { return Ok(None) };
+        if !are_readable(&changes.entries) {
+            return Ok(None);
+        }
         let written = facets.sort_keys.iter().find(|key| key.name == WRITTEN);
         let version = written.and_then(|key| key.value.strip_prefix(&changes.era.to_be_bytes()));
         let version = version.and_then(|version| version.try_into().ok()).map(u64::from_be_bytes);
@@ -57,6 +60,9 @@ impl RestoredHistory {
 
     fn add_run(&mut self, record: &Record, batch: &mut Batch) -> Result<Option<bool>, Error> {
         let Ok(mut run) = ChangeRun::read(record) else { return Ok(None) };
+        if !run.commits.iter().all(|commit| are_readable(&commit.entries)) {
+            return Ok(None);
+        }
         let Some(end) = self.era(run.end.era) else { return Ok(None) };
         run.end.era = end;
         for commit in &mut run.commits {
@@ -82,6 +88,11 @@ impl RestoredHistory {
         self.greatest = self.greatest.max(era);
         Some(era)
     }
+}
+
+/// Returns whether the contents of entries can be decoded. Those of a run otherwise are only when they are read.
+fn are_readable(entries: &[ChangeEntry]) -> bool {
+    entries.iter().all(|entry| entry.fields().is_ok())
 }
 
 impl Inventory {

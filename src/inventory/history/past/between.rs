@@ -1,10 +1,17 @@
 //! The changes between two moments.
 
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::Change;
+use crate::model::{ChangeAction, FieldChange, NetworkId};
+use crate::store::Direction;
 
 impl Inventory {
     /// Returns the place of the last entry that is not later than a moment whose state is asked for.
@@ -30,49 +37,86 @@ impl Inventory {
         query: ChangeQuery,
     ) -> Result<ChangesBetween<'a>, Error> {
         let mark = self.history_mark().await?;
+        let seen = self.seen_in_log(caller).await?;
         let to = match to {
             Some(to) => to,
             // Fixed here: others may write faster than this reads.
-            None => from.max(self.newest_place_of(&mark, caller).await?),
+            None => from.max(self.newest_place(&seen, &mark).await?.unwrap_or(Place::BEGINNING)),
         };
-        let sealed = |place| Some(mark.mark.key.seal(caller.organization_id(), place));
-        let until = sealed(to).map(Moment::Position);
-        let query = ChangeQuery { after: sealed(from), until, ..query };
-        let is_finished = to <= from;
-        Ok(ChangesBetween { inventory: self, caller, mark, query, to, is_finished })
-    }
-
-    async fn newest_place_of(&self, mark: &CurrentMark, caller: &Caller) -> Result<Place, Error> {
-        let newest = ChangeQuery { limit: Some(0), ..ChangeQuery::default() };
-        let newest = self.changes(caller, &newest).await?.next;
-        Ok(mark.mark.key.open(caller.organization_id(), &newest).unwrap_or(Place::BEGINNING))
+        let span = Span { after: Some(from).max(mark.mark.beginning()), until: Some(to) };
+        let filter = LogFilter { id: query.id, network: query.network_id, ..seen };
+        let log = LogReader::new(self, filter, span, Direction::Ascending);
+        let is_finished = to <= from || !self.recording.is_on();
+        Ok(ChangesBetween { inventory: self, caller, mark, log, query, from, to, is_finished })
     }
 }
 
-/// The changes between two places, which are read page by page.
+/// The changes between two places, which are read some at a time.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct ChangesBetween<'a> {
     inventory: &'a Inventory,
     caller: &'a Caller,
     mark: CurrentMark,
+    log: LogReader<'a>,
     query: ChangeQuery,
+    from: Place,
     /// The last place.
     pub(in crate::inventory::history) to: Place,
     is_finished: bool,
 }
 
+/// A change between two places, with what becomes of its record.
+#[derive(Debug)]
+pub(in crate::inventory::history) struct ChangeBetween {
+    pub(in crate::inventory::history) action: ChangeAction,
+    pub(in crate::inventory::history) id: Uuid,
+    pub(in crate::inventory::history) network_id: Option<NetworkId>,
+    pub(in crate::inventory::history) name: String,
+    /// The fields of an update. Those of a record that is new or gone are left out.
+    pub(in crate::inventory::history) fields: BTreeMap<String, FieldChange>,
+    pub(in crate::inventory::history) is_erased: bool,
+}
+
 impl ChangesBetween<'_> {
     /// Returns the next changes, which may be none. `None`: all have been returned.
-    pub(in crate::inventory::history) async fn next(&mut self) -> Result<Option<Vec<Change>>, Error> {
+    ///
+    /// # Errors
+    /// `PositionGone` if the entry of the first place has been deleted meanwhile: others may be missing, too.
+    pub(in crate::inventory::history) async fn next(&mut self) -> Result<Option<Vec<ChangeBetween>>, Error> {
         if self.is_finished {
             return Ok(None);
         }
-        let page = self.inventory.changes(self.caller, &self.query).await?;
-        let reached = self.mark.mark.key.open(self.caller.organization_id(), &page.next);
-        self.is_finished = !page.has_more || reached.is_some_and(|reached| reached >= self.to);
-        self.query.after = Some(page.next);
+        let commits = self.log.next().await?;
+        if commits.is_empty() {
+            self.is_finished = true;
+            let from = self.mark.mark.key.seal(self.caller.organization_id(), self.from);
+            self.inventory.position_at(self.caller, "from", &Moment::Position(from)).await?;
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for commit in commits {
+            for entry in &commit.entries {
+                if self.query.matches(&commit, entry) {
+                    found.push((commit.place(entry.number), ChangeBetween::of(&commit, entry)?));
+                }
+            }
+        }
+        // The runs of a slab follow those who may see their entries.
+        found.sort_by_key(|(place, _)| *place);
         // The reader of a long part of the history leaves the thread to others now and then.
         tokio::task::yield_now().await;
-        Ok(Some(page.changes))
+        Ok(Some(found.into_iter().map(|(_, change)| change).collect()))
+    }
+}
+
+impl ChangeBetween {
+    fn of(commit: &CommitChanges, entry: &ChangeEntry) -> Result<Self, Error> {
+        let ChangeEntry { action, id, ref name, is_erased, .. } = *entry;
+        let fields = match action {
+            ChangeAction::Updated => entry.fields()?,
+            _ => BTreeMap::new(),
+        };
+        let network_id = commit.audience.network();
+        Ok(Self { action, id, network_id, name: name.clone(), fields, is_erased })
     }
 }

@@ -19,9 +19,6 @@ pub(crate) const MAX_ELEMENTS: usize = 10_000;
 /// The maximum number of bytes that the names and fields of a diff take in memory.
 pub(in crate::inventory::history) const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// The number of entries that are read at a time. Those of new hosts have whole hosts.
-pub(in crate::inventory::history) const ENTRIES_AT_ONCE: usize = 250;
-
 impl Inventory {
     /// Returns what differs between two states of the caller's organization.
     ///

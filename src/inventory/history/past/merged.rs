@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::between::ChangeBetween;
 use crate::inventory::history::recording::difference::CUSTOM_FIELDS;
-use crate::model::{Change, ChangeAction, FieldChange, NetworkId, ORDER, set};
+use crate::model::{ChangeAction, FieldChange, NetworkId, ORDER, set};
 
 /// What has become of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,7 @@ pub(in crate::inventory::history) struct MergedChanges {
 
 impl MergedChanges {
     /// Adds the next change. Its name and fields are left out if the record then takes more than this many bytes.
-    pub(in crate::inventory::history) fn add(&mut self, change: Change, max_bytes: usize) {
+    pub(in crate::inventory::history) fn add(&mut self, change: ChangeBetween, max_bytes: usize) {
         let was_there = *self.was_there.get_or_insert(change.action != ChangeAction::Created);
         self.is_there = change.action != ChangeAction::Deleted;
         self.was_deleted |= was_there && !self.is_there;

@@ -1,5 +1,6 @@
 //! What records were.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
@@ -8,14 +9,17 @@ use uuid::Uuid;
 
 use super::past_hosts::network_of;
 use crate::access::Caller;
+use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::position::Place;
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
+use crate::inventory::history::log::record::ChangeEntry;
 use crate::inventory::history::recording::recorder::{kind_of, shown};
-use crate::inventory::{ChangeQuery, Entity, Error, ErrorKind, Inventory, Moment};
+use crate::inventory::schema::WRITTEN;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Moment};
 use crate::model::{
-    Change, ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, OrderDirection,
-    Timestamp, apply_fields, set,
+    ChangeAction, ChangePosition, ChangedEntity, FieldChange, Host, HostId, Timestamp, apply_fields, set,
 };
-use crate::store::Query;
+use crate::store::{Direction, KeyFilter, Query, TermRange};
 
 /// A document of a record, by its fields.
 pub(in crate::inventory::history) type Document = Map<String, Value>;
@@ -68,55 +72,56 @@ impl Inventory {
     }
 
     /// Returns the document of a record as it was. `None`: it did not exist, or the caller does not see it.
+    ///
+    /// It follows from the creation through the entries before the place, or from the present state through those after it,
+    /// whichever are fewer.
     pub(in crate::inventory::history) async fn document_at_place(
         &self,
         caller: &Caller,
         (entity, id): Changed,
         place: Place,
     ) -> Result<Option<Document>, Error> {
-        let position = self.history_mark().await?.mark.key.seal(caller.organization_id(), place);
-        let of_record = ChangeQuery {
-            entity: Some(entity),
-            id: Some(id),
-            order_direction: OrderDirection::Descending,
-            ..ChangeQuery::default()
-        };
-        let mut query = ChangeQuery { until: Some(Moment::Position(position.clone())), ..of_record.clone() };
-        // From the moment back to where the whole record is known, and then forward again.
-        let mut later: Vec<Change> = Vec::new();
-        loop {
-            let page = self.changes(caller, &query).await?;
-            let is_last = !page.has_more;
-            for change in page.changes {
-                if change.is_erased {
-                    return Ok(None);
-                }
-                match change.action {
-                    ChangeAction::Deleted if later.is_empty() => return Ok(None),
-                    ChangeAction::Created => return Ok(Some(replayed(&change, later))),
-                    ChangeAction::Updated | ChangeAction::Deleted => later.push(change),
-                    // The others do not change the record.
-                    _ => {}
-                }
-            }
-            if is_last {
-                break;
-            }
-            query.before = Some(page.next);
+        let beginning = self.history_mark().await?.mark.beginning();
+        let seen = self.seen_in_log(caller).await?;
+        let log = LogOfRecord { inventory: self, filter: LogFilter { id: Some(id), ..seen }, entity };
+        let before = Span { after: beginning, until: Some(place) };
+        let last = log.back(before, Some(1)).next().await?;
+        let last = last.first();
+        if last.is_some_and(|last| last.entry.is_erased || last.entry.action == ChangeAction::Deleted) {
+            return Ok(None);
         }
-        // The record is older than the history, so that only its present state is known as a whole.
+        if last.is_some() && !log.is_nearer_to_present(place).await? {
+            let mut reader = log.back(before, None);
+            // From the moment back to where the whole record is known, and then forward again.
+            let mut later: Vec<RecordChange> = Vec::new();
+            loop {
+                let changes = reader.next().await?;
+                if changes.is_empty() {
+                    break;
+                }
+                for change in changes {
+                    match change.entry.action {
+                        _ if change.entry.is_erased => return Ok(None),
+                        ChangeAction::Created => return replayed(&change, later).map(Some),
+                        _ => later.push(change),
+                    }
+                }
+            }
+        }
+        // The present state is known as a whole, also of a record that is older than the history.
         let mut document = self.present_document(caller, (entity, id)).await?;
-        let mut query = ChangeQuery { after: Some(position), ..of_record };
+        let mut reader = log.back(Span { after: Some(place), until: None }, None);
         loop {
-            let page = self.changes(caller, &query).await?;
-            page.changes.into_iter().for_each(|change| rewind(change, &mut document));
-            if !page.has_more {
+            let changes = reader.next().await?;
+            if changes.is_empty() {
                 break;
             }
-            query.before = Some(page.next);
+            for change in changes {
+                rewind(&change.entry, &mut document)?;
+            }
         }
         if let Some(document) = &mut document {
-            set_time(document, later.first().map(|change| change.at));
+            set_time(document, last.map(|change| change.at));
         }
         Ok(document)
     }
@@ -152,30 +157,113 @@ pub(in crate::inventory::history) fn set_time(document: &mut Document, last: Opt
     set(document, "updated_at", last.or_else(|| document.get("created_at").cloned()));
 }
 
+/// The entries of one record.
+#[derive(Debug)]
+struct LogOfRecord<'i> {
+    inventory: &'i Inventory,
+    filter: LogFilter,
+    entity: ChangedEntity,
+}
+
+/// A change of one record, and its time.
+#[derive(Debug)]
+struct RecordChange {
+    at: Timestamp,
+    entry: ChangeEntry,
+}
+
+/// Reads the changes of one record, the last one first.
+#[derive(Debug)]
+struct RecordReader<'i> {
+    log: LogReader<'i>,
+    entity: ChangedEntity,
+    span: Span,
+}
+
+impl<'i> LogOfRecord<'i> {
+    /// Returns a reader of a part of the entries. `at_once`: the number of records that are read at a time.
+    fn back(&self, span: Span, at_once: Option<usize>) -> RecordReader<'i> {
+        let log = LogReader::new(self.inventory, self.filter.clone(), span, Direction::Descending);
+        let log = match at_once {
+            Some(records) => log.some_at_a_time(records),
+            None => log,
+        };
+        RecordReader { log, entity: self.entity, span }
+    }
+
+    /// Returns whether fewer records of the store have later entries than have earlier ones.
+    async fn is_nearer_to_present(&self, place: Place) -> Result<bool, Error> {
+        let key = place.entry_key();
+        let mut counts = [0, 0];
+        let ranges = [TermRange::new([], Some(key.clone())), TermRange::new(key, None)];
+        for (range, count) in ranges.into_iter().zip(&mut counts) {
+            for query in [self.filter.runs(), self.filter.commits()] {
+                let keys = vec![KeyFilter::new(WRITTEN, range.clone())];
+                *count += self.inventory.store.list(&Query { keys, limit: Some(0), ..query }).await?.total;
+            }
+        }
+        let [earlier, later] = counts;
+        Ok(later < earlier)
+    }
+}
+
+impl RecordReader<'_> {
+    /// Returns the next changes. None: there are no further ones.
+    async fn next(&mut self) -> Result<Vec<RecordChange>, Error> {
+        loop {
+            let commits = self.log.next().await?;
+            if commits.is_empty() {
+                return Ok(Vec::new());
+            }
+            let mut found = Vec::new();
+            for commit in commits {
+                for entry in &commit.entries {
+                    let place = commit.place(entry.number);
+                    // The others do not change the record.
+                    let is_change = Class::of(entry.action) == Class::Records;
+                    if is_change && entry.entity == self.entity && self.span.contains(place) {
+                        found.push((place, RecordChange { at: commit.at, entry: entry.clone() }));
+                    }
+                }
+            }
+            if !found.is_empty() {
+                found.sort_by_key(|(place, _)| Reverse(*place));
+                return Ok(found.into_iter().map(|(_, change)| change).collect());
+            }
+        }
+    }
+}
+
 /// Returns what became of a record through these changes, of which the last one comes first.
-fn replayed(created: &Change, later: Vec<Change>) -> Document {
+fn replayed(created: &RecordChange, later: Vec<RecordChange>) -> Result<Document, Error> {
     let at = later.first().unwrap_or(created).at;
-    let fields = created.fields.iter().filter_map(|(name, field)| Some((name.clone(), field.after.clone()?)));
-    let mut document: Document = fields.collect();
-    later.into_iter().rev().for_each(|change| apply_side(change.fields, &mut document, ChangeSide::After));
+    let mut document = whole(&created.entry)?;
+    for change in later.into_iter().rev() {
+        apply_side(change.entry.fields()?, &mut document, ChangeSide::After);
+    }
     set_time(&mut document, Some(at));
-    document
+    Ok(document)
+}
+
+/// Returns the document of a record that is new or gone. Members that are null count as missing.
+fn whole(entry: &ChangeEntry) -> Result<Document, Error> {
+    let mut document: Document = serde_json::from_slice(&entry.content).map_err(Error::internal)?;
+    document.retain(|_, value| !value.is_null());
+    Ok(document)
 }
 
 /// Changes the document of a record back to what it was before a change. `None`: the record does not exist.
-pub(in crate::inventory::history) fn rewind(change: Change, document: &mut Option<Document>) {
-    match (change.action, document) {
+fn rewind(entry: &ChangeEntry, document: &mut Option<Document>) -> Result<(), Error> {
+    match (entry.action, document) {
         (ChangeAction::Created, document) => *document = None,
         // It is not known what it was.
-        (_, document) if change.is_erased => *document = None,
-        (ChangeAction::Deleted, document) => {
-            let fields = change.fields.into_iter();
-            *document = Some(fields.filter_map(|(name, field)| Some((name, field.before?))).collect());
-        }
-        (ChangeAction::Updated, Some(document)) => apply_side(change.fields, document, ChangeSide::Before),
+        (_, document) if entry.is_erased => *document = None,
+        (ChangeAction::Deleted, document) => *document = Some(whole(entry)?),
+        (ChangeAction::Updated, Some(document)) => apply_side(entry.fields()?, document, ChangeSide::Before),
         // The others do not change the record.
         _ => {}
     }
+    Ok(())
 }
 
 /// Changes a document to one of the states of a change.

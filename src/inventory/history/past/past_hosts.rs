@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::diff::{ENTRIES_AT_ONCE, MAX_BYTES};
+use super::between::ChangeBetween;
+use super::diff::MAX_BYTES;
 use super::merged::MergedChanges;
 use super::one_record::{ChangeSide, Document, apply_side, host_of, set_time};
 use crate::access::Caller;
@@ -34,12 +35,7 @@ impl MergedHosts {
         span: (Place, Option<Place>),
         network_id: Option<NetworkId>,
     ) -> Result<Place, Error> {
-        let query = ChangeQuery {
-            entity: Some(ChangedEntity::Host),
-            network_id,
-            limit: Some(ENTRIES_AT_ONCE),
-            ..ChangeQuery::default()
-        };
+        let query = ChangeQuery { entity: Some(ChangedEntity::Host), network_id, ..ChangeQuery::default() };
         let mut changes = inventory.changes_between(caller, span, query).await?;
         while let Some(page) = changes.next().await? {
             page.into_iter().for_each(|change| self.add(change));
@@ -47,7 +43,7 @@ impl MergedHosts {
         Ok(changes.to)
     }
 
-    fn add(&mut self, change: Change) {
+    fn add(&mut self, change: ChangeBetween) {
         let known = self.hosts.entry(HostId::new(change.id)).or_default();
         let others = self.bytes.saturating_sub(known.bytes);
         known.add(change, MAX_BYTES.saturating_sub(others));

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::document::{ObjectMembers, Part, are_equal, elements};
@@ -22,15 +23,19 @@ const MOVED_BY_SERVER: [&str; 4] = ["updated_at", "last_used", "last_seen_at", "
 pub(in crate::inventory::history) const CUSTOM_FIELDS: &str = "custom.";
 
 /// A field that differs.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(in crate::inventory::history) struct Difference<'d> {
+    #[serde(skip)]
     pub(in crate::inventory::history) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::inventory::history) before: Option<FieldText<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::inventory::history) after: Option<FieldText<'d>>,
 }
 
 /// The text of a value: of a document, or of the order of a list.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
 pub(in crate::inventory::history) enum FieldText<'d> {
     Stored(&'d RawValue),
     Order(Vec<&'d str>),
@@ -41,9 +46,17 @@ pub(in crate::inventory::history) fn differences<'d>(
     before: &'d str,
     after: &'d str,
 ) -> Result<Vec<Difference<'d>>, serde_json::Error> {
+    Ok(differences_of(&ObjectMembers::read(before)?, &ObjectMembers::read(after)?))
+}
+
+/// Returns the fields in which two documents differ by their members.
+pub(in crate::inventory::history) fn differences_of<'d>(
+    before: &ObjectMembers<'d>,
+    after: &ObjectMembers<'d>,
+) -> Vec<Difference<'d>> {
     let mut found = Vec::new();
-    between_members("", &ObjectMembers::read(before)?, &ObjectMembers::read(after)?, &mut found);
-    Ok(found)
+    between_members("", before, after, &mut found);
+    found
 }
 
 /// Compares two objects. `start` is the path of their members, up to and with its last dot.
@@ -53,21 +66,23 @@ fn between_members<'d>(
     after: &ObjectMembers<'d>,
     found: &mut Vec<Difference<'d>>,
 ) {
-    let names = after.0.iter().map(|(name, _)| name);
-    let gone = before.0.iter().map(|(name, _)| name).filter(|name| after.get(name).is_none());
+    // Custom fields are the client's, whatever their names.
+    let is_moved = |name: &str| MOVED_BY_SERVER.contains(&name) && start != CUSTOM_FIELDS;
     let is_whole = !start.is_empty();
-    for name in names.filter(|name| after.get(name).is_some()).chain(gone) {
-        // Custom fields are the client's, whatever their names.
-        if MOVED_BY_SERVER.contains(&&**name) && start != CUSTOM_FIELDS {
-            continue;
-        }
+    let mut next = 0;
+    for (name, after) in after.present().filter(|(name, _)| !is_moved(name)) {
         let path = || format!("{start}{name}");
-        match (before.get(name), after.get(name)) {
-            (Some(before), Some(after)) if before.get() == after.get() => {}
-            (Some(before), Some(after)) if is_whole => between_values(path(), before, after, found),
-            (Some(before), Some(after)) => between_fields(path(), before, after, found),
-            (None, None) => {}
-            (before, after) => found.push(stored(path(), before, after)),
+        match before.get_next(name, &mut next) {
+            Some(before) if before.get() == after.get() => {}
+            Some(before) if is_whole => between_values(path(), before, after, found),
+            Some(before) => between_fields(path(), before, after, found),
+            None => found.push(stored(path(), None, Some(after))),
+        }
+    }
+    next = 0;
+    for (name, before) in before.present().filter(|(name, _)| !is_moved(name)) {
+        if after.get_next(name, &mut next).is_none() {
+            found.push(stored(format!("{start}{name}"), Some(before), None));
         }
     }
 }

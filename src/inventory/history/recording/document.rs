@@ -19,9 +19,30 @@ impl<'d> ObjectMembers<'d> {
         serde_json::from_str(text)
     }
 
-    /// Returns the text of a member. A member that is null counts as missing: a document may leave it out.
+    /// Returns the members that are not null. Those that are count as missing: a document may leave them out.
+    pub(in crate::inventory::history) fn present(&self) -> impl Iterator<Item = (&str, &'d RawValue)> {
+        let members = self.0.iter().map(|(name, value)| (&**name, *value));
+        members.filter(|(_, value)| value.get() != "null")
+    }
+
+    /// Returns the text of a member that is present.
     pub(in crate::inventory::history) fn get(&self, name: &str) -> Option<&'d RawValue> {
-        let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+        self.get_next(name, &mut 0)
+    }
+
+    /// Returns the text of a member that is present. It is most often the `next` one, which is moved behind it.
+    ///
+    /// Two documents of the same kind have nearly the same members in the same order.
+    pub(in crate::inventory::history) fn get_next(
+        &self,
+        name: &str,
+        next: &mut usize,
+    ) -> Option<&'d RawValue> {
+        let is_of = |(known, _): &(Cow<'d, str>, &'d RawValue)| known == name;
+        let place = Some(*next).filter(|next| self.0.get(*next).is_some_and(is_of));
+        let place = place.or_else(|| self.0.iter().position(is_of))?;
+        *next = place + 1;
+        let (_, value) = self.0.get(place)?;
         Some(*value).filter(|value| value.get() != "null")
     }
 }

@@ -170,7 +170,7 @@ impl Inventory {
         };
         let mark = self.history_mark().await?;
         let mut changes = CommitEntries::default();
-        changes.add_event(event, name, Some(count))?;
+        changes.add_event(event, name, Some(count));
         let mut batch = Batch::new();
         batch.guard(mark.guard());
         batch.guard(Guard::record(key, Precondition::Present));

@@ -1,17 +1,16 @@
 //! Adds the entries of a batch to it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::difference::{Difference, FieldText, differences};
+use super::content::{RecordState, compared};
 use super::event::{SecurityEvent, is_credential};
 use crate::inventory::history::log::audience::Audience;
 use crate::inventory::history::log::class::Class;
-use crate::inventory::history::log::record::{ChangeEntry, CommitChanges, StoredField};
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::maintenance::packing::EntriesAdded;
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::history::{Author, Recording};
@@ -20,7 +19,7 @@ use crate::inventory::schema::{
     USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{ChangeAction, ChangeActor, ChangedEntity, NetworkId, User, UserId};
+use crate::model::{ChangeActor, ChangedEntity, User};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
@@ -52,19 +51,6 @@ pub(in crate::inventory::history) fn entity_of(kind: Name) -> Option<ChangedEnti
 /// Returns the kind of the records of an entity; `None`: those of the host application have many.
 pub(in crate::inventory::history) fn kind_of(entity: ChangedEntity) -> Option<Name> {
     RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
-}
-
-/// What every document may say of itself.
-#[derive(Default, Deserialize)]
-struct Described {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    email: Option<String>,
-    #[serde(default)]
-    network_id: Option<NetworkId>,
-    #[serde(default)]
-    user_id: Option<UserId>,
 }
 
 impl Inventory {
@@ -109,7 +95,7 @@ impl Inventory {
                 && let Some(event) = SecurityEvent::of(write, before, batch)?
             {
                 let name = user.as_ref().filter(|user| event.is_of(user.id)).map(|user| user.email.clone());
-                changes.add_event(event, name.unwrap_or_default(), None)?;
+                changes.add_event(event, name.unwrap_or_default(), None);
             }
         }
         if changes.count == 0 {
@@ -152,7 +138,7 @@ impl Inventory {
         self.random.fill(&mut commit)?;
         let commit = u64::from_be_bytes(commit);
         let mut recorded = EntriesAdded { random: commit, ..EntriesAdded::default() };
-        let count = changes.count;
+        let (count, actor) = (changes.count, Arc::new(author.actor.clone()));
         for ((audience, class), Entries { list, .. }) in changes.finished() {
             recorded.records += 1;
             let changes = CommitChanges {
@@ -162,7 +148,7 @@ impl Inventory {
                 commit,
                 count,
                 at: self.now(),
-                actor: author.actor.clone(),
+                actor: Arc::clone(&actor),
                 audience,
                 class,
                 request_id: author.request_id.clone(),
@@ -210,46 +196,36 @@ impl CommitEntries {
             Write::Delete { .. } => None,
         };
         let before = before.map(|record| shown(entity, &record.body)).transpose()?;
-        let described = |body: &Bytes| serde_json::from_slice::<Described>(body).map_err(Error::internal);
-        let (before_is, after_is) =
-            (before.as_ref().map(described).transpose()?, after.as_ref().map(described).transpose()?);
-        if let (Some(former), Some(latter)) = (&before_is, &after_is)
-            && former.network_id != latter.network_id
+        let before = before.as_ref().map(RecordState::read).transpose()?;
+        let after = after.as_ref().map(RecordState::read).transpose()?;
+        if let (Some(former), Some(latter)) = (&before, &after)
+            && former.network_id() != latter.network_id()
             && entity != ChangedEntity::ApplicationRecord
         {
             // On either network, it is seen to go or to come.
-            self.add_content(write.key(), entity, before_is.unwrap_or_default(), (before.as_ref(), None))?;
-            return self.add_content(
-                write.key(),
-                entity,
-                after_is.unwrap_or_default(),
-                (None, after.as_ref()),
-            );
+            self.add_content(write.key(), entity, (Some(former), None))?;
+            return self.add_content(write.key(), entity, (None, Some(latter)));
         }
-        let Some(described) = after_is.or(before_is) else { return Ok(()) };
-        self.add_content(write.key(), entity, described, (before.as_ref(), after.as_ref()))
+        self.add_content(write.key(), entity, (before.as_ref(), after.as_ref()))
     }
 
     fn add_content(
         &mut self,
         key: Key,
         entity: ChangedEntity,
-        described: Described,
-        (before, after): (Option<&Bytes>, Option<&Bytes>),
+        (before, after): (Option<&RecordState<'_>>, Option<&RecordState<'_>>),
     ) -> Result<(), Error> {
-        let Some((action, Content { document, fields, bytes })) = Content::of(before, after)? else {
-            return Ok(());
-        };
-        let audience = Audience::of(entity, key.id, described.network_id, described.user_id);
+        let Some((action, content)) = compared(before, after)? else { return Ok(()) };
+        let Some(state) = after.or(before) else { return Ok(()) };
+        let audience = Audience::of(entity, key.id, state.network_id(), state.member("user_id"));
         let name = match entity {
             ChangedEntity::ApplicationRecord => Some(key.kind.to_string()),
-            _ => described.name.filter(|name| !name.is_empty()).or(described.email),
+            _ => state.name(),
         };
         let (number, id, name) = (0, key.id, name.unwrap_or_default());
         self.push(
             audience,
-            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
-            bytes,
+            ChangeEntry { number, action, entity, id, name, content, cause: None, is_erased: false },
         );
         Ok(())
     }
@@ -260,24 +236,23 @@ impl CommitEntries {
         event: SecurityEvent,
         name: String,
         count: Option<u64>,
-    ) -> Result<(), Error> {
+    ) {
         let SecurityEvent { action, entity, id, audience } = event;
-        let count = count.map(|count| to_raw_value(&count)).transpose().map_err(Error::internal)?;
-        let field = |after| ("count".to_owned(), StoredField { before: None, after: Some(after) });
-        let (number, document, fields) = (0, None, count.map(field).into_iter().collect());
+        let content = match count {
+            Some(count) => Bytes::from(format!(r#"{{"count":{{"after":{count}}}}}"#)),
+            None => Bytes::new(),
+        };
         self.push(
             audience,
-            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
-            0,
+            ChangeEntry { number: 0, action, entity, id, name, content, cause: None, is_erased: false },
         );
-        Ok(())
     }
 
     /// Adds an entry, which gets the next number.
-    fn push(&mut self, audience: Audience, entry: ChangeEntry, bytes: usize) {
+    fn push(&mut self, audience: Audience, entry: ChangeEntry) {
         let readers = (audience, Class::of(entry.action));
         let entries = self.open.entry(readers).or_default();
-        entries.bytes += bytes;
+        entries.bytes += entry.content.len();
         entries.list.push(ChangeEntry { number: self.count, ..entry });
         self.count += 1;
         if entries.bytes >= MAX_RECORD {
@@ -290,48 +265,6 @@ impl CommitEntries {
     }
 }
 
-/// What an entry says of a record.
-#[derive(Default)]
-struct Content {
-    document: Option<Box<RawValue>>,
-    fields: BTreeMap<String, StoredField>,
-    bytes: usize,
-}
-
-impl Content {
-    /// Compares two states of a record. `None`: nothing has changed.
-    fn of(before: Option<&Bytes>, after: Option<&Bytes>) -> Result<Option<(ChangeAction, Self)>, Error> {
-        let (action, document) = match (before, after) {
-            (Some(before), Some(after)) => {
-                let differences = differences(text(before)?, text(after)?).map_err(Error::internal)?;
-                let updated = (ChangeAction::Updated, Self::of_fields(differences)?);
-                return Ok(Some(updated).filter(|(_, content)| !content.fields.is_empty()));
-            }
-            (None, Some(after)) => (ChangeAction::Created, after),
-            (Some(before), None) => (ChangeAction::Deleted, before),
-            (None, None) => return Ok(None),
-        };
-        let text = RawValue::from_string(text(document)?.to_owned()).map_err(Error::internal)?;
-        Ok(Some((action, Self { bytes: document.len(), document: Some(text), fields: BTreeMap::new() })))
-    }
-
-    fn of_fields(differences: Vec<Difference<'_>>) -> Result<Self, Error> {
-        let owned = |value: Option<FieldText<'_>>| match value {
-            None => Ok(None),
-            Some(FieldText::Stored(text)) => Ok(Some(text.to_owned())),
-            Some(FieldText::Order(ids)) => to_raw_value(&ids).map(Some).map_err(Error::internal),
-        };
-        let length = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |text| text.get().len());
-        let mut content = Self::default();
-        for Difference { path, before, after } in differences {
-            let field = StoredField { before: owned(before)?, after: owned(after)? };
-            content.bytes += path.len() + length(&field.before) + length(&field.after);
-            content.fields.insert(path, field);
-        }
-        Ok(content)
-    }
-}
-
 /// Returns what entries show of a body, as JSON. Bodies of hosts begin with a comma.
 pub(in crate::inventory::history) fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
     if !matches!(entity, ChangedEntity::UserApiKey | ChangedEntity::DaemonApiKey) {
@@ -341,8 +274,4 @@ pub(in crate::inventory::history) fn shown(entity: ChangedEntity, body: &Bytes) 
     let mut members: Map<String, Value> = serde_json::from_slice(body).map_err(Error::internal)?;
     members.remove("key");
     serde_json::to_vec(&members).map(Bytes::from).map_err(Error::internal)
-}
-
-fn text(body: &Bytes) -> Result<&str, Error> {
-    std::str::from_utf8(body).map_err(Error::internal)
 }
