@@ -214,7 +214,7 @@ pub struct Inventory {
 struct State {
     authentication: AuthenticationCache,
     decoys: Decoys,
-    tasks: BackgroundTasks,
+    tasks: Arc<BackgroundTasks>,
     queues: UpdateQueues,
     history: Arc<KnownHistory>,
     /// Queues per owner for creations under a quota.
@@ -254,6 +254,8 @@ impl Inventory {
     /// The task is aborted when the last of the other clones is dropped, because it shares no state with them but what is known
     /// of the history, and the credentials, which it may drop.
     fn with_own_state(&self) -> Self {
+        #[cfg(feature = "topology")]
+        self.state.history.note_tasks(&self.state.tasks);
         let state = State {
             #[cfg(feature = "discovery")]
             credentials: Arc::clone(&self.state.credentials),

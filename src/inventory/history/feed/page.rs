@@ -198,7 +198,7 @@ impl PlacedEntry<'_> {
             name: entry.name.clone(),
             fields: if has_fields { entry.changed_fields()? } else { BTreeMap::new() },
             is_erased: entry.is_erased,
-            cause: None,
+            cause: entry.cause.map(|cause| mark.mark.key.seal(organization, cause)),
             request_id: commit.request_id.clone(),
         })
     }

@@ -101,6 +101,9 @@ pub(in crate::inventory::history) struct ChangeEntry {
     /// The fields of a record that was updated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::inventory::history) fields: BTreeMap<String, StoredField>,
+    /// The place of the entry that led to this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::inventory::history) cause: Option<Place>,
     /// Whether what it said was erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::inventory::history) is_erased: bool,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
-use super::difference::{Difference, FieldText, differences};
+use super::content::Content;
 use super::event::{SecurityEvent, is_credential};
+use crate::inventory::history::links::touched::TouchedNetworks;
 use crate::inventory::history::log::audience::Audience;
 use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges, StoredField};
@@ -20,7 +21,7 @@ use crate::inventory::schema::{
     USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{ChangeAction, ChangeActor, ChangedEntity, NetworkId, User, UserId};
+use crate::model::{ChangeActor, ChangedEntity, NetworkId, User, UserId};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
@@ -68,18 +69,19 @@ struct Described {
 }
 
 impl Inventory {
-    /// Commits a batch together with the entries of its changes.
-    pub(in crate::inventory) async fn commit(
+    /// Commits a batch together with the entries of its changes. Adds the networks on which it changes something.
+    pub(in crate::inventory::history) async fn commit_recorded(
         &self,
         author: &Author,
         mut batch: Batch,
+        touched: &mut TouchedNetworks,
     ) -> Result<(), StoreError> {
         let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
         let is_dry_run = self.recording == Recording::DryRun;
         if is_dry_run || !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
             return self.store.commit(batch).await;
         }
-        let recorded = self.record(author, &mut batch).await.map_err(as_store_error)?;
+        let recorded = self.record(author, &mut batch, touched).await.map_err(as_store_error)?;
         let committed = self.store.commit(batch).await;
         match &committed {
             Ok(()) => {
@@ -91,7 +93,12 @@ impl Inventory {
         committed
     }
 
-    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<EntriesAdded, Error> {
+    async fn record(
+        &self,
+        author: &Author,
+        batch: &mut Batch,
+        touched: &mut TouchedNetworks,
+    ) -> Result<EntriesAdded, Error> {
         let mark = self.history_mark().await?;
         if !self.recording.is_on() {
             // Instances that record changes would not notice this one.
@@ -116,6 +123,8 @@ impl Inventory {
             return Ok(EntriesAdded::default());
         }
         batch.guard(mark.guard());
+        touched.complete(changes.networks());
+        self.put_followed_networks(author.organization, &before, batch)?;
         let mut actor = author.actor.clone();
         if let ChangeActor::User { email, .. } = &mut actor {
             *email = user.map(|user| user.email).filter(|email| !email.is_empty());
@@ -188,7 +197,7 @@ fn as_store_error(error: Error) -> StoreError {
 #[derive(Default)]
 pub(in crate::inventory::history) struct CommitEntries {
     /// The number of entries so far.
-    count: u32,
+    pub(in crate::inventory::history) count: u32,
     /// Those of which the record is not full.
     open: BTreeMap<(Audience, Class), Entries>,
     full: Vec<((Audience, Class), Entries)>,
@@ -248,7 +257,7 @@ impl CommitEntries {
         let (number, id, name) = (0, key.id, name.unwrap_or_default());
         self.push(
             audience,
-            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
+            ChangeEntry { number, action, entity, id, name, document, fields, cause: None, is_erased: false },
             bytes,
         );
         Ok(())
@@ -267,14 +276,19 @@ impl CommitEntries {
         let (number, document, fields) = (0, None, count.map(field).into_iter().collect());
         self.push(
             audience,
-            ChangeEntry { number, action, entity, id, name, document, fields, is_erased: false },
+            ChangeEntry { number, action, entity, id, name, document, fields, cause: None, is_erased: false },
             0,
         );
         Ok(())
     }
 
     /// Adds an entry, which gets the next number.
-    fn push(&mut self, audience: Audience, entry: ChangeEntry, bytes: usize) {
+    pub(in crate::inventory::history) fn push(
+        &mut self,
+        audience: Audience,
+        entry: ChangeEntry,
+        bytes: usize,
+    ) {
         let readers = (audience, Class::of(entry.action));
         let entries = self.open.entry(readers).or_default();
         entries.bytes += bytes;
@@ -285,50 +299,14 @@ impl CommitEntries {
         }
     }
 
+    /// Returns the networks on which something has changed.
+    fn networks(&self) -> impl Iterator<Item = NetworkId> {
+        let full = self.full.iter().map(|(readers, _)| readers);
+        self.open.keys().chain(full).filter_map(|(audience, _)| audience.network())
+    }
+
     fn finished(self) -> impl Iterator<Item = ((Audience, Class), Entries)> {
         self.full.into_iter().chain(self.open).filter(|(_, entries)| !entries.list.is_empty())
-    }
-}
-
-/// What an entry says of a record.
-#[derive(Default)]
-struct Content {
-    document: Option<Box<RawValue>>,
-    fields: BTreeMap<String, StoredField>,
-    bytes: usize,
-}
-
-impl Content {
-    /// Compares two states of a record. `None`: nothing has changed.
-    fn of(before: Option<&Bytes>, after: Option<&Bytes>) -> Result<Option<(ChangeAction, Self)>, Error> {
-        let (action, document) = match (before, after) {
-            (Some(before), Some(after)) => {
-                let differences = differences(text(before)?, text(after)?).map_err(Error::internal)?;
-                let updated = (ChangeAction::Updated, Self::of_fields(differences)?);
-                return Ok(Some(updated).filter(|(_, content)| !content.fields.is_empty()));
-            }
-            (None, Some(after)) => (ChangeAction::Created, after),
-            (Some(before), None) => (ChangeAction::Deleted, before),
-            (None, None) => return Ok(None),
-        };
-        let text = RawValue::from_string(text(document)?.to_owned()).map_err(Error::internal)?;
-        Ok(Some((action, Self { bytes: document.len(), document: Some(text), fields: BTreeMap::new() })))
-    }
-
-    fn of_fields(differences: Vec<Difference<'_>>) -> Result<Self, Error> {
-        let owned = |value: Option<FieldText<'_>>| match value {
-            None => Ok(None),
-            Some(FieldText::Stored(text)) => Ok(Some(text.to_owned())),
-            Some(FieldText::Order(ids)) => to_raw_value(&ids).map(Some).map_err(Error::internal),
-        };
-        let length = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |text| text.get().len());
-        let mut content = Self::default();
-        for Difference { path, before, after } in differences {
-            let field = StoredField { before: owned(before)?, after: owned(after)? };
-            content.bytes += path.len() + length(&field.before) + length(&field.after);
-            content.fields.insert(path, field);
-        }
-        Ok(content)
     }
 }
 
@@ -341,8 +319,4 @@ pub(in crate::inventory::history) fn shown(entity: ChangedEntity, body: &Bytes) 
     let mut members: Map<String, Value> = serde_json::from_slice(body).map_err(Error::internal)?;
     members.remove("key");
     serde_json::to_vec(&members).map(Bytes::from).map_err(Error::internal)
-}
-
-fn text(body: &Bytes) -> Result<&str, Error> {
-    std::str::from_utf8(body).map_err(Error::internal)
 }
