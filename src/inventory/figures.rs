@@ -26,6 +26,8 @@ pub struct InventoryFigures {
     pub unreadable_records: u64,
     /// Number of background tasks, such as those that record the use of keys.
     pub background_tasks: u64,
+    /// Number of networks whose links are in memory, so that the history records how they change.
+    pub followed_networks: u64,
     /// Number of long computations that wait for a thread.
     pub waiting_computations: u64,
     /// The records of the store, and the memory of its index.
@@ -103,6 +105,7 @@ impl Inventory {
             sessions_ended: state.sessions_ended.get(),
             unreadable_records: state.unreadable_records.get(),
             background_tasks: state.tasks.running(),
+            followed_networks: state.history.followed_networks(),
             waiting_computations: state.offload.waiting(),
             store: self.store.figures(),
             store_calls: self.store_counters.figures(),
@@ -138,7 +141,7 @@ impl InventoryFigures {
     pub(crate) fn write_all_but_caches(&self, text: &mut OpenMetrics) {
         self.write_queues(text);
         self.write_logins(text);
-        let numbers: [(&str, MetricKind, &str, u64); 5] = [
+        let numbers: [(&str, MetricKind, &str, u64); 6] = [
             (
                 "toposcope_sessions_begun",
                 MetricKind::Counter,
@@ -158,6 +161,12 @@ impl InventoryFigures {
                 self.unreadable_records,
             ),
             ("toposcope_background_tasks", MetricKind::Gauge, "Background tasks.", self.background_tasks),
+            (
+                "toposcope_followed_networks",
+                MetricKind::Gauge,
+                "Networks whose links are in memory.",
+                self.followed_networks,
+            ),
             (
                 "toposcope_waiting_computations",
                 MetricKind::Gauge,

@@ -215,7 +215,7 @@ pub struct Inventory {
 struct State {
     authentication: AuthenticationCache,
     decoys: Decoys,
-    tasks: BackgroundTasks,
+    tasks: Arc<BackgroundTasks>,
     queues: UpdateQueues,
     history: Arc<KnownHistory>,
     /// Queues per owner for creations under a quota.
@@ -255,6 +255,8 @@ impl Inventory {
     /// It shares only the state of the history and the credentials with the other clones, so that the task is aborted
     /// when the last of them is dropped.
     fn with_own_state(&self) -> Self {
+        #[cfg(feature = "topology")]
+        self.state.history.note_tasks(&self.state.tasks);
         let state = State {
             #[cfg(feature = "discovery")]
             credentials: Arc::clone(&self.state.credentials),

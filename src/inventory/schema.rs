@@ -107,8 +107,11 @@ kinds! {
     CHANGE_TOTALS = "change_totals";
     /// The numbers of older entries of an organization in one stretch of its history, by kind, action, actor and day.
     CHANGE_COUNTS = "change_counts";
-    /// The state of the history that all instances share. A store has one such record, which belongs to no
-    /// organization.
+    /// How far the links of a network are recorded in the history, stored under the network's id.
+    NETWORK_LINKS = "network_links";
+    /// A link as the history last recorded it. The id is derived from the network and the link.
+    RECORDED_LINK = "recorded_link";
+    /// What all instances know of the history. A store has one, which belongs to no organization.
     HISTORY = "history";
 
     /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.
@@ -121,7 +124,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 33] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 35] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -154,6 +157,8 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 33] = [
     CHANGE_RUN,
     CHANGE_TOTALS,
     CHANGE_COUNTS,
+    NETWORK_LINKS,
+    RECORDED_LINK,
     IDEMPOTENCY_KEY,
 ];
 
@@ -226,6 +231,9 @@ pub(super) const CHANGED_TERM: Name = Name::new("changed");
 pub(super) const CHANGE_CLASS: Name = Name::new("change_class");
 /// The era of a record of changes and the version of its commit. Of a run, followed by the number of its last entry.
 pub(super) const WRITTEN: Name = Name::new("written");
+
+/// From a recorded link to its network, which it does not keep from being deleted.
+pub(super) const RECORDED_ON: Name = Name::new("recorded_on");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const UPDATED_AT: Name = Name::new("updated_at");

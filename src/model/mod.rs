@@ -95,7 +95,10 @@ pub use organization::{Network, Organization, Permission, Referral, Session, Tag
 #[cfg(feature = "discovery")]
 pub(crate) use part::part_ids;
 pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
-pub use past::{ChangeCount, ChangeSummary, ChangedHost, DiffCounts, DiffedHost, HostDiff, StateDiff};
+pub use past::{
+    ChangeCount, ChangeSummary, ChangedHost, DiffCounts, DiffedHost, DiffedLink, DiffedLinkEnd, HostDiff,
+    LinkDiff, LinkDiffCounts, MovedLink, StateDiff,
+};
 pub(crate) use port::{PORT_NAMES, port_fields};
 pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
 pub use role::{ApplicationRole, HostRole, HostRoleError};

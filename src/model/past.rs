@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChange, HostId, NetworkId};
+use super::{
+    ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChange, HostId, IfEntryId, LinkId,
+    NetworkId, NodeId,
+};
 
 /// The differences between two states of an organization.
 ///
@@ -13,7 +16,10 @@ use super::{ChangeAction, ChangeActor, ChangePosition, ChangedEntity, FieldChang
 pub struct StateDiff {
     /// The hosts that differ.
     pub hosts: HostDiff,
-    /// Whether hosts are left out of the lists, because there are too many. The numbers count them.
+    /// The links that differ.
+    #[serde(default)]
+    pub links: LinkDiff,
+    /// Whether hosts or links are left out of the lists, because there are too many. The numbers count them.
     pub truncated: bool,
 }
 
@@ -73,6 +79,73 @@ pub struct DiffCounts {
     ///
     /// In a truncated diff, hosts that are left out also count if their changes cancel out.
     pub changed: u64,
+}
+
+/// The links that differ between two states. Links follow from other records, and are recorded shortly after these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LinkDiff {
+    /// The links that only the later state has, by id.
+    pub added: Vec<DiffedLink>,
+    /// The links that only the earlier state has, by id.
+    pub removed: Vec<DiffedLink>,
+    /// The links of which one end has moved to another port, by the former id.
+    pub moved: Vec<MovedLink>,
+    /// The numbers of these links, including those that are left out.
+    pub counts: LinkDiffCounts,
+}
+
+/// A link that only one of two states has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DiffedLink {
+    /// The id, as that of an edge in the topology.
+    pub id: LinkId,
+    /// The network.
+    pub network_id: Option<NetworkId>,
+    /// The end with the smaller id.
+    pub source: DiffedLinkEnd,
+    /// The other end.
+    pub target: DiffedLinkEnd,
+}
+
+/// An end of a link that differs between two states.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DiffedLinkEnd {
+    /// The id of the host, or of the device or the segment that is no host, as that of a node in the topology.
+    pub id: NodeId,
+    /// The interface entry of the port; `None` if it is unknown, or no entry of the host.
+    pub if_entry_id: Option<IfEntryId>,
+    /// The name of the port; `None` when unknown.
+    pub port: Option<String>,
+}
+
+/// A link of which one end has moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct MovedLink {
+    /// The link in the earlier state.
+    pub before: DiffedLink,
+    /// The link in the later state.
+    pub after: DiffedLink,
+}
+
+/// The numbers of links that differ between two states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LinkDiffCounts {
+    /// The number of links that only the later state has.
+    pub added: u64,
+    /// The number of links that only the earlier state has.
+    pub removed: u64,
+    /// The number of links of which one end has moved.
+    pub moved: u64,
 }
 
 /// The numbers of changes in a part of the history of an organization.

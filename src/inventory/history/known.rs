@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::feed::watch::Watchers;
+#[cfg(feature = "topology")]
+use super::links::followers::Followers;
 use super::mark::{CurrentMark, mark_key};
 use super::recording::pending_events::PendingEvents;
 use crate::store::{StoreError, StoreErrorKind};
@@ -15,6 +17,8 @@ pub(in crate::inventory) struct KnownHistory {
     pub(super) reading: tokio::sync::Mutex<Opening>,
     pub(super) watchers: Watchers,
     pub(super) pending_events: PendingEvents,
+    #[cfg(feature = "topology")]
+    pub(super) followers: Followers,
 }
 
 /// Whether this instance has opened the history.
@@ -26,6 +30,15 @@ pub(super) struct Opening {
 impl KnownHistory {
     pub(super) fn known(&self) -> MutexGuard<'_, Option<CurrentMark>> {
         self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the number of networks whose links are in memory.
+    pub(in crate::inventory) fn followed_networks(&self) -> u64 {
+        #[cfg(feature = "topology")]
+        let networks = self.followers.networks();
+        #[cfg(not(feature = "topology"))]
+        let networks = 0;
+        networks
     }
 
     /// Forgets the mark, if a commit has failed because there is another one.

@@ -80,8 +80,11 @@ impl Inventory {
                 record => self.open_history(record).await?,
             };
             if let Some(mark) = mark {
-                opening.is_done = true;
+                let is_first = !std::mem::replace(&mut opening.is_done, true);
                 *self.state.history.known() = Some(mark.clone());
+                if is_first {
+                    self.begin_following();
+                }
                 return Ok(mark);
             }
         }
@@ -235,7 +238,10 @@ impl Inventory {
             let mut commits =
                 records.iter().map(CommitChanges::read).collect::<Result<Vec<CommitChanges>, Error>>()?;
             let entries = commits.iter_mut().flat_map(|commit| &mut commit.entries);
-            let count = entries.zip(0..).map(|(entry, number)| entry.number = number).count();
+            // The entries get other places, and so do those that led to them.
+            let renewed =
+                entries.zip(0..).map(|(entry, number)| (entry.number, entry.cause) = (number, None));
+            let count = renewed.count();
             for (record, mut changes) in records.iter().zip(commits) {
                 (changes.era, changes.version) = (mark.mark.era, None);
                 changes.count = u32::try_from(count).unwrap_or(u32::MAX);

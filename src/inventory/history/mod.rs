@@ -6,6 +6,7 @@
 //! | `recording` | a commit's entries, which `recorder` adds to its batch, and security events |
 //! | `feed` | what clients read in the order of the log: pages, one record's entries, counts, streams |
 //! | `past` | past states of hosts and lists, and what differs between two moments |
+//! | `links` | what follows from changes: the links of a network, and how they are recorded |
 //! | `maintenance` | joining, deleting, erasing and restoring entries |
 //!
 //! `mark` is what all instances with one store agree on, and `known` what one instance knows of it.
@@ -15,6 +16,7 @@
 mod feed;
 mod known;
 mod limits;
+mod links;
 mod log;
 mod maintenance;
 mod mark;

@@ -186,6 +186,8 @@ text_enum! {
         Rotated = "rotated",
         /// The password of a share was given. The field `count` is the number of times since the last such entry.
         PasswordChecked = "password_checked",
+        /// The rules by which links follow from records are others, and with them some links of the network.
+        RulesChanged = "rules_changed",
     }
 
     /// The error for text other than the actions of changes.
@@ -226,6 +228,8 @@ text_enum! {
         Session = "Session",
         /// A record of the host application. The name of the change is its kind.
         ApplicationRecord = "ApplicationRecord",
+        /// A link that follows from other records. The name of the change is that of its ports.
+        Link = "Link",
     }
 
     /// The error for text other than the kinds of records.

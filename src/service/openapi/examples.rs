@@ -20,12 +20,12 @@ use crate::inventory::{
 use crate::model::{
     AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangeCount, ChangePosition,
     ChangeSummary, ChangedEntity, ChangedHost, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
-    DiffedHost, DockerVirtualization, FieldChange, Host, HostVirtualization, IfEntry, Interface,
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor,
-    Network, NetworkId, OperStatus, Organization, OrganizationId, Permission, Port, PortNumber, Protocol,
-    ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
-    ShareMetadata, ShareOptions, Source, StateDiff, Subnet, SubnetId, SubnetType, Tag, TagId, Timestamp,
-    TopologyView, User, UserApiKey, UserId, Vlans,
+    DiffedHost, DiffedLink, DiffedLinkEnd, DockerVirtualization, FieldChange, Host, HostVirtualization,
+    IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress,
+    MacSource, MovedLink, Neighbor, Network, NetworkId, NodeId, OperStatus, Organization, OrganizationId,
+    Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
+    ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, StateDiff, Subnet, SubnetId,
+    SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -119,6 +119,14 @@ fn add_past(schemas: &mut Schemas) {
     let mut diff = StateDiff::default();
     (diff.hosts.added, diff.hosts.changed) = (vec![host], vec![changed]);
     (diff.hosts.counts.added, diff.hosts.counts.changed) = (1, 1);
+    let end = |id, port: &str| DiffedLinkEnd { id, if_entry_id: None, port: Some(port.to_owned()) };
+    let link = |id, port| {
+        let (source, target) = (end(NodeId::new(uuid(9)), "eth0"), end(NodeId::new(uuid(10)), port));
+        DiffedLink { id, network_id: Some(NETWORK), source, target }
+    };
+    diff.links.added = vec![link(id(21), "Gi1/0/1")];
+    diff.links.moved = vec![MovedLink { before: link(id(22), "Gi1/0/2"), after: link(id(23), "Gi1/0/3") }];
+    (diff.links.counts.added, diff.links.counts.moved) = (1, 1);
     schemas.add(&diff);
     let count = ChangeCount {
         day: "2026-01-15".to_owned(),

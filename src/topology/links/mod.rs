@@ -42,3 +42,7 @@ pub use self::rules::manual::{ManualEnd, ManualLink};
 pub use self::state::LinkState;
 pub use self::vlans::VlanRange;
 pub use self::warning::{CrowdedPort, LinkWarning};
+
+/// The number of the rules. It is increased when links follow from equal records otherwise than before.
+#[cfg(feature = "service")]
+pub(crate) const RULES: u32 = 1;

@@ -130,6 +130,12 @@ impl Links {
         self.components.links.get(&id).map(Box::as_ref)
     }
 
+    /// Returns the links that may have come, changed or gone since the last call. The first call begins to note them.
+    #[cfg(feature = "service")]
+    pub(crate) fn take_decided(&mut self) -> BTreeSet<LinkId> {
+        self.components.decided.replace(BTreeSet::new()).unwrap_or_default()
+    }
+
     /// Returns the devices that links lead to and that are not hosts, by id.
     pub fn stubs(&self) -> impl Iterator<Item = &Stub> {
         let mut named = self.stubs.values().map(Box::as_ref).peekable();

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use crate::discovery::Claim;
 use crate::discovery::reconcile::PortNames;
 use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
-use crate::model::{Host, HostId, LinkEnd, NetworkId, Subnet, TopologyLink};
+use crate::model::{Host, HostId, NetworkId, Subnet};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
-use crate::topology::links::{Device, Links, ManualEnd, ManualLink};
+use crate::topology::links::{Device, Links, ManualLink};
 
 /// The time in microseconds after which an unreported host is stale: 7 days. A host is unreported if the reports of its
 /// network lack it.
@@ -61,7 +61,7 @@ impl NetworkState {
     ) {
         let NetworkChanges { known, bytes, changed, removed, subnets, links } = changes;
         let is_first = self.hosts.is_empty();
-        let manual: Vec<ManualLink> = links.iter().map(manual_link).collect();
+        let manual: Vec<ManualLink> = links.iter().map(ManualLink::from).collect();
         for host in removed {
             self.links.remove(host);
             self.hosts.remove(&host);
@@ -100,10 +100,4 @@ impl NetworkState {
         input.stale_before = latest.map(|latest| latest.plus_micros(-STALE_AFTER_MICROS));
         input
     }
-}
-
-fn manual_link(link: &TopologyLink) -> ManualLink {
-    let end = |end: LinkEnd| ManualEnd::new(end.host_id, end.if_entry_id);
-    let manual = ManualLink::new(end(link.source), end(link.target));
-    if link.suppressed { manual.suppressed() } else { manual }
 }

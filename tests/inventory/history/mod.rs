@@ -2,6 +2,7 @@
 
 mod diff;
 mod joining;
+mod links;
 mod lists;
 mod older;
 mod replay;

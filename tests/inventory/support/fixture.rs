@@ -22,7 +22,8 @@ use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
 /// The kinds of the records of the history.
-const HISTORY_KINDS: [&str; 5] = ["history", "change", "change_counts", "change_run", "change_totals"];
+const HISTORY_KINDS: [&str; 7] =
+    ["history", "change", "change_counts", "change_run", "change_totals", "network_links", "recorded_link"];
 
 /// An organization with two networks and two tags, in a store of the current backend. It also has the means to observe
 /// the store.

@@ -19,7 +19,10 @@ impl Class {
     /// Returns the class of the entries of an action.
     pub(in crate::inventory::history) const fn of(action: ChangeAction) -> Self {
         match action {
-            ChangeAction::Created | ChangeAction::Updated | ChangeAction::Deleted => Self::Records,
+            ChangeAction::Created
+            | ChangeAction::Updated
+            | ChangeAction::Deleted
+            | ChangeAction::RulesChanged => Self::Records,
             ChangeAction::Login
             | ChangeAction::Logout
             | ChangeAction::LoginFailed

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::history::log::reader::{LogFilter, ordered};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::log::run::ChangeRun;
-use crate::inventory::history::recording::recorder::entity_of;
-use crate::inventory::schema::CHANGE_RUN;
+use crate::inventory::history::recording::recorder::{entity_of, shown};
+use crate::inventory::schema::{CHANGE_RUN, decode_text, host_key};
 use crate::inventory::{Collection, Deletable, Error, ErrorKind, Hosts, Inventory, Resource};
-use crate::model::{ChangeActor, ChangedEntity, Host, HostId, Permission, UserId};
+use crate::model::{ChangeActor, ChangedEntity, Host, HostId, NetworkId, Permission, UserId};
 use crate::store::{Batch, Direction, Precondition, Query, Record, Start};
 
 /// The number of records that one commit changes at most.
@@ -23,6 +24,8 @@ const CHANGED_TOGETHER: usize = 16;
 enum Erased {
     /// What entries say of this record.
     Record(ChangedEntity, Uuid),
+    /// What entries say of the links of this host.
+    Links(HostId),
     /// The e-mail address of this user as the maker of changes.
     Address(UserId),
 }
@@ -30,7 +33,8 @@ enum Erased {
 impl Inventory {
     /// Erases what the history says of a record: the name and all values. Also of a record that is gone.
     ///
-    /// The entries stay, with their positions, times, actors and the id of the record. Of a user, the e-mail address is erased in all entries
+    /// The entries stay, with their positions, times, actors and the id of the record. Of a host, the entries of its links are erased,
+    /// too. Of a user, the e-mail address is erased in all entries
     /// of the user's own changes, too. The past state of the record is then unknown. Returns the number of records of the store
     /// that were changed. It works in steps, and may be called again after a failure. Backups, and what a backend has not yet
     /// reclaimed, keep what was erased.
@@ -47,6 +51,9 @@ impl Inventory {
         let all = LogFilter::all(caller.organization_id());
         let of_record = LogFilter { id: Some(id), ..all.clone() };
         let mut changed = self.erase(&of_record, Erased::Record(entity, id)).await?;
+        if entity == ChangedEntity::Host {
+            changed += self.erase(&all, Erased::Links(HostId::new(id))).await?;
+        }
         if entity == ChangedEntity::User {
             changed += self.erase(&all, Erased::Address(UserId::new(id))).await?;
         }
@@ -157,8 +164,28 @@ impl Hosts<'_> {
         check_missing: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         let record = (ChangedEntity::Host, id.uuid());
-        self.inventory.erase_deleted(caller, record, self.delete_if(caller, id, check), check_missing).await
+        let stored = self.inventory.get(host_key(id)).await?;
+        let network = stored.map(|stored| network_of(&stored)).transpose()?;
+        let deletion = async {
+            self.delete_if(caller, id, check).await?;
+            // Its links are gone, too: the entries of that are erased with the others.
+            match network {
+                Some(network) => self.inventory.follow_now(caller.organization_id(), network).await,
+                None => Ok(()),
+            }
+        };
+        self.inventory.erase_deleted(caller, record, deletion, check_missing).await
     }
+}
+
+/// Returns the network of a stored host.
+fn network_of(host: &Record) -> Result<NetworkId, Error> {
+    #[derive(Deserialize)]
+    struct Placed {
+        network_id: NetworkId,
+    }
+    let Placed { network_id } = decode_text(host.key, &shown(ChangedEntity::Host, &host.body)?)?;
+    Ok(network_id)
 }
 
 /// Checks that a caller may erase what the history says: an Owner of all networks with a session.
@@ -181,6 +208,13 @@ impl Erased {
                 }
                 _ => false,
             },
+            Self::Links(host) => {
+                let id = host.to_string();
+                let of_links = entries.iter_mut().filter(|entry| {
+                    entry.entity == ChangedEntity::Link && !entry.is_erased && entry.mentions(&id)
+                });
+                of_links.map(ChangeEntry::erase).count() > 0
+            }
             Self::Record(entity, id) => {
                 let is_of_user =
                     |known: ChangedEntity| entity == ChangedEntity::User && known == ChangedEntity::Session;
@@ -194,6 +228,11 @@ impl Erased {
 }
 
 impl ChangeEntry {
+    /// Returns whether an id is in a value.
+    fn mentions(&self, id: &str) -> bool {
+        memchr::memmem::find(&self.content, id.as_bytes()).is_some()
+    }
+
     fn erase(&mut self) {
         self.is_erased = true;
         self.name.clear();

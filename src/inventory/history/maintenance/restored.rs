@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::inventory::history::log::counts::CountedStretch;
+use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::log::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_COUNTS, CHANGE_RUN, WRITTEN};
@@ -54,6 +55,7 @@ impl RestoredHistory {
         let version = version.and_then(|version| version.try_into().ok()).map(u64::from_be_bytes);
         let Some(era) = self.era(changes.era).filter(|_| version.is_some()) else { return Ok(None) };
         (changes.era, changes.version) = (era, version);
+        self.move_causes(&mut changes.entries);
         changes.put(record.key, Precondition::Absent, batch)?;
         Ok(Some(true))
     }
@@ -68,6 +70,7 @@ impl RestoredHistory {
         for commit in &mut run.commits {
             let Some(era) = self.era(commit.era) else { return Ok(None) };
             commit.era = era;
+            self.move_causes(&mut commit.entries);
         }
         run.put(record.key, Precondition::Absent, batch)?;
         Ok(Some(true))
@@ -81,6 +84,13 @@ impl RestoredHistory {
         }
         stretch.put(record.key, Precondition::Absent, batch)?;
         Ok(Some(true))
+    }
+
+    /// Moves the places of the entries that led to others. Those that no era has are left out.
+    fn move_causes(&mut self, entries: &mut [ChangeEntry]) {
+        for entry in entries {
+            entry.cause = entry.cause.and_then(|cause| Some(Place { era: self.era(cause.era)?, ..cause }));
+        }
     }
 
     fn era(&mut self, era: u32) -> Option<u32> {

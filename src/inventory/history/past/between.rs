@@ -10,7 +10,7 @@ use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::{ChangeAction, FieldChange, NetworkId};
+use crate::model::{ChangeAction, ChangedEntity, FieldChange, NetworkId};
 use crate::store::Direction;
 
 impl Inventory {
@@ -69,10 +69,11 @@ pub(in crate::inventory::history) struct ChangesBetween<'a> {
 #[derive(Debug)]
 pub(in crate::inventory::history) struct ChangeBetween {
     pub(in crate::inventory::history) action: ChangeAction,
+    pub(in crate::inventory::history) entity: ChangedEntity,
     pub(in crate::inventory::history) id: Uuid,
     pub(in crate::inventory::history) network_id: Option<NetworkId>,
     pub(in crate::inventory::history) name: String,
-    /// The fields of an update. Those of a record that is new or gone are left out.
+    /// The fields of an update of a host, and of a link that is new or deleted. All others are left out.
     pub(in crate::inventory::history) fields: BTreeMap<String, FieldChange>,
     pub(in crate::inventory::history) is_erased: bool,
 }
@@ -111,12 +112,13 @@ impl ChangesBetween<'_> {
 
 impl ChangeBetween {
     fn of(commit: &CommitChanges, entry: &ChangeEntry) -> Result<Self, Error> {
-        let ChangeEntry { action, id, ref name, is_erased, .. } = *entry;
-        let fields = match action {
-            ChangeAction::Updated => entry.fields()?,
+        let ChangeEntry { action, entity, id, ref name, is_erased, .. } = *entry;
+        let fields = match (entity, action) {
+            (ChangedEntity::Host, ChangeAction::Updated)
+            | (ChangedEntity::Link, ChangeAction::Created | ChangeAction::Deleted) => entry.fields()?,
             _ => BTreeMap::new(),
         };
         let network_id = commit.audience.network();
-        Ok(Self { action, id, network_id, name: name.clone(), fields, is_erased })
+        Ok(Self { action, entity, id, network_id, name: name.clone(), fields, is_erased })
     }
 }

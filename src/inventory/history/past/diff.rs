@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::diffed_links::MergedLinks;
 use super::merged::{Outcome, is_order};
 use super::past_hosts::MergedHosts;
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::recording::difference::{FieldText, differences};
-use crate::inventory::{Error, Inventory, Problem};
-use crate::model::{ChangedEntity, ChangedHost, DiffedHost, FieldChange, HostDiff, HostId, StateDiff};
+use crate::inventory::{ChangeQuery, Error, Inventory, Problem};
+use crate::model::{
+    ChangedEntity, ChangedHost, DiffedHost, FieldChange, HostDiff, HostId, NetworkId, StateDiff,
+};
 use crate::wire::DiffQuery;
 
-/// The maximum number of hosts in a diff.
+/// The maximum number of hosts and links in a diff.
 pub(crate) const MAX_ELEMENTS: usize = 10_000;
 
 /// The maximum number of bytes that the names and fields of a diff take in memory.
@@ -23,7 +26,8 @@ impl Inventory {
     /// Returns what differs between two states of the caller's organization.
     ///
     /// Changes that cancel out are left out. The work is in proportion to the number of changes between the two states. A diff
-    /// of more than 10,000 hosts, or of very many fields, is truncated.
+    /// of more than 10,000 hosts and links, or of very many fields, is truncated. Links of which one end has moved to another
+    /// port are one element. The links that came and went with [other rules](crate::model::ChangeAction::RulesChanged) are left out.
     ///
     /// ```
     /// # use toposcope::access::Caller;
@@ -56,8 +60,7 @@ impl Inventory {
         if to.is_some_and(|to| to < from) {
             return Err(Error::invalid("to", Problem::InvalidFormat));
         }
-        let mut merged = MergedHosts::default();
-        let to = merged.read(self, caller, (from, to), query.network_id).await?;
+        let (merged, links, to) = self.merged_between(caller, (from, to), query.network_id).await?;
         let mut diff = StateDiff::default();
         for (id, merged) in merged.hosts {
             let host = DiffedHost { id, name: merged.name.clone(), network_id: merged.network_id };
@@ -75,7 +78,30 @@ impl Inventory {
                 Outcome::Unknown => diff.add_changed(host, None),
             }
         }
+        diff.truncated |= links.diff(MAX_ELEMENTS.saturating_sub(diff.elements()), &mut diff.links);
         Ok(diff)
+    }
+
+    /// Returns what has become of hosts and links after one place up to another one; `None`: up to the newest, which is returned.
+    async fn merged_between(
+        &self,
+        caller: &Caller,
+        span: (Place, Option<Place>),
+        network_id: Option<NetworkId>,
+    ) -> Result<(MergedHosts, MergedLinks, Place), Error> {
+        let query = ChangeQuery { network_id, ..ChangeQuery::default() };
+        let mut changes = self.changes_between(caller, span, query).await?;
+        let (mut hosts, mut links) = (MergedHosts::default(), MergedLinks::default());
+        while let Some(page) = changes.next().await? {
+            for change in page {
+                match change.entity {
+                    ChangedEntity::Host => hosts.add(change),
+                    ChangedEntity::Link => links.add(change),
+                    _ => {}
+                }
+            }
+        }
+        Ok((hosts, links, changes.to))
     }
 
     /// Returns the fields in which a host differs that was deleted and created again in between.
@@ -138,7 +164,12 @@ impl StateDiff {
     }
 
     const fn has_room(&self) -> bool {
+        self.elements() < MAX_ELEMENTS
+    }
+
+    /// Returns the number of hosts in the lists.
+    const fn elements(&self) -> usize {
         let HostDiff { added, removed, changed, .. } = &self.hosts;
-        added.len() + removed.len() + changed.len() < MAX_ELEMENTS
+        added.len() + removed.len() + changed.len()
     }
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::inventory::history) mod between;
 pub(in crate::inventory::history) mod diff;
+pub(in crate::inventory::history) mod diffed_links;
 pub(in crate::inventory::history) mod merged;
 pub(in crate::inventory::history) mod one_record;
 pub(in crate::inventory::history) mod past_hosts;

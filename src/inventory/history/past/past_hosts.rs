@@ -43,7 +43,8 @@ impl MergedHosts {
         Ok(changes.to)
     }
 
-    fn add(&mut self, change: ChangeBetween) {
+    /// Adds the next change of a host.
+    pub(in crate::inventory::history) fn add(&mut self, change: ChangeBetween) {
         let known = self.hosts.entry(HostId::new(change.id)).or_default();
         let others = self.bytes.saturating_sub(known.bytes);
         known.add(change, MAX_BYTES.saturating_sub(others));

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::content::{RecordState, compared};
 use super::event::{SecurityEvent, is_credential};
+use crate::inventory::history::links::touched::TouchedNetworks;
 use crate::inventory::history::log::audience::Audience;
 use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
@@ -19,7 +20,7 @@ use crate::inventory::schema::{
     USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
-use crate::model::{ChangeActor, ChangedEntity, User};
+use crate::model::{ChangeActor, ChangedEntity, NetworkId, User};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
@@ -54,18 +55,19 @@ pub(in crate::inventory::history) fn kind_of(entity: ChangedEntity) -> Option<Na
 }
 
 impl Inventory {
-    /// Commits a batch together with the entries of its changes.
-    pub(in crate::inventory) async fn commit(
+    /// Commits a batch together with the entries of its changes. Adds the networks on which it changes something.
+    pub(in crate::inventory::history) async fn commit_recorded(
         &self,
         author: &Author,
         mut batch: Batch,
+        touched: &mut TouchedNetworks,
     ) -> Result<(), StoreError> {
         let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
         let is_dry_run = self.recording == Recording::DryRun;
         if is_dry_run || !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
             return self.store.commit(batch).await;
         }
-        let recorded = self.record(author, &mut batch).await.map_err(as_store_error)?;
+        let recorded = self.record(author, &mut batch, touched).await.map_err(as_store_error)?;
         let committed = self.store.commit(batch).await;
         match &committed {
             Ok(()) => {
@@ -77,7 +79,12 @@ impl Inventory {
         committed
     }
 
-    async fn record(&self, author: &Author, batch: &mut Batch) -> Result<EntriesAdded, Error> {
+    async fn record(
+        &self,
+        author: &Author,
+        batch: &mut Batch,
+        touched: &mut TouchedNetworks,
+    ) -> Result<EntriesAdded, Error> {
         let mark = self.history_mark().await?;
         if !self.recording.is_on() {
             // Instances that record changes would not notice this one.
@@ -102,6 +109,8 @@ impl Inventory {
             return Ok(EntriesAdded::default());
         }
         batch.guard(mark.guard());
+        touched.complete(changes.networks());
+        self.put_followed_networks(author.organization, &before, batch)?;
         let mut actor = author.actor.clone();
         if let ChangeActor::User { email, .. } = &mut actor {
             *email = user.map(|user| user.email).filter(|email| !email.is_empty());
@@ -174,7 +183,7 @@ fn as_store_error(error: Error) -> StoreError {
 #[derive(Default)]
 pub(in crate::inventory::history) struct CommitEntries {
     /// The number of entries so far.
-    count: u32,
+    pub(in crate::inventory::history) count: u32,
     /// Those of which the record is not full.
     open: BTreeMap<(Audience, Class), Entries>,
     full: Vec<((Audience, Class), Entries)>,
@@ -249,7 +258,7 @@ impl CommitEntries {
     }
 
     /// Adds an entry, which gets the next number.
-    fn push(&mut self, audience: Audience, entry: ChangeEntry) {
+    pub(in crate::inventory::history) fn push(&mut self, audience: Audience, entry: ChangeEntry) {
         let readers = (audience, Class::of(entry.action));
         let entries = self.open.entry(readers).or_default();
         entries.bytes += entry.content.len();
@@ -258,6 +267,12 @@ impl CommitEntries {
         if entries.bytes >= MAX_RECORD {
             self.full.push((readers, std::mem::take(entries)));
         }
+    }
+
+    /// Returns the networks on which something has changed.
+    fn networks(&self) -> impl Iterator<Item = NetworkId> {
+        let full = self.full.iter().map(|(readers, _)| readers);
+        self.open.keys().chain(full).filter_map(|(audience, _)| audience.network())
     }
 
     fn finished(self) -> impl Iterator<Item = ((Audience, Class), Entries)> {

@@ -55,6 +55,9 @@ pub(in crate::topology::links) struct Components {
     pub(in crate::topology::links) unmanaged: BTreeMap<NodeId, Stub>,
     /// The number of links at each stub.
     links_at: HashMap<NodeId, usize>,
+    /// The links that were decided again since they were last taken; `None`: they are not noted.
+    #[cfg(feature = "service")]
+    pub(in crate::topology::links) decided: Option<BTreeSet<LinkId>>,
 }
 
 /// The ports and the pairs of devices whose candidates are known to compete.
@@ -275,6 +278,8 @@ impl Components {
     }
 
     fn count(&mut self, link: &Link, is_added: bool, stubs: &mut Vec<NodeId>) {
+        #[cfg(feature = "service")]
+        self.decided.iter_mut().for_each(|decided| _ = decided.insert(link.id));
         for end in [&link.source, &link.target] {
             let End::Stub { id, .. } = end else { continue };
             stubs.push(*id);

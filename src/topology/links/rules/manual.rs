@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{HostId, IfEntryId};
+use crate::model::{HostId, IfEntryId, LinkEnd, TopologyLink};
 use crate::topology::links::contest::candidate::{CandidateSource, Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::key::PortKey;
@@ -37,6 +37,14 @@ impl ManualLink {
 
     pub(in crate::topology::links) fn pair(&self) -> CandidateSource {
         CandidateSource::pair(DeviceKey::Host(self.source.host_id), DeviceKey::Host(self.target.host_id))
+    }
+}
+
+impl From<&TopologyLink> for ManualLink {
+    fn from(link: &TopologyLink) -> Self {
+        let end = |end: LinkEnd| ManualEnd::new(end.host_id, end.if_entry_id);
+        let manual = Self::new(end(link.source), end(link.target));
+        if link.suppressed { manual.suppressed() } else { manual }
     }
 }
 

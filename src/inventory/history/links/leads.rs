@@ -1,0 +1,105 @@
+//! The entries that led to changes of links.
+
+use std::collections::HashMap;
+
+use super::followers::FollowedKey;
+use super::touched::Touched;
+use crate::inventory::history::log::class::Class;
+use crate::inventory::history::log::position::Place;
+use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::schema::WRITTEN;
+use crate::inventory::{Error, Inventory};
+use crate::model::{ChangedEntity, HostId};
+use crate::store::{Direction, KeyFilter, Query, Start, TermRange};
+
+/// The number of records of commits that are read at a time, and at most.
+const READ_TOGETHER: usize = 32;
+const MAX_READ: usize = 2_048;
+
+/// Entries of a network that links may follow from.
+#[derive(Debug, Default)]
+pub(super) struct Leads {
+    pub(super) newest: Option<Place>,
+    of_hosts: HashMap<HostId, Place>,
+    /// Whether links that users enter were changed.
+    manual: bool,
+    /// Whether older ones were left out.
+    is_cut: bool,
+}
+
+impl Leads {
+    /// Returns the entry that led to a change of a link between these hosts.
+    pub(super) fn of(&self, hosts: impl Iterator<Item = HostId>) -> Option<Place> {
+        hosts.filter_map(|host| self.of_hosts.get(&host)).max().copied().or(self.newest)
+    }
+
+    /// Returns what was changed.
+    pub(super) fn touched(&self) -> Touched {
+        let hosts = self.of_hosts.keys().copied().collect();
+        Touched { hosts, manual: self.manual, all: self.is_cut, opening: false }
+    }
+
+    /// Adds the entries of a commit that are later than a place. Those of later commits were added before.
+    fn add(&mut self, changes: &CommitChanges, after: Option<Place>) {
+        for entry in changes.entries.iter().rev() {
+            let place = changes.place(entry.number);
+            let is_lead = matches!(entry.entity, ChangedEntity::Host | ChangedEntity::TopologyLink);
+            if !is_lead || after.is_some_and(|after| place <= after) {
+                continue;
+            }
+            self.newest = self.newest.max(Some(place));
+            self.manual |= entry.entity == ChangedEntity::TopologyLink;
+            if entry.entity == ChangedEntity::Host {
+                self.of_hosts.entry(HostId::new(entry.id)).or_insert(place);
+            }
+        }
+    }
+}
+
+impl Inventory {
+    /// Returns the last entry of a network, after a place, that links may follow from.
+    pub(super) async fn newest_lead(
+        &self,
+        key: FollowedKey,
+        after: Option<Place>,
+    ) -> Result<Option<Place>, Error> {
+        Ok(self.read_leads(key, after, |leads| leads.newest.is_some()).await?.newest)
+    }
+
+    /// Returns the entries of a network, after a place, that links may follow from.
+    pub(super) async fn leads(&self, key: FollowedKey, after: Option<Place>) -> Result<Leads, Error> {
+        self.read_leads(key, after, |_| false).await
+    }
+
+    /// Reads entries from the newest on until they are enough.
+    async fn read_leads(
+        &self,
+        (organization, network): FollowedKey,
+        after: Option<Place>,
+        is_enough: impl Fn(&Leads) -> bool,
+    ) -> Result<Leads, Error> {
+        let filter =
+            LogFilter { network: Some(network), class: Some(Class::Records), ..LogFilter::all(organization) };
+        let range = TermRange::new(after.map(Place::commit_key).unwrap_or_default(), None);
+        let mut query = Query {
+            keys: vec![KeyFilter::new(WRITTEN, range)],
+            limit: Some(READ_TOGETHER),
+            max_bytes: None,
+            ..ordered(&filter.commits(), Direction::Descending)
+        };
+        let (mut leads, mut read) = (Leads::default(), 0);
+        loop {
+            let page = self.store.list(&query).await?;
+            for record in &page.records {
+                leads.add(&CommitChanges::read(record)?, after);
+            }
+            read += page.records.len();
+            let Some(next) = page.next.filter(|_| !is_enough(&leads)) else { return Ok(leads) };
+            if read >= MAX_READ {
+                return Ok(Leads { is_cut: true, ..leads });
+            }
+            query.start = Start::After(next);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The networks whose links were left behind when their last instance ended.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::followers::FollowedKey;
+use super::touched::Touched;
+use crate::inventory::schema::{NETWORK, NETWORK_LINKS, decode};
+use crate::inventory::{Error, Inventory};
+use crate::model::{NetworkId, OrganizationId};
+use crate::store::{Query, Record, Start};
+
+/// The number of networks that are looked at together.
+const READ_TOGETHER: usize = 500;
+
+impl Inventory {
+    /// Looks in the background for networks whose links are behind.
+    pub(in crate::inventory::history) fn follow_all_networks(&self) {
+        let inventory = self.with_own_state();
+        self.spawn_following(async move {
+            if let Err(error) = inventory.find_networks().await {
+                let error = error.with_causes();
+                tracing::warn!(error, "networks whose links are behind were not looked for");
+            }
+        });
+    }
+
+    async fn find_networks(&self) -> Result<(), Error> {
+        // The records of followed networks also name those that were deleted.
+        for kind in [NETWORK, NETWORK_LINKS] {
+            let mut query = Query { limit: Some(READ_TOGETHER), ..Query::new(kind) };
+            loop {
+                let page = self.store.list(&query).await?;
+                let keys = page.records.iter().map(key_of).collect::<Result<BTreeSet<_>, Error>>()?;
+                self.follow_soon(keys.into_iter().map(|key| (key, Touched::at_opening())));
+                tokio::task::yield_now().await;
+                match page.next {
+                    Some(next) => query.start = Start::After(next),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key_of(record: &Record) -> Result<FollowedKey, Error> {
+    #[derive(Deserialize)]
+    struct Owned {
+        organization_id: OrganizationId,
+    }
+    let Owned { organization_id } = decode(record)?;
+    Ok((organization_id, NetworkId::new(record.key.id)))
+}

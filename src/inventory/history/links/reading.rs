@@ -1,0 +1,184 @@
+//! Reading what links follow from, as far as it has changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::followers::FollowedKey;
+use super::memory::{FollowedNetwork, KnownHost};
+use super::touched::Touched;
+use crate::discovery::Claim;
+use crate::fair_threads::yield_turn;
+use crate::inventory::discovery::{claim_of, host_of_claim};
+use crate::inventory::hosts::decode as decode_host;
+use crate::inventory::schema::{CLAIM, CLAIM_LINK, HOST, TOPOLOGY_LINK, on_network};
+use crate::inventory::{Error, Inventory};
+use crate::model::{HostId, LinkId, TopologyLink, uuids};
+use crate::store::{LinkFilter, Query, Record, Start};
+use crate::topology::links::{Device, Links, ManualLink};
+
+/// The number of hosts that are read at a time.
+const READ_TOGETHER: usize = 50;
+
+/// The number of changed hosts from which computing links is long work.
+const MANY_HOSTS: usize = 500;
+
+/// Which links may differ from the recorded ones.
+#[derive(Debug)]
+pub(super) enum Decided {
+    All,
+    Some(BTreeSet<LinkId>),
+}
+
+/// What has changed on a network.
+#[derive(Debug, Default)]
+struct Reading {
+    /// The hosts that were read.
+    hosts: BTreeMap<HostId, KnownHost>,
+    /// Those that are new or changed.
+    devices: Vec<Device>,
+    gone: Vec<HostId>,
+    manual: Option<Vec<ManualLink>>,
+    /// The size of changed hosts and their claims, in bytes.
+    bytes: usize,
+}
+
+impl Inventory {
+    /// Brings the links of a network up to date. Returns those that may differ from the recorded ones.
+    pub(super) async fn bring_up_to_date(
+        &self,
+        key: FollowedKey,
+        known: Option<Box<FollowedNetwork>>,
+        touched: &Touched,
+    ) -> Result<(Box<FollowedNetwork>, Decided), Error> {
+        let is_new = known.is_none();
+        let mut network = known.unwrap_or_else(|| Box::new(FollowedNetwork::empty(self.monotonic())));
+        let is_whole = is_new || touched.all || network.recorded.is_none() || self.store.is_shared();
+        let mut reading = Reading::default();
+        if is_whole {
+            self.read_all_hosts(key, &network.hosts, &mut reading).await?;
+        } else {
+            self.read_hosts(key, &touched.hosts, &network.hosts, &mut reading).await?;
+        }
+        if is_whole || touched.manual {
+            let links: Vec<TopologyLink> = self.read_all(&on_network(TOPOLOGY_LINK, key.0, key.1)).await?;
+            reading.manual = Some(links.iter().map(ManualLink::from).collect());
+        }
+        let must_compare_all = network.recorded.is_none();
+        let (many, bytes) = (reading.devices.len() >= MANY_HOSTS, reading.bytes);
+        let work = move || {
+            let decided = network.apply(reading, is_new);
+            (network, decided)
+        };
+        let (network, decided) = match many {
+            true => self.offload_long(key.0, work).await?,
+            false => self.offload(key.0, bytes, work).await?,
+        };
+        Ok((network, if must_compare_all { Decided::All } else { Decided::Some(decided) }))
+    }
+
+    /// Reads all hosts of a network, some at a time.
+    async fn read_all_hosts(
+        &self,
+        key: FollowedKey,
+        known: &BTreeMap<HostId, KnownHost>,
+        reading: &mut Reading,
+    ) -> Result<(), Error> {
+        let mut query = Query { limit: Some(READ_TOGETHER), ..on_network(HOST, key.0, key.1) };
+        loop {
+            let page = self.store.list(&query).await?;
+            self.read_claims(key, page.records, known, reading).await?;
+            tokio::task::yield_now().await;
+            match page.next {
+                Some(next) => query.start = Start::After(next),
+                None => break,
+            }
+        }
+        reading.gone = known.keys().filter(|host| !reading.hosts.contains_key(host)).copied().collect();
+        Ok(())
+    }
+
+    /// Reads some hosts.
+    async fn read_hosts(
+        &self,
+        key: FollowedKey,
+        hosts: &BTreeSet<HostId>,
+        known: &BTreeMap<HostId, KnownHost>,
+        reading: &mut Reading,
+    ) -> Result<(), Error> {
+        let all: Vec<HostId> = hosts.iter().copied().collect();
+        for some in all.chunks(READ_TOGETHER) {
+            let query = Query { ids: Some(uuids(some)), ..on_network(HOST, key.0, key.1) };
+            self.read_claims(key, self.store.list(&query).await?.records, known, reading).await?;
+            let gone =
+                some.iter().filter(|host| known.contains_key(host) && !reading.hosts.contains_key(host));
+            reading.gone.extend(gone);
+        }
+        Ok(())
+    }
+
+    /// Reads the claims of hosts, and decodes those hosts that have changed.
+    async fn read_claims(
+        &self,
+        (organization, network): FollowedKey,
+        hosts: Vec<Record>,
+        known: &BTreeMap<HostId, KnownHost>,
+        reading: &mut Reading,
+    ) -> Result<(), Error> {
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<_> = hosts.iter().map(|host| host.key.id).collect();
+        let of_hosts = vec![LinkFilter::new(CLAIM_LINK, ids)];
+        let query = Query { links: of_hosts, ..on_network(CLAIM, organization, network) };
+        let mut claims: HashMap<HostId, Vec<Record>> = HashMap::new();
+        for record in self.store.list(&query).await?.records {
+            claims.entry(host_of_claim(&record)?).or_default().push(record);
+        }
+        let (mut changed, mut bytes) = (Vec::new(), 0_usize);
+        for host in hosts {
+            let id = HostId::new(host.key.id);
+            let claims = claims.remove(&id).unwrap_or_default();
+            let size = host.body.len() + claims.iter().map(|claim| claim.body.len()).sum::<usize>();
+            let versions = claims.iter().map(|claim| (claim.key.id, claim.version)).collect();
+            let found = KnownHost { version: host.version, claims: versions, bytes: size };
+            if known.get(&id) != Some(&found) {
+                bytes = bytes.saturating_add(size);
+                changed.push((host, claims));
+            }
+            reading.hosts.insert(id, found);
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let port_names = self.port_names.clone();
+        let work = move || {
+            let device = |(host, claims): &(Record, Vec<Record>)| -> Result<Device, Error> {
+                yield_turn();
+                let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
+                Ok(Device::with_port_names(&decode_host(host)?, &claims, &port_names))
+            };
+            changed.iter().map(device).collect::<Result<Vec<_>, _>>()
+        };
+        reading.bytes = reading.bytes.saturating_add(bytes);
+        reading.devices.extend(self.state.offload.run(organization, bytes, work).await??);
+        Ok(())
+    }
+}
+
+impl FollowedNetwork {
+    /// Computes the links of what has changed. Returns those that were decided again.
+    fn apply(&mut self, reading: Reading, is_new: bool) -> BTreeSet<LinkId> {
+        let Reading { hosts, devices, gone, manual, .. } = reading;
+        self.hosts.extend(hosts);
+        for host in gone {
+            self.hosts.remove(&host);
+            self.links.remove(host);
+        }
+        if is_new {
+            self.links = Links::new(devices, manual.as_deref().unwrap_or_default());
+        } else {
+            devices.into_iter().for_each(|device| self.links.set(device));
+            manual.iter().for_each(|manual| self.links.set_manual(manual));
+        }
+        self.links.take_decided()
+    }
+}

@@ -1,0 +1,117 @@
+//! What commits change of that from which links follow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use crate::inventory::schema::{CLAIM, CLAIM_LINK, HOST, HOST_DISCOVERY, NETWORK, TOPOLOGY_LINK};
+use crate::model::{HostId, NetworkId};
+use crate::store::{Batch, Facets, Name, Write};
+
+/// The number of hosts from which on all hosts of the network are looked at.
+const MAX_HOSTS: usize = 2_000;
+
+/// What has changed on a network since its links were last computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::inventory::history) struct Touched {
+    /// Hosts that were written, or whose claims were.
+    pub(super) hosts: BTreeSet<HostId>,
+    /// Whether links that users enter were written.
+    pub(super) manual: bool,
+    /// Whether it is not known what has changed.
+    pub(super) all: bool,
+    /// Whether it is not known that anything has changed: the store was opened.
+    pub(super) opening: bool,
+}
+
+impl Touched {
+    pub(super) fn everything() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    pub(super) fn at_opening() -> Self {
+        Self { opening: true, ..Self::default() }
+    }
+
+    /// Returns whether nothing is known to have changed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && !self.manual && !self.all
+    }
+
+    /// Adds what else has changed.
+    pub(super) fn add(&mut self, other: Self) {
+        self.hosts.extend(other.hosts);
+        self.manual |= other.manual;
+        self.all |= other.all;
+        self.opening |= other.opening;
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        if self.hosts.len() > MAX_HOSTS {
+            self.hosts.clear();
+            self.all = true;
+        }
+    }
+
+    fn add_record(&mut self, kind: Name, id: Uuid, facets: Option<&Facets>) {
+        match kind {
+            HOST | HOST_DISCOVERY => drop(self.hosts.insert(HostId::new(id))),
+            CLAIM => {
+                let links = facets.into_iter().flat_map(|facets| &facets.links);
+                let owners = links.filter(|link| link.relation == CLAIM_LINK);
+                self.hosts.extend(owners.map(|link| HostId::new(link.target)));
+            }
+            TOPOLOGY_LINK => self.manual = true,
+            _ => self.all = true,
+        }
+        self.bound();
+    }
+}
+
+/// What a commit changes, network by network.
+#[derive(Debug, Default)]
+pub(in crate::inventory::history) struct TouchedNetworks {
+    pub(super) networks: BTreeMap<NetworkId, Touched>,
+    /// What it deletes. Only the entries of the commit name the networks of that.
+    deleted: Touched,
+}
+
+impl TouchedNetworks {
+    /// Returns what a batch changes, as far as the batch says it.
+    pub(super) fn of(batch: &Batch) -> Self {
+        let mut touched = Self::default();
+        for write in batch.writes() {
+            let key = write.key();
+            if ![HOST, HOST_DISCOVERY, CLAIM, TOPOLOGY_LINK, NETWORK].contains(&key.kind) {
+                continue;
+            }
+            match write {
+                // A network that is new or renamed has the links that it had.
+                Write::Put { .. } if key.kind == NETWORK => {}
+                Write::Put { facets, .. } => {
+                    let Some(network) = facets.network else { continue };
+                    let network = touched.networks.entry(network.into()).or_default();
+                    network.add_record(key.kind, key.id, Some(facets));
+                }
+                Write::Delete { .. } => touched.deleted.add_record(key.kind, key.id, None),
+            }
+        }
+        touched
+    }
+
+    /// Adds what the commit deletes to all networks on which it has changed something.
+    pub(in crate::inventory::history) fn complete(&mut self, networks: impl Iterator<Item = NetworkId>) {
+        let mut written = Touched::default();
+        self.networks.values().cloned().for_each(|touched| written.add(touched));
+        for network in networks {
+            // A host may have left one network for another one.
+            if self.deleted.is_empty() && (written.is_empty() || self.networks.contains_key(&network)) {
+                continue;
+            }
+            let touched = self.networks.entry(network).or_default();
+            touched.add(self.deleted.clone());
+            touched.add(written.clone());
+        }
+    }
+}
