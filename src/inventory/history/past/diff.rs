@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::merged::{Outcome, is_order};
-use super::past_hosts::MergedHosts;
+use super::past_records::MergedRecords;
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::recording::difference::{FieldText, differences};
@@ -59,10 +59,12 @@ impl Inventory {
         if to.is_some_and(|to| to < from) {
             return Err(Error::invalid("to", Problem::InvalidFormat));
         }
-        let mut merged = MergedHosts::default();
-        let to = merged.read(self, caller, (from, to), query.network_id).await?;
+        let mut merged = MergedRecords::default();
+        let hosts = (ChangedEntity::Host, query.network_id);
+        let to = merged.read(self, caller, (from, to), hosts).await?;
         let mut diff = StateDiff::default();
-        for (id, merged) in merged.hosts {
+        for (id, merged) in merged.records {
+            let id = HostId::new(id);
             let host = DiffedHost { id, name: merged.name.clone(), network_id: merged.network_id };
             match merged.outcome() {
                 Outcome::Nothing => {}

@@ -5,3 +5,6 @@ pub(in crate::inventory::history) mod diff;
 pub(in crate::inventory::history) mod merged;
 pub(in crate::inventory::history) mod one_record;
 pub(in crate::inventory::history) mod past_hosts;
+#[cfg(feature = "topology")]
+pub(in crate::inventory::history) mod past_network;
+pub(in crate::inventory::history) mod past_records;

@@ -1,5 +1,8 @@
 //! Names of ports near the ends of lines, and speeds in the middle.
 
+use std::collections::BTreeMap;
+
+use super::super::changes::class;
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::{number, sane};
@@ -51,7 +54,9 @@ pub(super) fn size(text: &str) -> Size {
 }
 
 /// Draws the labels.
-pub(super) fn write(out: &mut File, placed: &Placed) {
+pub(super) fn write(out: &mut File, scene: &Scene<'_>, placed: &Placed) {
+    let changed = scene.edges().filter(|edge| edge.change.is_some());
+    let changed: BTreeMap<LinkId, &str> = changed.map(|edge| (edge.id, class(edge.change))).collect();
     out.push_str("<g class=\"labels\">\n");
     for (edge, place, text) in &placed.ports {
         let is_turned = (place.height - HEIGHT).abs() > 0.01;
@@ -73,7 +78,8 @@ pub(super) fn write(out: &mut File, placed: &Placed) {
         put(
             out,
             format_args!(
-                "<text class=\"speed\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
+                "<text class=\"speed{}\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
+                changed.get(edge).copied().unwrap_or_default(),
                 number(place.x + place.width / 2.0),
                 number(place.y + place.height / 2.0 + 4.0),
                 escape_isolated(text)
