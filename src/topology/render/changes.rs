@@ -81,14 +81,14 @@ pub(super) fn signed_words(edge: &Edge) -> Option<String> {
     Some(format!("{} {}", sign(edge.change?), of_edge(edge)?))
 }
 
-/// Returns the text on the line of an edge that has changed: its sign, where it was, and its capacity.
+/// Returns the text on the line of an edge that has changed: its sign, its capacity, and where it was.
 pub(super) fn on_line(edge: &Edge, capacity: Option<String>) -> Option<String> {
     let mut text = sign(edge.change?).to_owned();
-    if let Some(from) = former_place(edge) {
-        let _ = write!(text, " from {from}");
-    }
     if let Some(capacity) = capacity {
         let _ = write!(text, " {capacity}");
+    }
+    if let Some(from) = former_place(edge) {
+        let _ = write!(text, " from {from}");
     }
     Some(text)
 }

@@ -166,6 +166,9 @@ pub(super) fn mark(out: &mut impl Write, state: LinkState, x: f64, y: f64) {
     );
 }
 
+/// Width of the mark of a change, in pixels.
+pub(super) const MARK: f64 = 14.0;
+
 /// Draws the mark of a change on the upper left corner of a node: plus, minus or an arrow in a rounded square.
 pub(super) fn change_mark(out: &mut impl Write, change: GraphChange, x: f64, y: f64) {
     let sign = match change {
@@ -173,12 +176,12 @@ pub(super) fn change_mark(out: &mut impl Write, change: GraphChange, x: f64, y: 
         GraphChange::Removed => "m-4 0h8",
         GraphChange::Moved => "m-4 0h8m-3.5-3.5l3.5 3.5l-3.5 3.5",
     };
-    let [left, top, x, y] = [x - 7.0, y - 7.0, x, y].map(number);
+    let [left, top, side, x, y] = [x - MARK / 2.0, y - MARK / 2.0, MARK, x, y].map(number);
     put(
         out,
         format_args!(
-            "<rect class=\"change\" x=\"{left}\" y=\"{top}\" width=\"14\" height=\"14\" rx=\"3\"/><path class=\"sign\" \
-             d=\"M{x} {y}{sign}\"/>"
+            "<rect class=\"change\" x=\"{left}\" y=\"{top}\" width=\"{side}\" height=\"{side}\" rx=\"3\"/><path \
+             class=\"sign\" d=\"M{x} {y}{sign}\"/>"
         ),
     );
 }

@@ -10,6 +10,7 @@ use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
 use super::super::words::{capacity, sane};
 use super::labels::{HEIGHT, size};
+use super::nodes::MARK;
 use crate::model::{LinkId, NodeId};
 use crate::topology::graph::Edge;
 use crate::topology::layout::{LabelRoom, Rect, Size};
@@ -60,12 +61,24 @@ fn changes(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Placed {
     for (index, edge) in edges {
         crate::fair_threads::yield_turn();
         let Some(change) = edge.change else { continue };
-        let speed = |text| Speed { index, edge, text };
-        let long = place(&speed(on_line(edge, capacity(edge))), room);
-        let short = || place(&speed(Some(sign(change).to_owned())), room);
-        placed.extend(long.or_else(short).or_else(|| on_line_in_any_case(edge, sign(change))));
+        let mut placed_in = |text: String| {
+            let size = with_mark(&text);
+            let place = room.on_middle(index, size).or_else(|| room.beside_middle(index, size))?;
+            Some((edge.id, place, text))
+        };
+        let long = on_line(edge, capacity(edge)).and_then(&mut placed_in);
+        let short = long.or_else(|| placed_in(sign(change).to_owned()));
+        placed.extend(short.or_else(|| on_line_in_any_case(edge, sign(change))));
     }
     placed
+}
+
+/// Returns the extent of a text whose first character is a sign, which is drawn as a mark.
+fn with_mark(text: &str) -> Size {
+    let mut characters = text.chars();
+    characters.next();
+    let rest = bold(size(characters.as_str()));
+    Size::new(MARK + rest.width, HEIGHT)
 }
 
 /// Returns the place of a text in the middle of a line.
@@ -77,7 +90,7 @@ fn on_line_in_any_case(edge: &Edge, text: &str) -> Option<(LinkId, Rect, String)
     let (longest, _) = lengths.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let [[x, y], [next_x, next_y]] = [edge.points.get(longest)?, edge.points.get(longest + 1)?];
     let (x, y) = ((sane(*x) + sane(*next_x)) / 2.0, (sane(*y) + sane(*next_y)) / 2.0);
-    let Size { width, height } = bold(size(text));
+    let Size { width, height } = with_mark(text);
     let place = Rect { x: x - width / 2.0, y: y - height / 2.0, width, height };
     Some((edge.id, place, text.to_owned()))
 }

@@ -65,7 +65,7 @@ const COLORED: [(&str, &str, ThemeColor); 34] = [
     (".change-removed .line", "stroke", ThemeColor::Removed),
     (".change-moved .line", "stroke", ThemeColor::Moved),
     (".change-moved .arrow", "fill", ThemeColor::Moved),
-    (".speed.change-added,.speed.change-removed,.speed.change-moved", "fill", ThemeColor::Text),
+    (".changed .speed", "fill", ThemeColor::Text),
     (".core", "stroke", ThemeColor::Ground),
     (".card", "fill", ThemeColor::Card),
     (".card", "stroke", ThemeColor::CardBorder),
