@@ -19,6 +19,7 @@ use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::render::{ColorScheme, Format};
+use crate::wire::GraphMoments;
 
 const PATH: &str = "/api/v1/topology";
 const SVG: &str = "image/svg+xml";
@@ -87,6 +88,52 @@ impl<S: HttpService> Client<S> {
     ) -> Result<Graph, ClientError> {
         let query = query_of(network, options).finish();
         self.value(ClientCall::get(format!("{PATH}/graph?{query}"))).await
+    }
+
+    /// Returns the graph of a network as it was, or of what has changed since, with positions.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::inventory::{GraphMoments, Moment};
+    /// # use toposcope::model::{NetworkId, TopologyView};
+    /// # use toposcope::topology::graph::GraphOptions;
+    /// # async fn example<S: HttpService>(client: Client<S>, network: NetworkId, yesterday: Moment) -> Result<(), ClientError> {
+    /// let options = GraphOptions::new(TopologyView::L2);
+    /// let graph = client.topology_graph_at(network, &options, &GraphMoments::changes_since(yesterday)).await?;
+    /// for edge in graph.edges.iter().filter(|edge| edge.change.is_some()) {
+    ///     println!("{} - {}: {:?}", edge.source, edge.target, edge.change);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph); `validation_invalid_format` for an earlier moment that is the later one;
+    /// `validation_unsupported` for an overview of what has changed; `position_gone` for a moment of before the history.
+    pub async fn topology_graph_at(
+        &self,
+        network: NetworkId,
+        options: &GraphOptions,
+        moments: &GraphMoments,
+    ) -> Result<Graph, ClientError> {
+        let query = query_at(network, options, moments).finish();
+        self.value(ClientCall::get(format!("{PATH}/graph?{query}"))).await
+    }
+
+    /// Returns the graph of [`topology_graph_at`](Self::topology_graph_at) as a file.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph_at`](Self::topology_graph_at).
+    pub async fn export_topology_at(
+        &self,
+        network: NetworkId,
+        options: &GraphOptions,
+        moments: &GraphMoments,
+        (format, scheme): (Format, ColorScheme),
+    ) -> Result<TopologyFile, ClientError> {
+        let mut query = query_at(network, options, moments);
+        query.append_pair("format", format.as_str()).append_pair("theme", scheme.as_str());
+        self.value(ClientCall::get(format!("{PATH}/export?{}", query.finish()))).await
     }
 
     /// Returns the graph of a network as a file.
@@ -249,6 +296,21 @@ fn of_share(id: ShareId, operation: &str) -> String {
 
 fn layout_path(network: NetworkId, view: TopologyView) -> String {
     format!("{PATH}/layouts/{network}/{}", view.as_str())
+}
+
+fn query_at(
+    network: NetworkId,
+    options: &GraphOptions,
+    moments: &GraphMoments,
+) -> Serializer<'static, String> {
+    let GraphMoments { at, compare } = moments;
+    let mut query = query_of(network, options);
+    for (name, moment) in [("at", at), ("compare", compare)] {
+        if let Some(moment) = moment {
+            query.append_pair(name, &moment.to_string());
+        }
+    }
+    query
 }
 
 fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, String> {

@@ -65,6 +65,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+#[cfg(feature = "topology")]
+pub use crate::wire::GraphMoments;
 pub use crate::wire::{
     ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DiffQuery, DroppedPort, HostQuery,
     ImportReport, ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser,
@@ -120,6 +122,7 @@ pub use {
 };
 #[cfg(feature = "topology")]
 pub(crate) use {
+    history::{PastMoment, PastNetwork},
     network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
     shares::OpenShare,
     topology::{KeptLayout, KeptPicture, MAX_POSITIONS, StoredLayout},

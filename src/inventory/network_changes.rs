@@ -146,21 +146,32 @@ impl Inventory {
                 claims.push(record);
             }
         }
-        let mut changed = Vec::with_capacity(read.len());
-        let mut read = read.into_values().peekable();
-        while read.peek().is_some() {
-            // Between the pieces, it is the turn of other organizations.
-            let (piece, bytes) = next_piece(&mut read);
-            let digest = digest.clone();
-            let digests = self.state.offload.run(organization, bytes, move || digest_all(&piece, digest));
-            changed.append(&mut digests.await??);
-        }
+        let changed = digest_records(self, organization, read.into_values(), digest).await?;
         Ok(NetworkChanges { known: now, bytes, changed, removed, subnets, links })
     }
 }
 
 /// A host and its claims, as stored.
-type StoredHost = (Record, Vec<Record>);
+pub(super) type StoredHost = (Record, Vec<Record>);
+
+/// Digests stored hosts, piece by piece.
+pub(super) async fn digest_records<T: Send + 'static>(
+    inventory: &Inventory,
+    organization: OrganizationId,
+    hosts: impl ExactSizeIterator<Item = StoredHost>,
+    digest: impl Fn(&Host, &[Claim]) -> T + Clone + Send + 'static,
+) -> Result<Vec<T>, Error> {
+    let mut digests = Vec::with_capacity(hosts.len());
+    let mut hosts = hosts.peekable();
+    while hosts.peek().is_some() {
+        // Between the pieces, it is the turn of other organizations.
+        let (piece, bytes) = next_piece(&mut hosts);
+        let digest = digest.clone();
+        let piece = inventory.state.offload.run(organization, bytes, move || digest_all(&piece, digest));
+        digests.append(&mut piece.await??);
+    }
+    Ok(digests)
+}
 
 /// Takes hosts of about [`BYTES_PER_PIECE`] bytes in all. Returns them and their size.
 fn next_piece(hosts: &mut impl Iterator<Item = StoredHost>) -> (Vec<StoredHost>, usize) {

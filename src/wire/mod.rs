@@ -30,6 +30,8 @@ pub use import_report::{Alteration, DroppedPort, ImportReport, Reassignment, Ref
 pub use list_query::{ListOrderField, ListQuery};
 pub use new_records::{NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
 pub use page_cursor::{PageCursor, PageCursorError};
+#[cfg(feature = "topology")]
+pub use past_query::GraphMoments;
 pub use past_query::{DiffQuery, SummaryQuery};
 pub use port_update::PortUpdate;
 pub use share_token::ShareToken;

@@ -34,3 +34,29 @@ pub struct SummaryQuery {
     /// Only changes on this network.
     pub network_id: Option<NetworkId>,
 }
+
+/// The moments that a graph of a network shows.
+#[cfg(feature = "topology")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GraphMoments {
+    /// The network as it was at this moment; `None`: as it is.
+    pub at: Option<Moment>,
+    /// The earlier moment since which the graph shows what has changed; `None`: it shows one state alone.
+    pub compare: Option<Moment>,
+}
+
+#[cfg(feature = "topology")]
+impl GraphMoments {
+    /// Asks for the network as it was.
+    #[must_use]
+    pub const fn at(moment: Moment) -> Self {
+        Self { at: Some(moment), compare: None }
+    }
+
+    /// Asks for what has changed since a moment.
+    #[must_use]
+    pub const fn changes_since(moment: Moment) -> Self {
+        Self { at: None, compare: Some(moment) }
+    }
+}

@@ -5,7 +5,7 @@
 //! | `log` | entries, the records of commits and the runs that hold them, their order, and readers of them |
 //! | `recording` | a commit's entries, which `recorder` adds to its batch, and security events |
 //! | `feed` | what clients read in the order of the log: pages, one record's entries, counts, streams |
-//! | `past` | past states of hosts and lists, and what differs between two moments |
+//! | `past` | past states of hosts, lists and networks, and what differs between two moments |
 //! | `links` | what follows from changes: the links of a network, and how they are recorded |
 //! | `maintenance` | joining, deleting, erasing and restoring entries |
 //!
@@ -29,6 +29,8 @@ pub(in crate::inventory) use self::known::KnownHistory;
 pub use self::limits::HistoryLimits;
 pub(in crate::inventory) use self::maintenance::restored::RestoredHistory;
 pub(in crate::inventory) use self::past::past_hosts::PastHosts;
+#[cfg(feature = "topology")]
+pub(crate) use self::past::{past_network::PastNetwork, past_records::PastMoment};
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
 use crate::model::{ChangeActor, OrganizationId, UserId};

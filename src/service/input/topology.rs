@@ -1,7 +1,8 @@
 //! The query of a topology.
 
+use super::history::parsed;
 use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invalid_format};
-use crate::inventory::{Error, Problem};
+use crate::inventory::{Error, GraphMoments, Problem};
 use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
 use crate::topology::Placement;
@@ -22,6 +23,7 @@ pub(in crate::service) struct TopologyQuery {
     pub(in crate::service) network_id: NetworkId,
     pub(in crate::service) options: GraphOptions,
     pub(in crate::service) placement: Placement,
+    pub(in crate::service) moments: GraphMoments,
     pub(in crate::service) format: Format,
     pub(in crate::service) scheme: ColorScheme,
 }
@@ -38,6 +40,7 @@ pub(in crate::service) fn read_topology_query(
         network_id,
         options: read_options(&values)?,
         placement: read_placement(&values)?,
+        moments: read_moments(&values)?,
         format: values.value("format")?.unwrap_or_default(),
         scheme: values.value("theme")?.unwrap_or_default(),
     })
@@ -67,6 +70,13 @@ fn read_placement(values: &QueryValues<'_>) -> Result<Placement, ApiError> {
         (true, true) => Placement::Tidy,
         (true, false) => Placement::Remembered,
     })
+}
+
+fn read_moments(values: &QueryValues<'_>) -> Result<GraphMoments, ApiError> {
+    let mut moments = GraphMoments::default();
+    moments.at = parsed(values, "at")?;
+    moments.compare = parsed(values, "compare")?;
+    Ok(moments)
 }
 
 fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {

@@ -8,10 +8,10 @@ use super::draft::GraphDraft;
 use super::fold::fold;
 use super::input::Folding;
 use super::overview::overview;
-use super::shape::{Bounds, Graph, Node, NodeKind, Warning};
+use super::shape::{Bounds, Graph, Node, NodeKind, UnplacedHost, Warning};
 use super::unplaced::unplaced;
 use super::views::l2::is_infrastructure;
-use super::views::{l2, l3, workloads};
+use super::views::{l2, l3, parallel, workloads};
 use super::{Detail, GraphInput, GraphOptions};
 use crate::model::{HostId, NodeId, TopologyView};
 use crate::topology::links::LinkWarning;
@@ -20,24 +20,47 @@ use crate::topology::links::LinkWarning;
 #[must_use]
 pub fn build(input: &GraphInput<'_>) -> Graph {
     let context = GraphContext::new(input);
-    let mut draft = match input.options.view {
-        TopologyView::L2 => l2::draft(&context),
-        TopologyView::L3 => l3::draft(&context),
-        TopologyView::Workloads => workloads::draft(&context),
+    let mut draft = drafted(&context);
+    parallel::join(&mut draft);
+    let unplaced = unplaced(&context, &draft);
+    add_facts(&mut draft, &context);
+    finished(draft, &context, unplaced)
+}
+
+/// Returns what the view shows. Parallel links are drawn one by one.
+pub(super) fn drafted(context: &GraphContext<'_>) -> GraphDraft {
+    let mut draft = match context.input.options.view {
+        TopologyView::L2 => l2::draft(context),
+        TopologyView::L3 => l3::draft(context),
+        TopologyView::Workloads => workloads::draft(context),
     };
     draft.hidden.stale = context.hidden_stale;
-    let unplaced = unplaced(&context, &draft);
+    draft
+}
+
+/// Adds what the whole network says of nodes and edges, and the containers that the options ask for.
+pub(super) fn add_facts(draft: &mut GraphDraft, context: &GraphContext<'_>) {
     draft.spread_staleness();
     draft.set_link_facts(&context.links);
-    let is_overview = input.options.detail == Some(Detail::Overview);
-    if let Some(by) = input.options.grouping().filter(|_| !is_overview) {
-        group(&mut draft, &context, by);
+    let options = context.input.options;
+    let is_overview = options.detail == Some(Detail::Overview);
+    if let Some(by) = options.grouping().filter(|_| !is_overview) {
+        group(draft, context, by);
     }
+}
+
+/// Returns the graph of a draft: as much of it as the options ask for.
+pub(super) fn finished(
+    mut draft: GraphDraft,
+    context: &GraphContext<'_>,
+    unplaced: Vec<UnplacedHost>,
+) -> Graph {
+    let input = context.input;
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
     }
-    if is_overview {
-        overview(&mut draft, &context);
+    if input.options.detail == Some(Detail::Overview) {
+        overview(&mut draft, context);
     }
     fold(&mut draft, input.options, &input.folding);
     limit(&mut draft, input.options);
@@ -49,6 +72,8 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         detail: input.options.detail.unwrap_or_default(),
         revision: input.revision.to_owned(),
         observed_at: input.observed_at,
+        at: None,
+        comparison: None,
         bounds: Bounds::default(),
         nodes,
         edges,

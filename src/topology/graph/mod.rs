@@ -1,12 +1,13 @@
 //! The content of a view: nodes, edges and containers.
 //!
 //! [`HostSummary::of`] summarizes hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
-//! [`blind_spots()`] ranks what to scan next.
+//! [`compare()`] draws what differs between two states, and [`blind_spots()`] ranks what to scan next.
 
 mod areas;
 mod arrange;
 mod blind_spots;
 mod build;
+mod compare;
 mod context;
 mod draft;
 mod fold;
@@ -34,15 +35,17 @@ pub use self::arrange::{Positions, lay_out};
 pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
+pub use self::compare::compare;
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
-pub(in crate::topology) use self::port_name::{port_labels, port_names};
+pub(in crate::topology) use self::port_name::{port_labels, port_name, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
 pub(in crate::topology) use self::role::{role_count, role_name};
 pub(in crate::topology) use self::shape::FoldedDevice;
 pub use self::shape::{
-    Bounds, Edge, EdgeKind, FoldedPart, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
+    Bounds, ChangeCounts, Edge, EdgeKind, FoldedPart, FormerEnd, Graph, GraphChange, GraphChangeError,
+    GraphComparison, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::{Detail, RoleReason};
 use crate::model::{HostId, HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
+use crate::text_enum::{listed, text_enum};
 use crate::topology::layout::AddressScope;
 use crate::topology::links::{Confidence, Evidence, LinkMember, LinkState, PortRef, VlanRange};
 
@@ -26,6 +27,12 @@ pub struct Graph {
     /// The time of the latest report that describes a host of the network; `None`: none does. The view need not show that host.
     #[serde(default)]
     pub observed_at: Option<Timestamp>,
+    /// The time of the state, if it is a past one. Absent for the present state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// The earlier state that the graph is compared with, and how much differs. Absent without a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<GraphComparison>,
     /// The rectangle around all nodes and edges; zero without a layout.
     pub bounds: Bounds,
     /// The nodes, containers before what they contain.
@@ -50,6 +57,8 @@ impl Graph {
             detail: Detail::Devices,
             revision: String::new(),
             observed_at: None,
+            at: None,
+            comparison: None,
             bounds: Bounds { x: 0.0, y: 0.0, width: 0.0, height: 0.0 },
             nodes,
             edges,
@@ -57,6 +66,76 @@ impl Graph {
             warnings: Vec::new(),
             unplaced: Vec::new(),
         }
+    }
+}
+
+text_enum! {
+    /// What has become of a part of a graph since an earlier state.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum GraphChange {
+        /// It was not there.
+        Added = "added",
+        /// It is no longer there, and is drawn as it was.
+        Removed = "removed",
+        /// It was elsewhere: an edge at another end, or a node in another container.
+        Moved = "moved",
+    }
+
+    /// The error for text that names no such change.
+    #[error("not one of {}", listed(GraphChange::TEXTS))]
+    pub struct GraphChangeError;
+}
+
+/// An earlier state that a graph is compared with, and how much differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct GraphComparison {
+    /// The time of the earlier state; absent if it precedes all changes that the caller may see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Timestamp>,
+    /// The numbers of devices and containers that differ.
+    pub nodes: ChangeCounts,
+    /// The numbers of links that differ.
+    pub edges: ChangeCounts,
+}
+
+impl GraphComparison {
+    /// Sets the time of the earlier state.
+    #[must_use]
+    pub const fn with(mut self, time: Timestamp) -> Self {
+        self.with = Some(time);
+        self
+    }
+}
+
+/// The numbers of parts of a graph by what has become of them. Each one that another one stands for counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ChangeCounts {
+    /// The number of those that were not there.
+    pub added: usize,
+    /// The number of those that are no longer there.
+    pub removed: usize,
+    /// The number of those that were elsewhere.
+    pub moved: usize,
+}
+
+impl ChangeCounts {
+    pub(super) fn of(changes: impl Iterator<Item = GraphChange>) -> Self {
+        let mut counts = Self::default();
+        for change in changes {
+            let count = match change {
+                GraphChange::Added => &mut counts.added,
+                GraphChange::Removed => &mut counts.removed,
+                GraphChange::Moved => &mut counts.moved,
+            };
+            *count = count.saturating_add(1);
+        }
+        counts
     }
 }
 
@@ -167,6 +246,13 @@ pub struct Node {
     /// The VLAN of an end device, or of all that a node stands for: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
+    /// What has become of the node since the state that the graph is compared with; absent if it was there at the same place,
+    /// and without a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<GraphChange>,
+    /// The name of the container that the node was in; absent unless it has moved to another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
 }
 
 /// A device that another node stands for.
@@ -286,6 +372,8 @@ impl Node {
             model: None,
             implied: false,
             vlan: None,
+            change: None,
+            moved_from: None,
         }
     }
 }
@@ -341,6 +429,13 @@ pub struct Edge {
     /// Whether the spanning tree blocks an end, and all of several parallel links; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
+    /// What has become of the edge since the state that the graph is compared with; absent if it was there, and without a
+    /// comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<GraphChange>,
+    /// Where one end was; absent unless the edge has moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<FormerEnd>,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
 }
@@ -377,9 +472,26 @@ impl Edge {
             since: None,
             vlans: None,
             blocked: None,
+            change: None,
+            moved_from: None,
             points: Vec::new(),
         }
     }
+}
+
+/// Where an end of an edge was before it has moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FormerEnd {
+    /// The id of the node at which that end of the edge is now.
+    pub end: NodeId,
+    /// The id of the node at which it was.
+    pub node: NodeId,
+    /// The name of that node.
+    pub label: String,
+    /// The port at which it was; `None` when unknown.
+    pub port: Option<PortRef>,
 }
 
 /// The kind of connection that an edge represents.
@@ -428,6 +540,8 @@ pub struct Warning {
     /// | `truncated_table` | `host_id`, and `table`, which may lack rows |
     /// | `port_index_mismatch` | `host_id` and `neighbor_id`, whose ports are drawn as the other end names them |
     /// | `guests_not_nested` | `count` of the guests nested deeper than the limit; an edge leads to each hypervisor |
+    /// | `added_hosts_not_drawn`, `removed_hosts_not_drawn` | `count` of those that the view has no place for, compared with an earlier state |
+    /// | `tables_not_in_history` | `count` of the tables of devices, such as forwarding tables, that a past state is without |
     /// | `folded_to_fit` | `count` of the nodes by which leaves were folded: a graph has at most 50,000 |
     /// | `nodes_left_out`, `edges_left_out` | `count` of those beyond 50,000 nodes and 100,000 edges |
     /// | `too_many_bridges` | `count` of the bridges behind a port of `host_id`, not all of which were compared, and `if_entry_id` of the port if known |

@@ -24,7 +24,7 @@ use crate::topology::graph::{
 const MAX_ATTEMPTS: usize = 4;
 
 impl KeptPicture {
-    fn of(organization: OrganizationId, network: NetworkId, options: &GraphOptions) -> Self {
+    pub(super) fn of(organization: OrganizationId, network: NetworkId, options: &GraphOptions) -> Self {
         Self { organization, network, view: options.view, grouping: options.group_by.map(GroupBy::as_str) }
     }
 }
@@ -43,12 +43,12 @@ pub(crate) enum Placement {
 /// A picture to draw.
 #[derive(Clone, Debug)]
 pub(super) struct Drawing {
-    network: NetworkId,
+    pub(super) network: NetworkId,
     pub(super) options: GraphOptions,
-    placement: Placement,
+    pub(super) placement: Placement,
     /// What users have placed.
-    pins: Positions,
-    tag_names: BTreeMap<TagId, String>,
+    pub(super) pins: Positions,
+    pub(super) tag_names: BTreeMap<TagId, String>,
 }
 
 /// The outcome of an attempt to draw a picture.
@@ -65,10 +65,18 @@ impl Drawing {
         options: &GraphOptions,
         kept: Option<&KeptLayout>,
     ) -> Graph {
+        self.build_folded(state, options, memory::folding(self.kept_for_folds(options, kept)))
+    }
+
+    /// Returns the kept layout if its folds are those of a picture with these options.
+    pub(super) fn kept_for_folds<'k>(
+        &self,
+        options: &GraphOptions,
+        kept: Option<&'k KeptLayout>,
+    ) -> Option<&'k KeptLayout> {
         let folded = GraphOptions { expand: BTreeSet::new(), ..options.clone() };
         // Fewer devices, such as those of one role, may need no folds.
-        let kept = kept.filter(|_| folded == self.whole());
-        self.build_folded(state, options, memory::folding(kept))
+        kept.filter(|_| folded == self.whole())
     }
 
     fn build_folded(&self, state: &NetworkState, options: &GraphOptions, folding: Folding) -> Graph {
@@ -85,6 +93,17 @@ impl Drawing {
         // To ask for devices is the same as to ask for nothing.
         whole.detail = self.options.detail.filter(|detail| *detail == Detail::Devices);
         whole
+    }
+
+    /// Draws the picture with the layout that is kept, which is not renewed.
+    pub(super) fn draw_with(&self, state: &NetworkState, kept: Option<&KeptLayout>) -> Graph {
+        match self.draw(state, kept, false, |graph| graph) {
+            Drawn::Finished(graph) => graph,
+            Drawn::Renewed(_, finish) => {
+                debug_assert!(false, "a layout was renewed that may not be");
+                finish(self.build(state, &self.options, kept))
+            }
+        }
     }
 
     /// Draws the picture with the layout that is kept, unless it must be renewed first.
@@ -176,10 +195,7 @@ impl Topologies {
         let (mut finish, mut unkept, mut attempts) = (finish, None, 0);
         loop {
             attempts += 1;
-            let stored = match drawing.placement {
-                Placement::Remembered | Placement::Nowhere => self.inventory.kept_layout(&picture).await?,
-                Placement::Tidy => StoredLayout::default(),
-            };
+            let stored = self.kept_layout_of(&picture, &drawing).await?;
             let kept: Option<KeptLayout> = unkept.take().or_else(|| stored.layout.clone());
             let may_renew = attempts <= MAX_ATTEMPTS;
             let shared = Arc::clone(&drawing);
@@ -231,6 +247,18 @@ impl Topologies {
             }
         }
         Err(ErrorKind::Conflict { entity: Entity::TopologyLayout, id: network.uuid() }.into())
+    }
+
+    /// Returns the layout that a drawing takes places from.
+    pub(super) async fn kept_layout_of(
+        &self,
+        picture: &KeptPicture,
+        drawing: &Drawing,
+    ) -> Result<StoredLayout, Error> {
+        match drawing.placement {
+            Placement::Remembered | Placement::Nowhere => self.inventory.kept_layout(picture).await,
+            Placement::Tidy => Ok(StoredLayout::default()),
+        }
     }
 
     pub(super) async fn drawing(
@@ -314,7 +342,7 @@ impl Topologies {
 const BYTES_PER_TURN: usize = 32 * 1024;
 
 /// Returns a text that changes whenever the graph changes.
-fn revision_of(graph: &Graph) -> String {
+pub(super) fn revision_of(graph: &Graph) -> String {
     let mut writer = BufWriter::with_capacity(BYTES_PER_TURN, Hashed(Sha256::new()));
     // Numbers, strings and maps with string keys always have a JSON form, and hashing never fails.
     let written = serde_json::to_writer(&mut writer, graph).ok();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Picture;
+use super::changes::{color, moments, of_node, signed};
 use super::file::File;
 use super::scene::Scene;
 use super::theme::Look;
@@ -12,7 +13,7 @@ use super::words::{capacity_and_state, edge_class, has_role_color, line_style, n
 use super::words::{number, role, sane, state};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Node, NodeKind, shorten};
+use crate::topology::graph::{GraphChange, Node, NodeKind, shorten};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
@@ -31,8 +32,9 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     out.push_str("graph topology {\n");
     let _ = writeln!(
         out,
-        "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, newrank=true, fontname={font}];",
-        quoted(picture.title)
+        "    graph [label={}{}, labelloc=t, charset=\"UTF-8\", compound=true, newrank=true, fontname={font}];",
+        quoted(picture.title),
+        moments(picture.graph).map(|moments| format!(", comment={}", quoted(&moments))).unwrap_or_default(),
     );
     let _ = writeln!(out, "    node [shape=box, fontname={font}, fontsize=11];");
     let _ = writeln!(out, "    edge [fontname={font}, fontsize=9];");
@@ -116,7 +118,9 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, downward: &Downwar
         attributes.extend(container.map(|node| format!("{name}=\"cluster_{}\"", node.id)));
     }
     let style = match (edge.state, edge.confidence) {
-        // Each state has a color of its own; dots mark disabled links, and dashes all other problems.
+        _ if edge.change == Some(GraphChange::Removed) => "dashed",
+        _ if edge.change.is_some() => "solid",
+        // Each state has a color of its own; dots stand for what is disabled, and dashes for all other problems.
         (LinkState::Disabled, _) => "dotted",
         (state, _) if line_style(state, look).is_some() => "dashed",
         (_, Confidence::Confirmed) => "solid",
@@ -125,31 +129,46 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, downward: &Downwar
     };
     attributes.push(format!("style={style}"));
     let own = line_style(edge.state, look).map_or_else(|| "black".to_owned(), |(_, color)| color.to_string());
-    let color = if edge.stale { "gray60".to_owned() } else { own };
+    let color = match edge.change {
+        Some(change) => color(change, look).to_string(),
+        None if edge.stale => "gray60".to_owned(),
+        None => own,
+    };
     if edge.members.len() > 1 && edge.lag {
         // Two strands, unlike parallel links.
         attributes.push(format!("color=\"{color}:invis:{color}\""));
     } else if color != "black" {
-        attributes.push(if edge.stale { format!("color={color}") } else { format!("color=\"{color}\"") });
+        attributes.push(if color == "gray60" {
+            format!("color={color}")
+        } else {
+            format!("color=\"{color}\"")
+        });
     }
     if edge.members.len() > 1 {
         attributes.push(format!("penwidth={}", number(if edge.lag { 1.5 } else { 3.0 })));
+    }
+    if let Some(moved) = &edge.moved_from {
+        attributes.push(format!("dir={}", if moved.end == *lower { "forward" } else { "back" }));
     }
     attributes.push(format!("class=\"{}\"", edge_class(edge)));
     let _ = writeln!(out, "    \"{upper}\" -- \"{lower}\" [{}];", attributes.join(", "));
 }
 
 fn tooltip(node: &Node) -> String {
-    match node.state {
-        LinkState::Unknown | LinkState::Up => role(node.role).into_owned(),
-        problem => format!("{}, {}", role(node.role), state(problem)),
+    let mut tooltip = role(node.role).into_owned();
+    if !matches!(node.state, LinkState::Unknown | LinkState::Up) {
+        let _ = write!(tooltip, ", {}", state(node.state));
     }
+    if let Some(change) = of_node(node) {
+        let _ = write!(tooltip, ", {change}");
+    }
+    tooltip
 }
 
 fn label(node: &Node) -> String {
     match &node.detail {
-        Some(detail) => format!("\"{}\\n{}\"", escape(&node.label), escape(detail)),
-        None => quoted(&node.label),
+        Some(detail) => format!("\"{}\\n{}\"", escape(&signed(node)), escape(detail)),
+        None => quoted(&signed(node)),
     }
 }
 
@@ -172,6 +191,7 @@ const fn shape(node: &Node) -> &'static str {
 /// Returns the attributes of border and ground. Devices have the color of their role, and a thick border in the color of their state.
 fn style(node: &Node, look: &Look) -> String {
     let border = match (node.kind, node.stale) {
+        _ if node.change == Some(GraphChange::Removed) => "dashed",
         (NodeKind::Stub, _) => "dashed",
         (_, true) => "dotted",
         _ => "solid",
@@ -183,7 +203,9 @@ fn style(node: &Node, look: &Look) -> String {
     } else {
         style.push('"');
     }
-    if let Some((_, color)) = line_style(node.state, look) {
+    if let Some(change) = node.change {
+        let _ = write!(style, ", color=\"{}\", penwidth=3", color(change, look));
+    } else if let Some((_, color)) = line_style(node.state, look) {
         let _ = write!(style, ", color=\"{color}\", penwidth=3");
     }
     style

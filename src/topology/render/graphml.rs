@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Picture;
+use super::changes::{former_place, moments};
 use super::file::File;
 use super::scene::Scene;
 use super::theme::Look;
@@ -28,6 +29,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("model", "node", "string"),
     ("vlan", "node", "int"),
     ("implied", "node", "boolean"),
+    ("change", "node", "string"),
+    ("moved_from", "node", "string"),
     ("x", "node", "double"),
     ("y", "node", "double"),
     ("width", "node", "double"),
@@ -45,6 +48,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("since", "edge", "string"),
     ("vlans", "edge", "string"),
     ("blocked", "edge", "boolean"),
+    ("edge_change", "edge", "string"),
+    ("edge_moved_from", "edge", "string"),
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
@@ -56,7 +61,8 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
          xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
     );
-    let _ = writeln!(out, "<desc>{}</desc>", escape(picture.title));
+    let moments = moments(picture.graph).map(|moments| format!(" ({moments})")).unwrap_or_default();
+    let _ = writeln!(out, "<desc>{}{}</desc>", escape(picture.title), escape(&moments));
     for (id, domain, kind) in KEYS {
         // Ids are unique among nodes and edges, and names are not.
         let name = id.strip_prefix("edge_").unwrap_or(id);
@@ -101,6 +107,12 @@ fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &Node) {
     if let Some(vlan) = node.vlan {
         data(out, "vlan", &vlan.to_string());
     }
+    if let Some(change) = node.change {
+        data(out, "change", change.as_str());
+    }
+    if let Some(from) = &node.moved_from {
+        data(out, "moved_from", from);
+    }
     for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
         data(out, key, &number(value));
     }
@@ -137,6 +149,12 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
     }
     if let Some(blocked) = edge.blocked {
         data(out, "blocked", if blocked { "true" } else { "false" });
+    }
+    if let Some(change) = edge.change {
+        data(out, "edge_change", change.as_str());
+    }
+    if let Some(from) = former_place(edge) {
+        data(out, "edge_moved_from", &from);
     }
     yed::write_edge(out, scene, look, edge);
     out.push_str("</edge>\n");

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::changes;
 use super::scene::Scene;
 use super::words::{has_icon, role, speed, state};
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{DETAIL_SIZE, NodeKind, width};
+use crate::topology::graph::{DETAIL_SIZE, GraphChange, NodeKind, width};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Height of a row, in pixels.
@@ -50,6 +51,10 @@ pub(super) enum LegendSymbol {
     Marked(LinkState),
     /// A line that was not seen recently.
     StaleLine,
+    /// A line that has changed.
+    ChangedLine(GraphChange),
+    /// The mark of a node that has changed.
+    ChangedNode(GraphChange),
 }
 
 /// A kind of node that is drawn as a rectangle.
@@ -107,6 +112,7 @@ fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
         }
     }
     entries.extend(node_states(scene));
+    entries.extend(changes_of(scene));
     entries
 }
 
@@ -154,6 +160,20 @@ fn line_states(scene: &Scene<'_>) -> Vec<LegendEntry> {
     lines
         .map(|used| LegendEntry { symbol: LegendSymbol::State(used), text: state(used).to_owned() })
         .collect()
+}
+
+/// Returns what has become of nodes and lines.
+fn changes_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
+    let nodes: BTreeSet<GraphChange> = scene.graph.nodes.iter().filter_map(|node| node.change).collect();
+    let lines: BTreeSet<GraphChange> = scene.edges().filter_map(|edge| edge.change).collect();
+    let entry = |symbol, what: &str, used| {
+        let text = format!("{} {what} ({})", changes::word(used), changes::sign(used));
+        LegendEntry { symbol, text }
+    };
+    let of_nodes = changes::ALL.into_iter().filter(|used| nodes.contains(used));
+    let of_nodes = of_nodes.map(|used| entry(LegendSymbol::ChangedNode(used), "node", used));
+    let of_lines = changes::ALL.into_iter().filter(|used| lines.contains(used));
+    of_nodes.chain(of_lines.map(|used| entry(LegendSymbol::ChangedLine(used), "link", used))).collect()
 }
 
 /// Returns the marks of nodes, which every view has.

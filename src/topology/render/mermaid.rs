@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Picture;
+use super::changes::{color, moments, signed};
 use super::file::File;
 use super::scene::Scene;
 use super::theme::Look;
@@ -11,7 +12,7 @@ use super::tiers::{Downward, downward};
 use super::words::{capacity_and_state, has_role_color, line_style, problem, role_class, state_class};
 use super::xml::{isolated, visible};
 use crate::model::{HostRole, NodeId};
-use crate::topology::graph::{Node, NodeKind, shorten};
+use crate::topology::graph::{GraphChange, Node, NodeKind, shorten};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Maximum number of levels that lines are indented by.
@@ -26,13 +27,16 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
     let names = names(&scene);
     let _ = writeln!(out, "flowchart TB\n%% {}", comment(picture.title));
+    if let Some(moments) = moments(picture.graph) {
+        let _ = writeln!(out, "%% {}", comment(&moments));
+    }
     nodes(out, &scene, &names, &scene.contents());
     let mut written = 0_usize;
-    let mut by_state: BTreeMap<LinkState, Vec<usize>> = BTreeMap::new();
+    let mut by_state: BTreeMap<(LinkState, Option<GraphChange>), Vec<usize>> = BTreeMap::new();
     for downward in downward(&scene) {
         if let (Some(upper), Some(lower)) = (names.get(&downward.upper), names.get(&downward.lower)) {
             let _ = writeln!(out, "    {upper} {} {lower}", arrow(&downward));
-            by_state.entry(downward.edge.state).or_default().push(written);
+            by_state.entry((downward.edge.state, downward.edge.change)).or_default().push(written);
             written = written.saturating_add(1);
         }
     }
@@ -41,20 +45,28 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
 }
 
 /// Writes the styles of lines, which Mermaid counts, by their states.
-fn write_lines(out: &mut File, look: &Look, lines: &BTreeMap<LinkState, Vec<usize>>) {
-    for (state, places) in lines {
-        let Some((dashes, color)) = line_style(*state, look) else { continue };
+fn write_lines(out: &mut File, look: &Look, lines: &BTreeMap<(LinkState, Option<GraphChange>), Vec<usize>>) {
+    for ((state, change), places) in lines {
+        let (dashes, color) = match (change, line_style(*state, look)) {
+            (Some(GraphChange::Removed), _) => ("8 5", color(GraphChange::Removed, look)),
+            (Some(change), _) => ("none", color(*change, look)),
+            (None, Some(style)) => style,
+            (None, None) => continue,
+        };
         let places: Vec<String> = places.iter().map(usize::to_string).collect();
         let _ = writeln!(out, "    linkStyle {} stroke:{color},stroke-dasharray:{dashes}", places.join(","));
     }
 }
 
-/// Writes the classes of nodes. States that a reader has to know follow the roles, so that their borders win.
+/// Writes the classes of nodes: their roles, after these the states that a reader has to know, and then what has become of them, so
+/// that their borders win.
 fn write_classes(out: &mut File, scene: &Scene<'_>, look: &Look, names: &BTreeMap<NodeId, String>) {
     let mut by_role: BTreeMap<HostRole, Vec<&str>> = BTreeMap::new();
     let mut by_state: BTreeMap<LinkState, Vec<&str>> = BTreeMap::new();
+    let mut by_change: BTreeMap<GraphChange, Vec<&str>> = BTreeMap::new();
     for node in &scene.graph.nodes {
         let Some(name) = names.get(&node.id) else { continue };
+        node.change.into_iter().for_each(|change| by_change.entry(change).or_default().push(name));
         by_state.entry(node.state).or_default().push(name);
         if has_role_color(node) && !scene.is_container(node) {
             by_role.entry(node.role).or_default().push(name);
@@ -72,6 +84,12 @@ fn write_classes(out: &mut File, scene: &Scene<'_>, look: &Look, names: &BTreeMa
         let class = format!("state-{}", state_class(state));
         let _ = writeln!(out, "    classDef {class} stroke:{color},stroke-width:3px");
         let _ = writeln!(out, "    class {} {class}", names.join(","));
+    }
+    for (change, names) in by_change {
+        let dashes = if change == GraphChange::Removed { ",stroke-dasharray:7 4" } else { "" };
+        let color = color(change, look);
+        let _ = writeln!(out, "    classDef change-{change} stroke:{color},stroke-width:3px{dashes}");
+        let _ = writeln!(out, "    class {} change-{change}", names.join(","));
     }
 }
 
@@ -129,7 +147,7 @@ fn names(scene: &Scene<'_>) -> BTreeMap<NodeId, String> {
 }
 
 fn label(node: &Node) -> String {
-    let mut label = text(&node.label);
+    let mut label = text(&signed(node));
     if let Some(problem) = problem(node.state) {
         let _ = write!(label, "<br/>{problem}");
     }
@@ -154,6 +172,7 @@ const fn outline(node: &Node) -> (&'static str, &'static str) {
 fn arrow(downward: &Downward<'_>) -> String {
     let edge = downward.edge;
     let line = match edge.confidence {
+        _ if is_moved_down(downward) => "-->",
         Confidence::Reported | Confidence::Inferred => "-.-",
         _ if edge.members.len() > 1 && edge.lag => "===",
         _ => "---",
@@ -162,6 +181,11 @@ fn arrow(downward: &Downward<'_>) -> String {
     let parts: Vec<String> = [upper, capacity_and_state(edge), lower].into_iter().flatten().collect();
     let parts: Vec<String> = parts.iter().map(|part| text(part)).collect();
     if parts.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", parts.join(" \u{2013} ")) }
+}
+
+/// Returns whether the lower end of an edge has moved. Mermaid has no arrow to the upper one alone.
+fn is_moved_down(Downward { edge, lower, .. }: &Downward<'_>) -> bool {
+    edge.moved_from.as_ref().is_some_and(|moved| moved.end == *lower)
 }
 
 /// Returns text for a quoted label. Everything that Mermaid or HTML could interpret becomes a numeric entity.

@@ -3,6 +3,7 @@
 //! [`Picture::render`] writes a laid-out graph in any [`Format`]. Names are data in all of them: no name can break out
 //! of its place. The same picture gives the same bytes.
 
+mod changes;
 mod dot;
 mod drawio;
 mod file;

@@ -82,6 +82,15 @@ fn note(code: &str, warnings: &[&Warning], labels: &BTreeMap<NodeId, &str>) -> S
                 + " with more bridges than are compared"
                 + &named(warnings, labels)
         }
+        "added_hosts_not_drawn" => {
+            many(count, "added host", "added hosts") + " that this view has no place for"
+        }
+        "removed_hosts_not_drawn" => {
+            many(count, "removed host", "removed hosts") + " that this view had no place for"
+        }
+        "tables_not_in_history" => {
+            "Links that follow from forwarding tables are not in the history, and are not shown".to_owned()
+        }
         "guests_not_nested" => many(count, "guest", "guests") + " beside the hypervisor, and not within it",
         "folded_to_fit" => {
             many(count, "device", "devices") + " in groups, because the graph would be too large"

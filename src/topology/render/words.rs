@@ -4,8 +4,8 @@ use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, Node, NodeKind};
 pub(super) use crate::topology::graph::{role_count, role_name as role};
 use crate::topology::links::{Confidence, LinkState, VlanRange};
-use crate::topology::render::Format;
 use crate::topology::render::theme::{Look, Rgb, ThemeColor};
+use crate::topology::render::{Format, changes};
 
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
@@ -86,7 +86,7 @@ pub(super) const fn state_class(state: LinkState) -> &'static str {
 pub(super) fn node_class(node: &Node) -> String {
     let stale = if node.stale { " stale" } else { "" };
     let [kind, role, state] = [node_kind(node.kind), role_class(node.role), state_class(node.state)];
-    format!("{kind} {role} state-{state}{stale}")
+    format!("{kind} {role} state-{state}{stale}{}", changes::class(node.change))
 }
 
 /// Returns the classes of an edge, as in SVG.
@@ -100,7 +100,7 @@ pub(super) fn edge_class(edge: &Edge) -> String {
     let blocked = if edge.blocked == Some(true) { " blocked" } else { "" };
     let [kind, certainty, state] =
         [edge_kind(edge.kind), confidence(edge.confidence), state_class(edge.state)];
-    format!("{kind} {certainty} state-{state}{stale}{group}{blocked}")
+    format!("{kind} {certainty} state-{state}{stale}{group}{blocked}{}", changes::class(edge.change))
 }
 
 /// Returns whether a node is a device or stands for devices, and so has the icon of a role.
@@ -181,7 +181,7 @@ pub(super) fn list_vlans(ranges: &[VlanRange]) -> String {
     ranges.iter().map(VlanRange::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the capacity of an edge, and its state if a reader has to know it.
+/// Returns what has become of an edge, its capacity, and its state if a reader has to know it.
 pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
     let kind = (edge.members.len() > 1).then_some(if edge.lag { "LAG" } else { "parallel" });
     let capacity = capacity(edge).map(|capacity| match kind {
@@ -189,7 +189,8 @@ pub(super) fn capacity_and_state(edge: &Edge) -> Option<String> {
         None => capacity,
     });
     let problem = problem(edge.state).map(str::to_owned);
-    let parts: Vec<String> = capacity.into_iter().chain(problem).chain(blocked(edge)).collect();
+    let change = changes::signed_words(edge);
+    let parts: Vec<String> = change.into_iter().chain(capacity).chain(problem).chain(blocked(edge)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

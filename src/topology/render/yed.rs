@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use super::changes;
 use super::file::File;
 use super::scene::Scene;
 use super::theme::{Look, ThemeColor};
 use super::words::{capacity_and_state, has_role_color, line_style, line_width, number, problem, sane};
 use super::xml::escape;
 use crate::model::HostRole;
-use crate::topology::graph::{Edge, Node, NodeKind, port_names, shorten};
+use crate::topology::graph::{Edge, GraphChange, Node, NodeKind, port_names, shorten};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Longest text in characters.
@@ -30,12 +31,14 @@ pub(super) fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &
     } else {
         look.color(ThemeColor::Card)
     };
-    let (border, width) = match line_style(node.state, look) {
-        Some((_, color)) => (color, "3"),
-        None if is_container => (look.color(ThemeColor::FrameBorder), "1"),
-        None => (look.color(ThemeColor::CardBorder), "1"),
+    let (border, width) = match (node.change, line_style(node.state, look)) {
+        (Some(change), _) => (changes::color(change, look), "3"),
+        (None, Some((_, color))) => (color, "3"),
+        (None, None) if is_container => (look.color(ThemeColor::FrameBorder), "1"),
+        (None, None) => (look.color(ThemeColor::CardBorder), "1"),
     };
     let line = match (node.kind, node.stale || node.implied) {
+        _ if node.change == Some(GraphChange::Removed) => "dashed",
         (NodeKind::Stub, _) => "dashed",
         (_, true) => "dotted",
         _ => "line",
@@ -64,7 +67,7 @@ pub(super) fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &
 
 /// Returns name, state and detail, a line each. The characters are escaped.
 fn label(node: &Node) -> String {
-    let mut label = escape(&shorten(&node.label, MAX_TEXT));
+    let mut label = escape(&shorten(&changes::signed(node), MAX_TEXT));
     if let Some(problem) = problem(node.state) {
         let _ = write!(label, " ({problem})");
     }
@@ -89,6 +92,11 @@ const fn shape(node: &Node, is_container: bool) -> &'static str {
 /// Writes route and labels of an edge.
 pub(super) fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
     let (line, color) = match (line_style(edge.state, look), edge.confidence) {
+        _ if edge.change == Some(GraphChange::Removed) => {
+            ("dashed", changes::color(GraphChange::Removed, look))
+        }
+        _ if edge.change == Some(GraphChange::Added) => ("line", changes::color(GraphChange::Added, look)),
+        _ if edge.change == Some(GraphChange::Moved) => ("line", changes::color(GraphChange::Moved, look)),
         (Some((_, color)), _) if edge.state == LinkState::Disabled => ("dotted", color),
         (Some((_, color)), _) => ("dashed", color),
         (None, Confidence::Confirmed) => ("line", look.color(ThemeColor::Line)),
@@ -118,11 +126,14 @@ pub(super) fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &
     for [x, y] in edge.points.get(1..edge.points.len().saturating_sub(1)).unwrap_or(&[]) {
         let _ = write!(out, "<y:Point x=\"{}\" y=\"{}\"/>", number(*x), number(*y));
     }
+    let moved_end = edge.moved_from.as_ref().map(|moved| moved.end);
     let _ = write!(
         out,
-        "</y:Path><y:LineStyle color=\"{}\" type=\"{line}\" width=\"{}\"/><y:Arrows source=\"none\" target=\"none\"/>",
+        "</y:Path><y:LineStyle color=\"{}\" type=\"{line}\" width=\"{}\"/><y:Arrows source=\"{}\" target=\"{}\"/>",
         color,
         number(f64::from(line_width(edge.speed_bps)) / 4.0),
+        if moved_end == Some(edge.source) { "standard" } else { "none" },
+        if moved_end == Some(edge.target) { "standard" } else { "none" },
     );
     let [source_port, target_port] = port_names(edge);
     let labels = [

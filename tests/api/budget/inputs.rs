@@ -194,8 +194,16 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
         ("nested", format!("{lab}&view=workloads&collapse=false")),
         ("many hosts", format!("?network_id={OFFICE}&collapse=false")),
     ];
+    let past = [
+        ("past", format!("{lab}&at=2036-08-14T12:00:00Z")),
+        ("compared", format!("{lab}&compare={}&collapse=false", world.first_position)),
+        (
+            "many hosts compared",
+            format!("?network_id={OFFICE}&compare={}&collapse=false", world.first_position),
+        ),
+    ];
     match route.path {
-        "/api/v1/topology/graph" => all.to_vec(),
+        "/api/v1/topology/graph" => all.iter().chain(&past).cloned().collect(),
         "/api/v1/topology/export" => {
             let of_format = |format: &str| format!("{lab}&view=workloads&collapse=false&format={format}");
             let mut all = all.to_vec();

@@ -205,6 +205,10 @@ async fn one_list_of_the_past_is_made_for_a_caller_at_a_time() {
     server.get_with(&fixture.key, &short).await.refuses(429, "rate_limit_exceeded");
     let diff = format!("{CHANGES}/diff?from={at}");
     server.get_with(&fixture.key, &diff).await.refuses(429, "rate_limit_exceeded");
+    if cfg!(feature = "topology") {
+        let graph = format!("/api/v1/topology/graph?network_id={OFFICE}&compare={at}");
+        server.get_with(&fixture.key, &graph).await.refuses(429, "rate_limit_exceeded");
+    }
     server.get_with(&fixture.key, &format!("{HOSTS}?limit=1")).await.data();
     drop(begun);
     server.get_with(&fixture.key, &short).await.data();

@@ -238,9 +238,9 @@ impl Author<'_> {
                 return self.random.choice(cursors).cloned().unwrap_or_default();
             }
             "after" | "before" => return self.position(),
-            "since" | "until" | "at" if self.random.bool() => return self.position(),
+            "since" | "until" | "at" | "compare" if self.random.bool() => return self.position(),
             // Before the history begins.
-            "at" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z",
+            "at" | "compare" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z",
             "since" | "until" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z|2036-08-14T12:00:00Z|2026-08-14",
             "entity" => "Host|Tag|User|UserApiKey|TopologyLink|host",
             "id" => return self.any_id().to_string(),

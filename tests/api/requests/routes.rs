@@ -227,12 +227,12 @@ const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
 const GRAPH: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale layout tidy",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale at compare layout tidy",
 );
 
 #[cfg(feature = "topology")]
 const EXPORT: Needs = Needs::Parameters(
-    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale format theme tidy",
+    "network_id view focus depth tag_ids role vlan group_by detail collapse expand min_confidence show_stale at compare format theme tidy",
 );
 
 #[cfg(feature = "topology")]

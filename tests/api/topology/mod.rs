@@ -7,6 +7,7 @@ mod layouts;
 mod links;
 mod load;
 mod pages;
+mod past;
 mod port_names;
 mod roles;
 mod shares;

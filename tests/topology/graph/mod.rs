@@ -1,6 +1,7 @@
 //! The content of the views.
 
 mod blind_spots;
+mod compare;
 mod filters;
 mod folding;
 mod lab_roles;

@@ -73,7 +73,7 @@ pub(in crate::inventory::history) struct ChangeBetween {
     pub(in crate::inventory::history) id: Uuid,
     pub(in crate::inventory::history) network_id: Option<NetworkId>,
     pub(in crate::inventory::history) name: String,
-    /// The fields of an update of a host, and of a link that is new or deleted. All others are left out.
+    /// The fields of an update, but of links, of those that are new or deleted. All others are left out.
     pub(in crate::inventory::history) fields: BTreeMap<String, FieldChange>,
     pub(in crate::inventory::history) is_erased: bool,
 }
@@ -114,8 +114,8 @@ impl ChangeBetween {
     fn of(commit: &CommitChanges, entry: &ChangeEntry) -> Result<Self, Error> {
         let ChangeEntry { action, entity, id, ref name, is_erased, .. } = *entry;
         let fields = match (entity, action) {
-            (ChangedEntity::Host, ChangeAction::Updated)
-            | (ChangedEntity::Link, ChangeAction::Created | ChangeAction::Deleted) => entry.fields()?,
+            (ChangedEntity::Link, ChangeAction::Created | ChangeAction::Deleted) => entry.fields()?,
+            (entity, ChangeAction::Updated) if entity != ChangedEntity::Link => entry.fields()?,
             _ => BTreeMap::new(),
         };
         let network_id = commit.audience.network();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::diffed_links::MergedLinks;
 use super::merged::{Outcome, is_order};
-use super::past_hosts::MergedHosts;
+use super::past_records::MergedRecords;
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::recording::difference::{FieldText, differences};
@@ -62,7 +62,8 @@ impl Inventory {
         }
         let (merged, links, to) = self.merged_between(caller, (from, to), query.network_id).await?;
         let mut diff = StateDiff::default();
-        for (id, merged) in merged.hosts {
+        for (id, merged) in merged.records {
+            let id = HostId::new(id);
             let host = DiffedHost { id, name: merged.name.clone(), network_id: merged.network_id };
             match merged.outcome() {
                 Outcome::Nothing => {}
@@ -88,10 +89,10 @@ impl Inventory {
         caller: &Caller,
         span: (Place, Option<Place>),
         network_id: Option<NetworkId>,
-    ) -> Result<(MergedHosts, MergedLinks, Place), Error> {
+    ) -> Result<(MergedRecords, MergedLinks, Place), Error> {
         let query = ChangeQuery { network_id, ..ChangeQuery::default() };
         let mut changes = self.changes_between(caller, span, query).await?;
-        let (mut hosts, mut links) = (MergedHosts::default(), MergedLinks::default());
+        let (mut hosts, mut links) = (MergedRecords::default(), MergedLinks::default());
         while let Some(page) = changes.next().await? {
             for change in page {
                 match change.entity {

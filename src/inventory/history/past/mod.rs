@@ -6,3 +6,6 @@ pub(in crate::inventory::history) mod diffed_links;
 pub(in crate::inventory::history) mod merged;
 pub(in crate::inventory::history) mod one_record;
 pub(in crate::inventory::history) mod past_hosts;
+#[cfg(feature = "topology")]
+pub(in crate::inventory::history) mod past_network;
+pub(in crate::inventory::history) mod past_records;

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::past_hosts::network_of;
+use super::past_records::network_of;
 use crate::access::Caller;
 use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::position::Place;

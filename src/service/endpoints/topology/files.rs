@@ -41,7 +41,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag).vary_by_accept());
         }
-        let (network_id, format) = (query.network_id, query.format);
+        let format = query.format;
         let view = query.options.view;
         let file_name = file_name(&network.name, view, format);
         let (scheme, theme) = (query.scheme, state.theme.clone());
@@ -71,8 +71,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 let media_type = format.media_type().to_owned();
                 responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
-            let drawn =
-                state.topologies.drawn(organization, network_id, query.options, query.placement, write);
+            let drawn = state.drawn_at(&caller, query, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

@@ -3,6 +3,7 @@
 use http::request::Parts;
 
 use crate::access::Caller;
+use crate::inventory::GraphMoments;
 use crate::service::input::{TopologyQuery, read_id, read_topology_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
@@ -29,7 +30,11 @@ impl Asked {
     ) -> Result<Self, ApiError> {
         let query = read_topology_query(request.uri.query(), &route.query)?;
         state.inventory.require_network(caller, query.network_id).await?;
-        let tag = state.tag_of_topology(caller, request).await?;
+        let tag = if query.moments == GraphMoments::default() {
+            state.tag_of_topology(caller, request).await?
+        } else {
+            state.tag_of_past(caller, request).await?
+        };
         Ok(Self { query, tag })
     }
 }
@@ -51,6 +56,34 @@ impl ApiState {
     }
 }
 
+impl ApiState {
+    /// Returns the tag of an answer about the past, which depends on what the caller may see of the history.
+    async fn tag_of_past(&self, caller: &Caller, request: &Parts) -> Result<Option<EntityTag>, ApiError> {
+        let revision = self.inventory.hosts().past_revision(caller).await?;
+        let of_records = self.inventory.topology_revision(caller.organization_id()).await?;
+        let Some((revision, of_records)) = revision.zip(of_records) else { return Ok(None) };
+        let version = self.responder.server_version();
+        let tag = EntityTag::of_personal_list(revision, caller, request, version);
+        Ok(tag.and_then(|tag| tag.of_part(&format!("{:?}", of_records.numbers()))))
+    }
+
+    /// Draws the graph that a request asks for and returns the result of `finish` for it. Of the past, a user reads one at a time.
+    pub(super) async fn drawn_at<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        query: TopologyQuery,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let TopologyQuery { network_id, options, placement, moments, .. } = query;
+        let _slot = match moments == GraphMoments::default() {
+            true => None,
+            false => Some(self.past_slots.reserve(caller.into(), 1)?),
+        };
+        let drawing = (options, placement);
+        Ok(self.topologies.drawn_at(caller, network_id, drawing, &moments, finish).await?)
+    }
+}
+
 /// `GET /api/v1/topology/graph`.
 pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
@@ -65,12 +98,11 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
             return Ok(Outcome::new(body).with_tag(tag));
         }
         let organization = caller.organization_id();
-        let network = query.network_id;
         let drawn_tag = tag.as_ref();
         let draw = || async move {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let encode = move |graph: Graph| responder.bounded_body(&graph, limit);
-            let drawn = state.topologies.drawn(organization, network, query.options, query.placement, encode);
+            let drawn = state.drawn_at(&caller, query, encode);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

@@ -66,6 +66,22 @@ pub(in crate::service::routes) const AT: &[Parameter] = &[Parameter::optional(
     "Returns the past state: that after the last entry of the history that is not later than this time or position.",
 )];
 
+#[cfg(feature = "topology")]
+pub(in crate::service::routes) const GRAPH_MOMENTS: &[Parameter] = &[
+    Parameter::optional(
+        "at",
+        MOMENT,
+        "Returns the past state: that after the last entry of the history that is not later than this time or position. Tables of \
+         devices, such as forwarding tables, are not in the history.",
+    ),
+    Parameter::optional(
+        "compare",
+        MOMENT,
+        "Returns what has changed since this time or position: nodes and edges that were added, removed or moved say so. Not with \
+         `detail=overview`.",
+    ),
+];
+
 pub(in crate::service::routes) const ERASE: &[Parameter] = &[Parameter::optional(
     "erase",
     Kind::Flag(false),

@@ -2,6 +2,8 @@
 
 mod history;
 
+#[cfg(feature = "topology")]
+pub(super) use self::history::GRAPH_MOMENTS;
 pub(super) use self::history::{
     AT, CHANGES_FILTERS, CHANGES_PAGE, CHANGES_STREAM, DIFF, ERASE, REVERT, SUMMARY,
 };

@@ -115,6 +115,8 @@ const FILE: &[Parameter] = &[
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
 
+const GONE: &[ErrorCode] = &[ErrorCode::PositionGone];
+
 const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
 
 pub(super) fn topology() -> Vec<Route> {
@@ -132,9 +134,10 @@ fn graphs() -> Vec<Route> {
                 "Returns the graph of a network.",
                 topology::get_graph,
             )
-            .query(&[NETWORK, GRAPH, groups::TAGS, WITH_LAYOUT])
+            .query(&[NETWORK, GRAPH, groups::TAGS, groups::GRAPH_MOMENTS, WITH_LAYOUT])
             .value("Graph")
-            .errors(TOO_LARGE),
+            .errors(TOO_LARGE)
+            .errors(GONE),
         ),
         in_network(
             Route {
@@ -147,8 +150,9 @@ fn graphs() -> Vec<Route> {
                     topology::export_topology,
                 )
             }
-            .query(&[NETWORK, GRAPH, groups::TAGS, FILE])
-            .errors(TOO_LARGE),
+            .query(&[NETWORK, GRAPH, groups::TAGS, groups::GRAPH_MOMENTS, FILE])
+            .errors(TOO_LARGE)
+            .errors(GONE),
         ),
         in_network(
             route(

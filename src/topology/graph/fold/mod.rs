@@ -12,7 +12,7 @@ use super::GraphOptions;
 use super::draft::GraphDraft;
 use super::input::{Detail, Folding};
 use super::port_name::port_name;
-use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use super::shape::{Edge, EdgeKind, GraphChange, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
@@ -95,40 +95,58 @@ fn folds(draft: &GraphDraft, focus: Option<NodeId>) -> Vec<Fold> {
     let mut folds: Vec<Fold> = leaves
         .into_iter()
         .filter(|(_, leaves)| leaves.len() >= MIN_LEAVES)
-        .map(|((anchor, is_container), leaves)| {
+        .map(|(place, leaves)| {
             yield_turn();
-            made(draft, (anchor, is_container), leaves, &links_of)
+            made(draft, place, leaves, &links_of)
         })
         .collect();
     folds.sort_by_key(|fold| (std::cmp::Reverse(fold.leaves.len()), fold.anchor));
     folds
 }
 
-/// Returns the end devices of each device and, marked as such, of each container.
-fn leaves(draft: &GraphDraft, focus: Option<NodeId>) -> BTreeMap<(NodeId, bool), Vec<NodeId>> {
+/// The device or, marked as such, the container of end devices, and what has become of all of them.
+type FoldPlace = (NodeId, bool, Option<GraphChange>);
+
+/// Returns the end devices of each device and of each container.
+fn leaves(draft: &GraphDraft, focus: Option<NodeId>) -> BTreeMap<FoldPlace, Vec<NodeId>> {
     let neighbors = draft.neighbors();
+    let differing = differing(draft);
     let contents = draft.contents();
     let is_area = |id: NodeId| draft.nodes.get(&id).is_some_and(|node| node.kind == NodeKind::Area);
-    let mut leaves: BTreeMap<(NodeId, bool), Vec<NodeId>> = BTreeMap::new();
+    let mut leaves: BTreeMap<FoldPlace, Vec<NodeId>> = BTreeMap::new();
     for node in draft.nodes.values() {
         let is_empty = !contents.contains_key(&node.id);
         let area = node.parent_id.filter(|parent| is_area(*parent));
         let in_container = node.parent_id.is_some() && area.is_none();
-        if !is_empty || focus == Some(node.id) || !is_end_device(node) {
+        if !is_empty || focus == Some(node.id) || !is_end_device(node) || differing.contains(&node.id) {
             continue;
         }
+        let change = node.change;
         let mut around = neighbors.get(&node.id).into_iter().flatten();
         match (node.parent_id.filter(|_| in_container), around.next(), around.next()) {
-            (Some(parent), None, _) => leaves.entry((parent, true)).or_default().push(node.id),
+            (Some(parent), None, _) => leaves.entry((parent, true, change)).or_default().push(node.id),
             (None, Some(device), None)
                 if draft.nodes.get(device).is_some_and(|device| device.parent_id == area) =>
             {
-                leaves.entry((*device, false)).or_default().push(node.id);
+                leaves.entry((*device, false, change)).or_default().push(node.id);
             }
             _ => {}
         }
     }
     leaves
+}
+
+/// Returns the nodes that are drawn by themselves because of what has become of them: they have moved, or one of their links has
+/// changed in another way than they have.
+fn differing(draft: &GraphDraft) -> BTreeSet<NodeId> {
+    let moved = draft.nodes.values().filter(|node| node.change == Some(GraphChange::Moved));
+    let mut differing: BTreeSet<NodeId> = moved.map(|node| node.id).collect();
+    for edge in draft.edges.values() {
+        let change = |end: &NodeId| draft.nodes.get(end).and_then(|node| node.change);
+        let ends = [edge.source, edge.target];
+        differing.extend(ends.into_iter().filter(|end| change(end) != edge.change));
+    }
+    differing
 }
 
 /// Returns whether a node may be folded. Devices that connect others are drawn one by one.
@@ -147,11 +165,15 @@ const fn is_end_device(node: &Node) -> bool {
 
 fn made(
     draft: &GraphDraft,
-    (anchor, is_container): (NodeId, bool),
+    (anchor, is_container, change): FoldPlace,
     leaves: Vec<NodeId>,
     links_of: &BTreeMap<NodeId, Vec<&Edge>>,
 ) -> Fold {
-    let id = group_node_id(anchor);
+    let of_change = |change: GraphChange| [anchor.as_bytes(), change.as_str().as_bytes()];
+    let id = change.map_or_else(
+        || group_node_id(anchor),
+        |change| derived_id("topology group of changes", &of_change(change)),
+    );
     let links = |leaf: &NodeId| links_of.get(leaf).into_iter().flatten().copied();
     let port = |edge: &Edge| {
         let port = if edge.source == anchor { &edge.source_port } else { &edge.target_port };
@@ -162,6 +184,7 @@ fn made(
         .filter_map(|leaf| Some(Leaf { node: draft.nodes.get(leaf)?, port: links(leaf).find_map(port) }))
         .collect();
     let mut group = Node::new(id, NodeKind::Group, String::new(), TextKind::Fixed);
+    group.change = change;
     let area = draft.nodes.get(&anchor).and_then(|anchor| anchor.parent_id);
     group.parent_id = if is_container { Some(anchor) } else { area };
     group.collapsed = u32::try_from(leaves.len()).unwrap_or(u32::MAX);
@@ -182,6 +205,7 @@ fn edge_to(group: &Node, anchor: NodeId, edges: &BTreeMap<LinkId, &Edge>) -> Opt
     edge.confidence = edges.values().map(|edge| edge.confidence).min().unwrap_or(Confidence::Inferred);
     edge.stale = edges.values().all(|edge| edge.stale);
     edge.state = LinkState::of_all(edges.values().map(|edge| edge.state));
+    edge.change = group.change;
     (!edges.is_empty()).then_some(edge)
 }
 

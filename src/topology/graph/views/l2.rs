@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parallel;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, LldpChassisIdSubtype, MacAddress, NodeId, TopologyView};
 use crate::topology::graph::arrange::size::cut_text;
@@ -13,7 +12,7 @@ use crate::topology::graph::role::{self, RoleReason};
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind, Warning};
 use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
-/// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
+/// Returns hosts with evidence of switching or routing, their neighbors, and the links between them, each by itself.
 pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraft {
     let stubs: BTreeMap<NodeId, &Stub> = context.input.stubs.iter().map(|stub| (stub.id, *stub)).collect();
     let segments: BTreeMap<NodeId, &Segment> =
@@ -59,7 +58,6 @@ pub(in crate::topology::graph) fn draft(context: &GraphContext<'_>) -> GraphDraf
             }
         }
     }
-    parallel::join(&mut draft);
     drop_lonely(&mut draft);
     count_unplaced(context, &mut draft);
     add_warnings(context, &mut draft);

@@ -2,5 +2,5 @@
 
 pub(super) mod l2;
 pub(super) mod l3;
-mod parallel;
+pub(super) mod parallel;
 pub(super) mod workloads;

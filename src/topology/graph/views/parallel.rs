@@ -8,25 +8,28 @@ use crate::fair_threads::yield_turn;
 use crate::model::{LinkId, NodeId};
 use crate::topology::graph::arrange::size::sort_key;
 use crate::topology::graph::draft::GraphDraft;
-use crate::topology::graph::shape::{Edge, EdgeKind};
+use crate::topology::graph::shape::{Edge, EdgeKind, GraphChange};
 use crate::topology::links::{Confidence, LinkMember, LinkState, VlanRange};
 
-/// The common values of parallel links: their ends, the smaller one first, speed, certainty, staleness and VLANs.
-type Kind = (NodeId, NodeId, Option<u64>, Confidence, bool, Option<Vec<VlanRange>>);
+/// The common values of parallel links: their ends, the smaller one first, speed, certainty, staleness, VLANs, and what has become of
+/// them.
+type Kind = ([NodeId; 2], Option<u64>, Confidence, bool, Option<Vec<VlanRange>>, Option<GraphChange>);
 
 /// Replaces parallel links by one edge with the id of one of them.
-pub(super) fn join(draft: &mut GraphDraft) {
+pub(in crate::topology::graph) fn join(draft: &mut GraphDraft) {
     let mut kinds: BTreeMap<Kind, Vec<LinkId>> = BTreeMap::new();
-    // Of links that contradict each other, at most one exists.
+    // Of links that contradict each other, at most one exists. Each link that has moved comes from elsewhere.
     let is_single = |edge: &&Edge| {
         edge.kind == EdgeKind::Physical
             && edge.members.is_empty()
             && edge.confidence != Confidence::Conflicting
+            && edge.change != Some(GraphChange::Moved)
     };
     for edge in draft.edges.values().filter(is_single) {
         yield_turn();
-        let ends = (edge.source.min(edge.target), edge.source.max(edge.target));
-        let kind = (ends.0, ends.1, edge.speed_bps, edge.confidence, edge.stale, edge.vlans.clone());
+        let ends = [edge.source.min(edge.target), edge.source.max(edge.target)];
+        let Edge { speed_bps, confidence, stale, change, .. } = *edge;
+        let kind = (ends, speed_bps, confidence, stale, edge.vlans.clone(), change);
         kinds.entry(kind).or_default().push(edge.id);
     }
     for ids in kinds.into_values().filter(|ids| ids.len() > 1) {

@@ -5,9 +5,10 @@ use std::fmt::Write;
 
 use super::{Diagram, MAX_TEXT, font};
 use crate::model::{LinkId, NodeId};
-use crate::topology::graph::{Edge, shorten};
+use crate::topology::graph::{Edge, GraphChange, shorten};
 use crate::topology::layout::Rect;
 use crate::topology::links::{Confidence, LinkState};
+use crate::topology::render::changes;
 use crate::topology::render::file::File;
 use crate::topology::render::svg::{HEIGHT, Placed};
 use crate::topology::render::theme::{Look, ThemeColor};
@@ -39,7 +40,14 @@ pub(super) fn write(out: &mut File, diagram: &Diagram<'_>) {
 
 fn write_edge(out: &mut File, diagram: &Diagram<'_>, edge: &Edge) {
     let look = diagram.look;
-    let mut style = line_style(look, edge.confidence, edge.state);
+    let mut style = match edge.change {
+        Some(change) => changed_line_style(look, change),
+        None => line_style(look, edge.confidence, edge.state),
+    };
+    if let Some(moved) = &edge.moved_from {
+        let end = if moved.end == edge.target { "endArrow=block;" } else { "startArrow=block;" };
+        style.push_str(end);
+    }
     let is_group = edge.members.len() > 1;
     let quarters = line_width(edge.speed_bps).saturating_add(if is_group && !edge.lag { 8 } else { 0 });
     let _ = write!(style, "rounded=0;strokeWidth={};", number(f64::from(quarters) / 4.0));
@@ -83,6 +91,12 @@ fn within(diagram: &Diagram<'_>, node: NodeId, [x, y]: [f64; 2]) -> Option<[f64;
         share.is_finite().then(|| (share.clamp(0.0, 1.0) * 10_000.0).round() / 10_000.0)
     };
     Some([share(x, node.x, node.width)?, share(y, node.y, node.height)?])
+}
+
+/// Returns the dashes and the color of a line that has changed.
+pub(super) fn changed_line_style(look: &Look, change: GraphChange) -> String {
+    let dashes = if change == GraphChange::Removed { "dashed=1;fixDash=1;dashPattern=8 5;" } else { "" };
+    format!("html=0;endArrow=none;{dashes}strokeColor={};", changes::color(change, look))
 }
 
 /// Returns the dashes and the color of a line.

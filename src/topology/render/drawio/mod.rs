@@ -119,11 +119,18 @@ fn write_entry(out: &mut File, diagram: &Diagram<'_>, number: usize, entry: &Leg
                 nodes::card_style(look, HostRole::Unknown) + &nodes::state_style(look, state) + "rounded=1;";
             write_vertex(out, &id, "", &style, "1", &place(24.0, 16.0));
         }
+        LegendSymbol::ChangedNode(change) => {
+            let style = nodes::card_style(look, HostRole::Unknown)
+                + &nodes::change_style(look, change)
+                + "rounded=1;";
+            write_vertex(out, &id, "", &style, "1", &place(24.0, 16.0));
+        }
         LegendSymbol::Line(_)
         | LegendSymbol::Speed(_)
         | LegendSymbol::Bundle { .. }
         | LegendSymbol::State(_)
-        | LegendSymbol::StaleLine => {
+        | LegendSymbol::StaleLine
+        | LegendSymbol::ChangedLine(_) => {
             write_line(out, &id, &line_style(look, entry.symbol), [x, x + 26.0], y + 12.0);
         }
     }
@@ -157,6 +164,7 @@ fn line_style(look: &Look, symbol: LegendSymbol) -> String {
             confirmed() + &format!("strokeWidth={};", number(f64::from(line_width(Some(bits))) / 4.0))
         }
         LegendSymbol::Bundle { is_lag: true } => confirmed() + "shape=link;width=4;",
+        LegendSymbol::ChangedLine(change) => edges::changed_line_style(look, change) + "strokeWidth=2;",
         LegendSymbol::StaleLine => confirmed() + "strokeWidth=2;opacity=60;",
         _ => confirmed() + "strokeWidth=4;",
     }

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use super::{Diagram, MAX_TEXT, font, stencils, write_vertex};
 use crate::model::HostRole;
 use crate::topology::graph::{
-    Bounds, DETAIL_SIZE, FoldedDevice, HEADER_HEIGHT, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label,
-    shorten, width,
+    Bounds, DETAIL_SIZE, FoldedDevice, GraphChange, HEADER_HEIGHT, ICON, LABEL_SIZE, Node, NodeKind, PADDING,
+    card_label, shorten, width,
 };
 use crate::topology::links::LinkState;
+use crate::topology::render::changes;
 use crate::topology::render::file::File;
 use crate::topology::render::theme::{Look, ThemeColor};
 use crate::topology::render::words::{has_icon, line_style, number, problem, sane};
@@ -59,7 +60,7 @@ fn write_card(out: &mut File, diagram: &Diagram<'_>, node: &Node, owner: &str, p
     let id = node.id.to_string();
     let mut style = card_style(look, node.role);
     let _ = write!(style, "collapsible=0;{}", outline(look, node));
-    style.push_str(&state_style(look, node.state));
+    style.push_str(&mark_style(look, node));
     if node.kind == NodeKind::Stub {
         style.push_str("dashed=1;fontStyle=2;");
     }
@@ -111,7 +112,7 @@ fn write_fold(out: &mut File, diagram: &Diagram<'_>, node: &Node, owner: &str, p
         number(place.height),
         look.color(ThemeColor::Frame)
     );
-    style.push_str(&state_style(look, node.state));
+    style.push_str(&mark_style(look, node));
     if node.stale {
         style.push_str("opacity=60;");
     }
@@ -162,7 +163,7 @@ fn write_device(
 /// Returns the text of a node, escaped, with its state if a reader has to know it and there is room for it. Its border
 /// has the color of the state in any case.
 fn label(node: &Node, room: f64) -> String {
-    let text = shorten(&node.label, MAX_TEXT);
+    let text = shorten(&changes::signed(node), MAX_TEXT);
     let with_state = problem(node.state).map(|problem| format!("{text} ({})", problem.to_lowercase()));
     let with_state = with_state.filter(|text| f64::from(width(text, LABEL_SIZE)) <= room);
     lines(&with_state.unwrap_or(text), node.detail.as_deref())
@@ -224,7 +225,18 @@ fn container_style(look: &Look, node: &Node) -> String {
     if node.stale {
         style.push_str("opacity=60;");
     }
-    style + &state_style(look, node.state)
+    style + &mark_style(look, node)
+}
+
+/// Returns the thick border of a change, or else of a state that a reader has to know.
+fn mark_style(look: &Look, node: &Node) -> String {
+    node.change.map_or_else(|| state_style(look, node.state), |change| change_style(look, change))
+}
+
+/// Returns the thick border of what has changed.
+pub(super) fn change_style(look: &Look, change: GraphChange) -> String {
+    let dashes = if change == GraphChange::Removed { "dashed=1;" } else { "" };
+    format!("strokeColor={};strokeWidth=3;{dashes}", changes::color(change, look))
 }
 
 /// Returns the thick border of a state that a reader has to know.

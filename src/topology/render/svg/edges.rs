@@ -1,5 +1,6 @@
 //! Edges: lines whose width stands for the speed, and whose dashes stand for the confidence.
 
+use super::super::changes::of_edge;
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::{blocked, capacity, confidence, edge_class, problem, vlans};
@@ -38,7 +39,8 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
         }
         put(out, format_args!("><title>{}</title>", tooltip(edge, scene)));
         let is_group = edge.members.len() > 1;
-        let quarters = line_width(edge.speed_bps).saturating_add(if is_group { 8 } else { 0 });
+        let wider = if is_group { 8 } else { 0 } + if edge.change.is_some() { 4 } else { 0 };
+        let quarters = line_width(edge.speed_bps).saturating_add(wider);
         let width = f64::from(quarters) / 4.0;
         put(out, format_args!("<path class=\"line\" stroke-width=\"{}\" d=\"{path}\"/>", number(width)));
         if is_group {
@@ -46,9 +48,37 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
             let core = (width / 3.0).max(1.0);
             put(out, format_args!("<path class=\"core\" stroke-width=\"{}\" d=\"{path}\"/>", number(core)));
         }
+        if let Some(arrow) = arrow(edge) {
+            put(out, format_args!("<path class=\"arrow\" d=\"{arrow}\"/>"));
+        }
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
+}
+
+/// Returns the head of an arrow at the end of an edge that has moved.
+fn arrow(edge: &Edge) -> Option<String> {
+    /// Length and half the width of the head, in pixels.
+    const SIZE: (f64, f64) = (13.0, 5.5);
+    let moved = edge.moved_from.as_ref()?;
+    let (first, second, last, before) = match edge.points.as_slice() {
+        [first, second, .., before, last] => (first, second, last, before),
+        [first, last] => (first, last, last, first),
+        [first, middle, last] => (first, middle, last, middle),
+        _ => return None,
+    };
+    let (tip, from) = if moved.end == edge.target { (last, before) } else { (first, second) };
+    let (along_x, along_y) = (tip[0] - from[0], tip[1] - from[1]);
+    let length = along_x.hypot(along_y);
+    if !length.is_finite() || length < 1.0 {
+        return None;
+    }
+    let (along_x, along_y) = (along_x / length, along_y / length);
+    let (back_x, back_y) = (tip[0] - along_x * SIZE.0, tip[1] - along_y * SIZE.0);
+    let (side_x, side_y) = (along_y * SIZE.1, -along_x * SIZE.1);
+    let [x, y, one_x, one_y, other_x, other_y] =
+        [tip[0], tip[1], back_x + side_x, back_y + side_y, back_x - side_x, back_y - side_y].map(number);
+    Some(format!("M{x} {y}L{one_x} {one_y}L{other_x} {other_y}Z"))
 }
 
 fn path(edge: &Edge) -> Option<String> {
@@ -93,6 +123,9 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
     }
     if let Some(blocked) = blocked(edge) {
         put(&mut text, format_args!(" \u{b7} {blocked}"));
+    }
+    if let Some(change) = of_edge(edge) {
+        put(&mut text, format_args!(" \u{b7} {}", escaped(&change)));
     }
     if edge.stale {
         text.push_str(" \u{b7} not seen recently");

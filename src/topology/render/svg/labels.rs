@@ -1,13 +1,17 @@
 //! Names of ports near the ends of lines, and speeds in the middle.
 
+use std::collections::BTreeMap;
+
+use super::super::changes::{class, sign};
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::words::{number, sane};
 use super::super::xml::escape_isolated;
+use super::nodes::{MARK, change_mark};
 use super::put;
 use super::speeds::speeds;
 use crate::model::LinkId;
-use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, port_labels, width};
+use crate::topology::graph::{DETAIL_SIZE, Edge, GraphChange, Positions, diagram, port_labels, width};
 use crate::topology::layout::{Arrangement, Label, LabelRoom, LineEnd, Point, Rect, Size};
 
 /// Height of a label, in pixels.
@@ -51,7 +55,9 @@ pub(super) fn size(text: &str) -> Size {
 }
 
 /// Draws the labels.
-pub(super) fn write(out: &mut File, placed: &Placed) {
+pub(super) fn write(out: &mut File, scene: &Scene<'_>, placed: &Placed) {
+    let changed: BTreeMap<LinkId, GraphChange> =
+        scene.edges().filter_map(|edge| Some((edge.id, edge.change?))).collect();
     out.push_str("<g class=\"labels\">\n");
     for (edge, place, text) in &placed.ports {
         let is_turned = (place.height - HEIGHT).abs() > 0.01;
@@ -70,17 +76,40 @@ pub(super) fn write(out: &mut File, placed: &Placed) {
         );
     }
     for (edge, place, text) in &placed.speeds {
-        put(
-            out,
-            format_args!(
-                "<text class=\"speed\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
-                number(place.x + place.width / 2.0),
-                number(place.y + place.height / 2.0 + 4.0),
-                escape_isolated(text)
-            ),
-        );
+        match changed.get(edge) {
+            Some(change) => write_change(out, *edge, *change, (place, text)),
+            None => {
+                let middle = place.x + place.width / 2.0;
+                write_speed(out, &format!("class=\"speed\" data-edge=\"{edge}\""), [middle, place.y], text);
+            }
+        }
     }
     out.push_str("</g>\n");
+}
+
+/// Draws the text on a line that has changed: its first character, the sign, is a mark.
+fn write_change(out: &mut File, edge: LinkId, change: GraphChange, (place, text): (&Rect, &str)) {
+    put(out, format_args!("<g class=\"changed{}\" data-edge=\"{edge}\">", class(Some(change))));
+    change_mark(out, change, place.x + MARK / 2.0, place.y + place.height / 2.0);
+    let rest = text.trim_start_matches(sign(change)).trim_start();
+    if !rest.is_empty() {
+        let middle = place.x + (place.width + MARK) / 2.0;
+        write_speed(out, "class=\"speed\"", [middle, place.y], rest);
+    }
+    out.push_str("</g>\n");
+}
+
+/// Writes a text on a line with these attributes.
+fn write_speed(out: &mut File, attributes: &str, [middle, top]: [f64; 2], text: &str) {
+    put(
+        out,
+        format_args!(
+            "<text {attributes} x=\"{}\" y=\"{}\">{}</text>\n",
+            number(middle),
+            number(top + HEIGHT / 2.0 + 4.0),
+            escape_isolated(text)
+        ),
+    );
 }
 
 /// Returns the positions in the graph as an arrangement.

@@ -1,12 +1,13 @@
 //! The legend of a picture.
 
+use super::super::changes::class;
 use super::super::file::File;
 use super::super::legend::{Boxed, Legend, LegendSymbol, SYMBOL};
 use super::super::theme::Look;
 use super::super::words::{confidence, line_width, number, role_class, state_class};
-use super::nodes::{mark, text};
+use super::nodes::{change_mark, mark, text};
 use super::{icons, put};
-use crate::topology::graph::ICON;
+use crate::topology::graph::{GraphChange, ICON};
 
 /// Height of the symbol of a role, in pixels.
 const ICON_HEIGHT: f64 = 20.0;
@@ -64,6 +65,21 @@ fn draw(symbol: LegendSymbol, look: &Look) -> String {
             drawn + "</g>"
         }
         LegendSymbol::StaleLine => line("confirmed stale", 2.0),
+        LegendSymbol::ChangedLine(change) => {
+            let mut drawn = format!(
+                "<g class=\"confirmed{}\"><path class=\"line\" stroke-width=\"3\" d=\"M0 12H26\"/>",
+                class(Some(change))
+            );
+            if change == GraphChange::Moved {
+                drawn.push_str("<path class=\"arrow\" d=\"M26 12L14 6.5L14 17.5Z\"/>");
+            }
+            drawn + "</g>"
+        }
+        LegendSymbol::ChangedNode(change) => {
+            let mut drawn = format!("<g class=\"node{}\">", class(Some(change)));
+            change_mark(&mut drawn, change, 14.0, 12.0);
+            drawn + "</g>"
+        }
     }
 }
 

@@ -20,14 +20,13 @@ pub(super) use self::labels::{HEIGHT, Placed};
 pub(super) use self::notes::lines as note_lines;
 pub(super) use self::style::css;
 use super::Picture;
+use super::changes::{minutes, moments};
 use super::file::File;
 use super::legend::Legend;
 use super::scene::Scene;
 use super::words;
 use super::words::number;
 use super::xml::{escape, escape_isolated};
-use crate::invariant::Invariant;
-use crate::model::Timestamp;
 use crate::topology::graph::{Bounds, NodeKind, shorten, width};
 
 /// Distance between the content and the edge of the picture, in pixels.
@@ -62,7 +61,7 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     nodes::containers(out, &scene, look);
     edges::write(out, &scene);
     nodes::cards(out, &scene, look);
-    labels::write(out, &placed);
+    labels::write(out, &scene, &placed);
     out.push_str("</g>\n");
     legend::write(out, &legend, look, content.x, content.y + content.height + MARGIN);
     notes::write(out, &notes, content.x, content.y + content.height + MARGIN + legend.height());
@@ -118,6 +117,11 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
         }
     }
     let mut text = format!("{}: {}.", words::view(picture.graph.view), parts.join(", "));
+    if let Some(moments) = moments(picture.graph) {
+        text.push(' ');
+        text.push_str(&moments);
+        text.push('.');
+    }
     for note in notes::shown(picture.graph) {
         text.push(' ');
         text.push_str(&note);
@@ -140,16 +144,9 @@ pub(super) fn subtitle(picture: &Picture<'_>) -> String {
     let mut parts = Vec::new();
     parts.extend(picture.subtitle.map(|subtitle| escape_isolated(&shorten(subtitle, TITLE))));
     parts.push(words::view(picture.graph.view).to_owned());
-    if let Some(date) = picture.date {
-        parts.push(minutes(date));
-    }
+    parts.extend(picture.date.filter(|_| picture.graph.at.is_none()).map(minutes));
+    parts.extend(moments(picture.graph));
     parts.join(" \u{b7} ")
-}
-
-/// Returns a time without its seconds.
-fn minutes(time: Timestamp) -> String {
-    let time = time.to_string();
-    format!("{} UTC", time.get(..16).asserted_or_default().replace('T', " "))
 }
 
 fn draw_head(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds) {

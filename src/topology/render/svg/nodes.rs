@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::super::changes::of_node;
 use super::super::file::File;
 use super::super::scene::Scene;
 use super::super::theme::Look;
@@ -10,8 +11,8 @@ use super::super::words::{node_class, problem, role, role_count};
 use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
-    DETAIL_SIZE, FoldedPart, ICON, LABEL_SIZE, Node, NodeKind, PADDING, RoleCount, card_detail, card_label,
-    content_width, shorten, title_label, width,
+    DETAIL_SIZE, FoldedPart, GraphChange, ICON, LABEL_SIZE, Node, NodeKind, PADDING, RoleCount, card_detail,
+    card_label, content_width, shorten, title_label, width,
 };
 use crate::topology::links::LinkState;
 
@@ -38,6 +39,9 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>, look: &Look) {
             let gap = f64::from(width(&label, LABEL_SIZE)) * 1.06 + 10.0;
             text(out, "detail", x + gap, node.y + baseline, &card_label(detail, DETAIL_SIZE));
         }
+        if let Some(change) = node.change {
+            change_mark(out, change, node.x, node.y);
+        }
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
@@ -56,6 +60,9 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>, look: &Look) {
             }
         }
         mark(out, node.state, node.x + node.width, node.y);
+        if let Some(change) = node.change {
+            change_mark(out, change, node.x, node.y);
+        }
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
@@ -94,6 +101,7 @@ fn tooltip(node: &Node) -> String {
         NodeKind::Group => parts.push("Folded devices".to_owned()),
         NodeKind::Service => parts.push("Container".to_owned()),
     }
+    parts.extend(of_node(node).map(|change| escape_isolated(&change)));
     if !node.folded.is_empty() {
         parts.push(counts(&node.folded));
     }
@@ -154,6 +162,26 @@ pub(super) fn mark(out: &mut impl Write, state: LinkState, x: f64, y: f64) {
         out,
         format_args!(
             "<path class=\"mark\" d=\"M{x} {y}{badge}\"/><path class=\"sign\" d=\"M{x} {y}{sign}\"/>"
+        ),
+    );
+}
+
+/// Width of the mark of a change, in pixels.
+pub(super) const MARK: f64 = 14.0;
+
+/// Draws the mark of a change on the upper left corner of a node: plus, minus or an arrow in a rounded square.
+pub(super) fn change_mark(out: &mut impl Write, change: GraphChange, x: f64, y: f64) {
+    let sign = match change {
+        GraphChange::Added => "m-4 0h8m-4-4v8",
+        GraphChange::Removed => "m-4 0h8",
+        GraphChange::Moved => "m-4 0h8m-3.5-3.5l3.5 3.5l-3.5 3.5",
+    };
+    let [left, top, side, x, y] = [x - MARK / 2.0, y - MARK / 2.0, MARK, x, y].map(number);
+    put(
+        out,
+        format_args!(
+            "<rect class=\"change\" x=\"{left}\" y=\"{top}\" width=\"{side}\" height=\"{side}\" rx=\"3\"/><path \
+             class=\"sign\" d=\"M{x} {y}{sign}\"/>"
         ),
     );
 }

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
 use super::super::words::{capacity, sane};
 use super::labels::{HEIGHT, size};
+use super::nodes::MARK;
 use crate::model::{LinkId, NodeId};
 use crate::topology::graph::Edge;
 use crate::topology::layout::{LabelRoom, Rect, Size};
@@ -27,14 +29,15 @@ struct Speed<'a> {
 /// Returns the speeds of edges where there is room. These edges are aggregation groups, and links between devices that
 /// connect others.
 pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId, Rect, String)> {
+    let mut placed = changes(scene, room);
     let is_minor =
         |edge: &Edge| edge.members.len() < 2 && (scene.is_leaf(edge.source) || scene.is_leaf(edge.target));
     let exists = |edge: &Edge| scene.node(edge.source).is_some() && scene.node(edge.target).is_some();
     let edges = scene.graph.edges.iter().enumerate();
     // The number of links of a bundle stands near its end.
-    let edges = edges.filter(|(_, edge)| exists(edge) && !is_minor(edge) && edge.bundled < 2);
+    let edges = edges
+        .filter(|(_, edge)| exists(edge) && !is_minor(edge) && edge.bundled < 2 && edge.change.is_none());
     let all = edges.map(|(index, edge)| Speed { index, edge, text: capacity(edge) });
-    let mut placed = Vec::new();
     for blocks in tiers(scene, all) {
         if place_all(&blocks, room, &mut placed) {
             continue;
@@ -47,6 +50,49 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
         }
     }
     placed
+}
+
+/// Places the signs of edges that have changed. Without room, a sign stands on its line by itself: without colors, it is what the
+/// change is seen by.
+fn changes(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Placed {
+    let exists = |edge: &Edge| scene.node(edge.source).is_some() && scene.node(edge.target).is_some();
+    let edges = scene.graph.edges.iter().enumerate().filter(|(_, edge)| exists(edge));
+    let mut placed = Vec::new();
+    for (index, edge) in edges {
+        crate::fair_threads::yield_turn();
+        let Some(change) = edge.change else { continue };
+        let mut placed_in = |text: String| {
+            let size = with_mark(&text);
+            let place = room.on_middle(index, size).or_else(|| room.beside_middle(index, size))?;
+            Some((edge.id, place, text))
+        };
+        let long = on_line(edge, capacity(edge)).and_then(&mut placed_in);
+        let short = long.or_else(|| placed_in(sign(change).to_owned()));
+        placed.extend(short.or_else(|| on_line_in_any_case(edge, sign(change))));
+    }
+    placed
+}
+
+/// Returns the extent of a text whose first character is a sign, which is drawn as a mark.
+fn with_mark(text: &str) -> Size {
+    let mut characters = text.chars();
+    characters.next();
+    let rest = bold(size(characters.as_str()));
+    Size::new(MARK + rest.width, HEIGHT)
+}
+
+/// Returns the place of a text in the middle of a line.
+fn on_line_in_any_case(edge: &Edge, text: &str) -> Option<(LinkId, Rect, String)> {
+    let lengths = edge.points.windows(2).map(|pair| match pair {
+        [[x, y], [next_x, next_y]] => (sane(*next_x) - sane(*x)).hypot(sane(*next_y) - sane(*y)),
+        _ => 0.0,
+    });
+    let (longest, _) = lengths.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let [[x, y], [next_x, next_y]] = [edge.points.get(longest)?, edge.points.get(longest + 1)?];
+    let (x, y) = ((sane(*x) + sane(*next_x)) / 2.0, (sane(*y) + sane(*next_y)) / 2.0);
+    let Size { width, height } = with_mark(text);
+    let place = Rect { x: x - width / 2.0, y: y - height / 2.0, width, height };
+    Some((edge.id, place, text.to_owned()))
 }
 
 /// Links between two rows of devices that these links connect with each other, or a single other link.

@@ -31,7 +31,14 @@ const COMMON_STYLE: &str = "\
 .topology .state-down .line{stroke-dasharray:6 8}\
 .topology .state-disabled .line{stroke-dasharray:1.5 9}\
 .topology .with-states .state-unknown.confirmed .line,.topology .with-states.state-unknown .line{stroke-dasharray:26 2}\
+.topology .change-added .line,.topology .change-moved .line,\
+.topology .edges .edge.change-added .line,.topology .edges .edge.change-moved .line{stroke-dasharray:none}\
+.topology .change-removed .line,.topology .edges .edge.change-removed .line{stroke-dasharray:8 5}\
 .topology .card,.topology .frame{stroke-width:1.25px}\
+.topology .node.change-added .card,.topology .node.change-moved .card,.topology .node.change-removed .card,\
+.topology .container.change-added .frame,.topology .container.change-removed .frame,\
+.topology .container.change-moved .frame{stroke-width:2.5px}\
+.topology .node.change-removed .card,.topology .container.change-removed .frame{stroke-dasharray:7 4}\
 .topology .node.state-down .card{stroke-width:2.5px}\
 .topology .sign{fill:none;stroke-width:1.75px;stroke-linecap:round}\
 .topology .stub .card,.topology .implied .frame,.topology .legend .unscanned{stroke-dasharray:4 3}\
@@ -40,8 +47,8 @@ const COMMON_STYLE: &str = "\
 .topology .stub text,.topology .stale text{fill-opacity:.88}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}";
 
-/// The colored elements: their selectors within the picture, the property, and the color. Later entries win.
-const COLORED: [(&str, &str, ThemeColor); 23] = [
+/// What has a color: its selectors within the picture, the property, and the color. Later entries win.
+const COLORED: [(&str, &str, ThemeColor); 34] = [
     (".ground", "fill", ThemeColor::Ground),
     ("text", "fill", ThemeColor::Text),
     (".subtitle,.detail,.port,.speed", "fill", ThemeColor::Muted),
@@ -54,6 +61,11 @@ const COLORED: [(&str, &str, ThemeColor); 23] = [
     (".state-degraded .line", "stroke", ThemeColor::Degraded),
     (".state-down .line", "stroke", ThemeColor::Down),
     (".state-disabled .line", "stroke", ThemeColor::Disabled),
+    (".change-added .line", "stroke", ThemeColor::Added),
+    (".change-removed .line", "stroke", ThemeColor::Removed),
+    (".change-moved .line", "stroke", ThemeColor::Moved),
+    (".change-moved .arrow", "fill", ThemeColor::Moved),
+    (".changed .speed", "fill", ThemeColor::Text),
     (".core", "stroke", ThemeColor::Ground),
     (".card", "fill", ThemeColor::Card),
     (".card", "stroke", ThemeColor::CardBorder),
@@ -61,10 +73,16 @@ const COLORED: [(&str, &str, ThemeColor); 23] = [
     (".state-degraded .mark", "fill", ThemeColor::Degraded),
     (".state-down .mark", "fill", ThemeColor::Down),
     (".state-disabled .mark", "fill", ThemeColor::Line),
+    (".change-added .change", "fill", ThemeColor::Added),
+    (".change-removed .change", "fill", ThemeColor::Removed),
+    (".change-moved .change", "fill", ThemeColor::Moved),
     (".sign", "stroke", ThemeColor::Ground),
     (".frame", "fill", ThemeColor::Frame),
     (".frame", "stroke", ThemeColor::FrameBorder),
     (".segment .card", "fill", ThemeColor::Segment),
+    (".node.change-added .card,.container.change-added .frame", "stroke", ThemeColor::Added),
+    (".node.change-removed .card,.container.change-removed .frame", "stroke", ThemeColor::Removed),
+    (".node.change-moved .card,.container.change-moved .frame", "stroke", ThemeColor::Moved),
 ];
 
 /// Returns the text of a picture's `<style>` element. It is for a page that contains the picture.

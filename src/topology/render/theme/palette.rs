@@ -47,6 +47,12 @@ text_enum! {
         Down = "down",
         /// Links and devices that are disabled.
         Disabled = "disabled",
+        /// What was added since an earlier state.
+        Added = "added",
+        /// What was removed since an earlier state.
+        Removed = "removed",
+        /// What has moved since an earlier state.
+        Moved = "moved",
     }
 
     /// The error for text that names no color of a theme.
@@ -103,6 +109,9 @@ const fn built_in(color: ThemeColor, is_dark: bool) -> Rgb {
         ThemeColor::Degraded => (0xa8_6200, 0xf0_b429),
         ThemeColor::Down => (0xc1_121f, 0xff_6b6b),
         ThemeColor::Disabled => (0x6b_7785, 0x87_93a0),
+        ThemeColor::Added => (0x13_6c2e, 0x3f_b950),
+        ThemeColor::Removed => (0xc1_121f, 0xff_6b6b),
+        ThemeColor::Moved => (0x6f_42c1, 0xb8_9cff),
     };
     Rgb(if is_dark { dark } else { light })
 }
