@@ -110,6 +110,8 @@
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "collect")]
+pub mod collect;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(feature = "discovery")]

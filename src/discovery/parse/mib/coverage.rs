@@ -145,6 +145,12 @@ impl Coverage {
         self.lost.extend(kind(oid));
     }
 
+    /// Notes that a table lacks rows.
+    #[cfg(feature = "collect")]
+    pub(super) fn note_loss_of(&mut self, kind: TableKind) {
+        self.lost.insert(kind);
+    }
+
     /// Notes which neighbors the device was asked for: it states who it is by the protocol.
     ///
     /// A walk of nothing but the device's own data did not ask for neighbors.
