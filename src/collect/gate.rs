@@ -81,7 +81,10 @@ pub(super) enum AnswerSource {
 }
 
 impl Gate {
-    /// Creates a gate. It must be called within a tokio runtime, in which datagrams are received.
+    /// Creates a gate, and begins to receive datagrams.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     #[must_use]
     pub fn new(transport: impl Transport, allowed: AllowList, pace: Pace) -> Self {
         let transport: Arc<dyn Transport> = Arc::new(transport);
@@ -120,7 +123,7 @@ impl Gate {
     }
 
     /// Begins a request, whose messages all have one random id.
-    pub(super) fn begin(&self, to: SocketAddr, source: AnswerSource) -> Result<Exchange, AskError> {
+    pub(super) fn begin(&self, to: SocketAddr, source: AnswerSource) -> Result<GatedRequest, AskError> {
         let to = SocketAddr::new(to.ip().to_canonical(), to.port());
         if !self.allows(to.ip()) {
             return Err(AskError::NotAllowed);
@@ -135,7 +138,7 @@ impl Gate {
         };
         requests.insert(id, WaitingRequest { source, answers: sender });
         drop(requests);
-        Ok(Exchange { gate: self.clone(), to, id, answers })
+        Ok(GatedRequest { gate: self.clone(), to, id, answers })
     }
 
     /// Sends a datagram as soon as the pace allows it.
@@ -161,14 +164,14 @@ impl Gate {
 
 /// A request that waits for its answer. Answers that arrive after it is dropped are ignored.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct GatedRequest {
     gate: Gate,
     to: SocketAddr,
     id: i32,
     answers: mpsc::Receiver<Datagram>,
 }
 
-impl Exchange {
+impl GatedRequest {
     /// Returns the id that all messages of the request have.
     pub(super) const fn id(&self) -> i32 {
         self.id
@@ -202,7 +205,7 @@ impl Exchange {
     }
 }
 
-impl Drop for Exchange {
+impl Drop for GatedRequest {
     fn drop(&mut self) {
         self.gate.state.waiting.lock().remove(&self.id);
     }

@@ -55,12 +55,13 @@ impl Pacer {
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> Result<(), Instant> {
         let address = address.to_canonical();
         let Pace { device, subnet, all } = self.pace;
+        self.all.prune(now);
         let windows = [
             (self.devices.of(address, now), device),
             (self.subnets.of(subnet_of(address), now), subnet),
             (&mut self.all, all),
         ];
-        let full = windows.iter().filter_map(|(window, limit)| window.opens_at(*limit, now)).max();
+        let full = windows.iter().filter_map(|(window, limit)| window.opens_at(*limit)).max();
         if let Some(time) = full {
             return Err(time);
         }
@@ -106,13 +107,11 @@ impl PacketWindow {
         }
     }
 
-    /// Returns when the next packet may be sent, or `None` if it may be now.
-    fn opens_at(&self, limit: u32, now: Instant) -> Option<Instant> {
+    /// Returns when the next packet may be sent, or `None` if it may be now. The window must be pruned.
+    fn opens_at(&self, limit: u32) -> Option<Instant> {
         let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
-        let counted = self.sent.iter().filter(|sent| **sent + WINDOW > now).count();
-        let before = counted.checked_sub(limit)?;
-        let place = self.sent.len() - counted + before;
-        self.sent.get(place).map(|sent| *sent + WINDOW)
+        let before = self.sent.len().checked_sub(limit)?;
+        self.sent.get(before).map(|sent| *sent + WINDOW)
     }
 }
 

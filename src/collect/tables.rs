@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::snmp::{ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkLimits, WalkedTable};
+use super::snmp::{
+    ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable,
+};
 use crate::discovery::report::TableKind::{self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Stp};
 use crate::discovery::{ParseError, ParseOptions, Report, VariableReader, VariableValue};
 
@@ -103,7 +105,7 @@ const ALTERNATIVES: [(&[u32], &[u32]); 2] = [
 /// being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
 pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable> {
     let is_timetra = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&TIMETRA));
-    let (mut tables, mut bytes) = (Vec::<WalkedTable>::new(), limits.bytes);
+    let (mut tables, mut budget) = (Vec::<WalkedTable>::new(), WalkBudget::new(limits));
     for (subtree, _) in SUBTREES {
         if (subtree.starts_with(&TIMETRA) && !is_timetra) || has_alternative(subtree, &tables) {
             continue;
@@ -115,7 +117,7 @@ pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable
         } else if let Some(empty) = tables.last().and_then(|former| former.known_empty(&root)) {
             empty
         } else {
-            agent.walk(&root, limits.rows, &mut bytes).await
+            agent.walk(&root, &mut budget).await
         };
         tables.push(table);
     }

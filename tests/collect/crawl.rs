@@ -1,16 +1,13 @@
 //! Crawls of networks in memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use toposcope::collect::crawl::{Crawl, CrawlError, CrawlEvent, CrawlFailureReason, CrawlOptions};
 use toposcope::collect::snmp::{AskError, ObjectId, SnmpValue};
-use toposcope::discovery::report::Device;
-use toposcope::discovery::{Format, ParseOptions, parse};
-use toposcope::model::Timestamp;
 
-use crate::farm::recording::{Variables, data, unpacked, walked};
+use crate::farm::recording::Variables;
 use crate::farm::{Agent, Farm, Fault};
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
@@ -203,6 +200,20 @@ async fn addresses_that_do_not_answer_do_not_hold_up_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn all_faults_in_one_network_lose_no_device() {
+    let cases = crate::faults::cases();
+    let names: Vec<String> = (0..cases.len()).map(|number| format!("192.0.2.{}", number + 10)).collect();
+    let neighbors: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut agents = vec![(ip("192.0.2.1"), agent("core", &["192.0.2.1"], &neighbors))];
+    for (address, (name, faults, ..)) in neighbors.iter().zip(cases) {
+        agents.push((ip(address), agent(name, &[address], &["192.0.2.1"]).faulty(faults)));
+    }
+    let (devices, failed, _) =
+        finished(begin(&Farm::with(agents), &["192.0.2.1"], CrawlOptions::default())).await;
+    assert_eq!((devices.len(), failed.len()), (neighbors.len() + 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn reasons_of_failures_have_a_sentence_without_secrets() {
     let farm = Farm::with([(ip("192.0.2.1"), Agent::new(b"another community", variables(1)))]);
     let mut crawl = begin(&farm, &["192.0.2.1"], CrawlOptions::default());
@@ -211,41 +222,4 @@ async fn reasons_of_failures_have_a_sentence_without_secrets() {
     assert_eq!(failure.reason.to_string(), "there was no answer");
     assert!(!format!("{failure:?} {crawl:?}").contains("ourselves"));
     assert!(crawl.next().await.is_none());
-}
-
-/// The allow-list of the laboratory: its subnets, with the addresses of all devices.
-const LABORATORY: &str = "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24";
-
-#[tokio::test(start_paused = true)]
-async fn laboratory_gives_the_reports_of_its_walks() {
-    let Some(folder) = data("live/s1/walk") else { return };
-    let time: Timestamp = "2026-11-01T12:00:00Z".parse().unwrap();
-    let (mut agents, mut files) = (Vec::new(), BTreeMap::<String, Device>::new());
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let walk = unpacked(&path);
-        let variables = walked(&walk);
-        let options = ParseOptions::new(time).with_complete_tables();
-        let device = parse(Format::Snmpwalk, walk.as_slice(), &options).unwrap().devices.remove(0);
-        files.insert(device.sys_name.clone().unwrap(), device);
-        for value in variables.iter().filter(|(id, _)| id.starts_with(&[1, 3, 6, 1, 2, 1, 4, 20, 1, 1])) {
-            if let SnmpValue::IpAddress(octets) = value.1 {
-                agents.push((IpAddr::from(*octets), Agent::new(COMMUNITY, variables.clone())));
-            }
-        }
-    }
-    let farm = Farm::with(agents.into_iter().filter(|(address, _)| !address.is_loopback()));
-    let gate = gate(&farm, LABORATORY);
-    let mut options = CrawlOptions::default();
-    options.follows_arp = true;
-    let mut crawl = Crawl::begin(&gate, [ip("198.51.100.11")], |_| community(), options).unwrap();
-    let mut read = BTreeMap::new();
-    while let Some(event) = crawl.next().await {
-        if let CrawlEvent::Device(device) = event {
-            let device = device.report.devices.into_iter().next().unwrap();
-            assert!(read.insert(device.sys_name.clone().unwrap(), device).is_none());
-        }
-    }
-    assert_eq!(read.keys().collect::<Vec<_>>(), files.keys().collect::<Vec<_>>());
-    assert_eq!(read, files);
 }

@@ -12,9 +12,9 @@ const IF_X_TABLE: &[u32] = &[1, 3, 6, 1, 2, 1, 31, 1, 1];
 
 /// A fault, the number of variables of the interface table that are read (`None`: all), the end of the table, and the end of
 /// the table behind it.
-type Case = (&'static str, Vec<Fault>, Option<usize>, TableEnd, TableEnd);
+pub(crate) type Case = (&'static str, Vec<Fault>, Option<usize>, TableEnd, TableEnd);
 
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     use TableEnd::{Complete, Truncated};
     let repeated = [IF_TABLE, &[1, 2, 30]].concat();
     vec![

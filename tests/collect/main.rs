@@ -1,6 +1,6 @@
 //! Reading agents over SNMP: walks, faults, limits, and crawls of whole networks.
 //!
-//! The agents are in memory and in virtual time: no packet leaves the process.
+//! The agents are in memory and in virtual time, but for that of net-snmp, which listens on a loopback address.
 
 #![allow(
     clippy::expect_used,
@@ -13,9 +13,17 @@
 
 mod allow_list;
 mod crawl;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod example;
 mod farm;
 mod faults;
+mod laboratory;
 mod pace;
+#[cfg(all(feature = "service", feature = "topology"))]
+#[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
+#[path = "../../examples/collect/main.rs"]
+mod program;
+mod real;
 mod support;
 mod tables;
 mod v3;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use toposcope::collect::snmp::{ObjectId, SnmpAgent};
+use toposcope::collect::snmp::{ObjectId, SnmpAgent, WalkBudget, WalkLimits};
 use toposcope::collect::{Gate, Pace};
 
 use crate::farm::{Agent, Farm};
@@ -38,7 +38,7 @@ async fn pace_is_kept_in_every_second() {
                 return 0;
             };
             let root = ObjectId::new([1, 3, 6, 1]);
-            agent.walk(&root, 100_000, &mut 100_000_000).await.rows.len()
+            agent.walk(&root, &mut WalkBudget::new(&WalkLimits::default())).await.rows.len()
         });
     }
     let read: usize = readers.join_all().await.into_iter().sum();

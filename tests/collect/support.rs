@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkLimits};
+use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits};
 use toposcope::collect::{Gate, Pace, SnmpSecret};
 
 use crate::farm::{Agent, Farm};
@@ -61,8 +61,8 @@ pub(crate) fn variables(interfaces: u32) -> BTreeMap<Vec<u32>, SnmpValue> {
 
 /// Reads a table, and returns its variables and its end.
 pub(crate) async fn table(agent: &mut SnmpAgent, root: &[u32]) -> (Vec<(ObjectId, SnmpValue)>, TableEnd) {
-    let WalkLimits { rows, mut bytes, .. } = WalkLimits::default();
-    let table = agent.walk(&ObjectId::new(root), rows, &mut bytes).await;
+    let mut budget = WalkBudget::new(&WalkLimits::default());
+    let table = agent.walk(&ObjectId::new(root), &mut budget).await;
     (table.rows.into_iter().map(|variable| (variable.id, variable.value)).collect(), table.end)
 }
 

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toposcope::collect::SnmpSecret;
-use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, TableEnd, TruncationReason};
+use toposcope::collect::snmp::{
+    AskError, ObjectId, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkLimits,
+};
 
 use crate::farm::{Agent, Farm, Fault};
 use crate::support::{COMMUNITY, IF_TABLE, community, farm_of, find, gate, ip, table, variables};
@@ -36,16 +38,17 @@ async fn empty_tables_and_unknown_ones_and_the_end_of_the_view_are_told_apart() 
     let farm = farm_of(Agent::new(COMMUNITY, variables));
     let mut agent = find(&farm, "192.0.2.1", community()).await.unwrap();
 
+    let mut budget = WalkBudget::new(&WalkLimits::default());
     let unknown = ObjectId::new([1, 3, 6, 1, 2, 1, 1, 9]);
-    let read = agent.walk_known(&unknown, &unknown.child(&[1, 2]), 10, &mut 10_000).await;
+    let read = agent.walk_known(&unknown, &unknown.child(&[1, 2]), &mut budget).await;
     assert_eq!((read.end, read.is_end_of_view()), (TableEnd::Unsupported, false));
 
     let within = ObjectId::new([IF_TABLE, &[1, 2, 3]].concat());
-    let read = agent.walk_known(&within, &ObjectId::new([IF_TABLE, &[1, 2]].concat()), 10, &mut 10_000).await;
+    let read = agent.walk_known(&within, &ObjectId::new([IF_TABLE, &[1, 2]].concat()), &mut budget).await;
     assert_eq!((read.end, read.is_end_of_view()), (TableEnd::Empty, false));
 
     let last = ObjectId::new([1, 3, 6, 1, 2, 1, 31]);
-    let read = agent.walk(&last, 10, &mut 10_000).await;
+    let read = agent.walk(&last, &mut budget).await;
     assert_eq!((read.end, read.is_end_of_view()), (TableEnd::Empty, true));
 }
 
@@ -54,12 +57,15 @@ async fn table_beyond_a_limit_is_truncated() {
     let farm = farm_of(Agent::new(COMMUNITY, variables(100)));
     let mut agent = find(&farm, "192.0.2.1", community()).await.unwrap();
     let root = ObjectId::new(IF_TABLE);
-    let read = agent.walk(&root, 7, &mut 1_000_000).await;
+    let limits = WalkLimits::default();
+    let read = agent.walk(&root, &mut WalkBudget::new(&limits.with_rows(7))).await;
     assert_eq!((read.rows.len(), read.end), (7, TableEnd::Truncated(TruncationReason::RowLimit)));
-    let mut bytes = 2_000;
-    let read = agent.walk(&root, 1_000, &mut bytes).await;
+    let read = agent.walk(&root, &mut WalkBudget::new(&limits.with_bytes(2_000))).await;
     assert_eq!(read.end, TableEnd::Truncated(TruncationReason::ByteLimit));
-    assert!((5..50).contains(&read.rows.len()) && bytes < 200, "{} {bytes}", read.rows.len());
+    assert!((5..50).contains(&read.rows.len()), "{}", read.rows.len());
+    let mut budget = WalkBudget::new(&limits.with_time(Duration::from_secs(1)));
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(agent.walk(&root, &mut budget).await.end, TableEnd::Truncated(TruncationReason::TimeLimit));
 }
 
 #[tokio::test(start_paused = true)]

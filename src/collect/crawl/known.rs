@@ -24,7 +24,7 @@ struct Namesakes {
 }
 
 /// What is done with an agent that has answered.
-pub(super) enum Turn {
+pub(super) enum ReadingTurn {
     /// It is read now.
     Read(AnsweringAgent),
     /// It waits until a device that says the same of itself was read.
@@ -35,10 +35,10 @@ pub(super) enum Turn {
 
 impl DevicesRead {
     /// Decides what is done with an agent. Those without a name do not wait: they would all wait for each other.
-    pub(super) fn turn(&mut self, answering: AnsweringAgent) -> Turn {
+    pub(super) fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
         let system = answering.agent.system();
         if system.name.is_none() {
-            return Turn::Read(answering);
+            return ReadingTurn::Read(answering);
         }
         self.devices.entry(system.clone()).or_default().turn(answering)
     }
@@ -55,7 +55,7 @@ impl DevicesRead {
         devices.own_addresses.insert(address);
         devices.own_addresses.extend(own_addresses);
         while let Some(answering) = devices.waiting.pop() {
-            if let Turn::Read(answering) = devices.turn(answering) {
+            if let ReadingTurn::Read(answering) = devices.turn(answering) {
                 return Some(answering);
             }
         }
@@ -64,15 +64,15 @@ impl DevicesRead {
 }
 
 impl Namesakes {
-    fn turn(&mut self, answering: AnsweringAgent) -> Turn {
+    fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
         if self.own_addresses.contains(&answering.target.address) {
-            return Turn::IsRead;
+            return ReadingTurn::IsRead;
         }
         if self.is_reading {
             self.waiting.push(answering);
-            return Turn::Wait;
+            return ReadingTurn::Wait;
         }
         self.is_reading = true;
-        Turn::Read(answering)
+        ReadingTurn::Read(answering)
     }
 }

@@ -25,7 +25,7 @@ use super::tables;
 use crate::discovery::report::{AddressRow, Table};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
 use crate::model::Timestamp;
-use known::{DevicesRead, Turn};
+use known::{DevicesRead, ReadingTurn};
 
 /// A crawl, as a stream of the devices that were read and the addresses that could not be.
 ///
@@ -103,7 +103,7 @@ impl fmt::Debug for Crawl {
 }
 
 impl Crawl {
-    /// Begins with some addresses. It must be called within a tokio runtime.
+    /// Begins with some addresses. The crawl must be polled within a tokio runtime.
     ///
     /// # Errors
     /// Returns an error if there are no seeds, or if the allow-list of the gate does not have all of them.
@@ -221,9 +221,9 @@ impl Crawl {
             return Some(CrawlEvent::Skipped(address));
         }
         match self.read.turn(answering) {
-            Turn::Read(answering) => self.answered.push_back(answering),
-            Turn::Wait => {}
-            Turn::IsRead => return Some(CrawlEvent::Repeated(address)),
+            ReadingTurn::Read(answering) => self.answered.push_back(answering),
+            ReadingTurn::Wait => {}
+            ReadingTurn::IsRead => return Some(CrawlEvent::Repeated(address)),
         }
         None
     }

@@ -7,6 +7,9 @@ use ipnet::Ipv4Net;
 use crate::discovery::Report;
 use crate::discovery::report::Device;
 
+/// Maximum number of own addresses and subnets that are kept of a device.
+const MAX_OWN_ADDRESSES: usize = 4_096;
+
 /// The addresses and subnets in a report.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -33,7 +36,8 @@ impl Found {
     }
 
     fn add_addresses(&mut self, device: &Device) {
-        for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
+        let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
+        for row in rows.take(MAX_OWN_ADDRESSES) {
             self.own_addresses.push(row.ip_address.to_canonical());
             if let (IpAddr::V4(address), Some(length)) = (row.ip_address, row.prefix_length) {
                 self.subnets.extend(Ipv4Net::new(address, length).ok());

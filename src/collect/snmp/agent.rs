@@ -41,6 +41,9 @@ const SLOW_ANSWER: Duration = Duration::from_millis(500);
 /// How often a request of SNMPv3 is repeated with the time or engine id that the agent states.
 const MAX_CORRECTIONS: usize = 3;
 
+/// Maximum number of bytes that are kept of a `sysName`.
+const MAX_NAME: usize = 255;
+
 /// `sysObjectID.0` and `sysName.0`, which every agent has.
 const SYSTEM: [[u32; 9]; 2] = [[1, 3, 6, 1, 2, 1, 1, 2, 0], [1, 3, 6, 1, 2, 1, 1, 5, 0]];
 
@@ -151,7 +154,7 @@ impl SnmpAgent {
             bulk: (!is_v1).then_some(super::walk::MAX_REPETITIONS),
             has_answered_bulk: false,
         };
-        let objects = SYSTEM.map(|arcs| ObjectId::new(arcs));
+        let objects = SYSTEM.map(ObjectId::new);
         let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
         agent.system = SystemIdentity::read(&answer);
         Ok(agent)
@@ -313,7 +316,9 @@ impl SystemIdentity {
         let [object_id, name] = SYSTEM;
         Self {
             name: match value(&name) {
-                Some(SnmpValue::Bytes(name)) if !name.is_empty() => Some(name.to_vec()),
+                Some(SnmpValue::Bytes(name)) if !name.is_empty() => {
+                    Some(name.iter().copied().take(MAX_NAME).collect())
+                }
                 _ => None,
             },
             object_id: match value(&object_id) {

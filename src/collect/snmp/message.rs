@@ -6,7 +6,7 @@ use async_snmp::{DecodeConfig, GetBulkPdu, Oid, Pdu, PduType, RequestPdu, VarBin
 use bytes::Bytes;
 
 use super::error::AskError;
-use super::value::{ObjectId, Variable};
+use super::value::{ObjectId, SnmpValue, Variable};
 
 /// `version` of SNMPv3 in a message.
 const VERSION_3: i32 = 3;
@@ -32,7 +32,9 @@ pub(super) struct SnmpAnswer {
 
 impl From<&Pdu> for SnmpAnswer {
     fn from(pdu: &Pdu) -> Self {
-        let variable = |varbind: &VarBind| Variable::new((&varbind.oid).into(), (&varbind.value).into());
+        let variable = |varbind: &VarBind| {
+            Variable::new(ObjectId::of_oid(&varbind.oid), SnmpValue::of_value(&varbind.value))
+        };
         Self { status: pdu.error_status(), variables: pdu.varbinds().iter().map(variable).collect() }
     }
 }

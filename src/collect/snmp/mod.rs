@@ -14,4 +14,4 @@ pub use agent::{SnmpAgent, SystemIdentity};
 pub use error::{AskError, SnmpRefusal};
 pub(super) use message::message_id;
 pub use value::{ObjectId, SnmpValue, Variable};
-pub use walk::{TableEnd, TruncationReason, WalkLimits, WalkedTable};
+pub use walk::{TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable};

@@ -31,14 +31,12 @@ impl ObjectId {
         self.0.starts_with(&other.0)
     }
 
+    pub(super) fn of_oid(oid: &Oid) -> Self {
+        Self(oid.arcs().into())
+    }
+
     pub(super) fn to_oid(&self) -> Oid {
         Oid::from_slice(&self.0)
-    }
-}
-
-impl From<&Oid> for ObjectId {
-    fn from(oid: &Oid) -> Self {
-        Self(oid.arcs().into())
     }
 }
 
@@ -105,10 +103,8 @@ impl SnmpValue {
             _ => 0,
         }
     }
-}
 
-impl From<&Value> for SnmpValue {
-    fn from(value: &Value) -> Self {
+    pub(super) fn of_value(value: &Value) -> Self {
         match value {
             Value::Integer(number) => Self::Integer(*number),
             Value::Counter32(number) => Self::Counter32(*number),
@@ -116,7 +112,7 @@ impl From<&Value> for SnmpValue {
             Value::TimeTicks(number) => Self::TimeTicks(*number),
             Value::Counter64(number) => Self::Counter64(*number),
             Value::OctetString(bytes) | Value::Nsap(bytes) => Self::Bytes(bytes.as_ref().into()),
-            Value::ObjectIdentifier(oid) => Self::ObjectId(oid.into()),
+            Value::ObjectIdentifier(oid) => Self::ObjectId(ObjectId::of_oid(oid)),
             Value::IpAddress(address) => Self::IpAddress(*address),
             Value::Opaque(bytes) => Self::Opaque(bytes.as_ref().into()),
             Value::NoSuchObject => Self::NoSuchObject,

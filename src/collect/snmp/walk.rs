@@ -1,6 +1,9 @@
 //! Reading what is below an object: GETBULK, GETNEXT, and the faults of agents.
 
 use std::collections::HashSet;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::agent::SnmpAgent;
 use super::error::AskError;
@@ -27,11 +30,13 @@ pub struct WalkLimits {
     pub rows: usize,
     /// The bytes of memory of all tables of a device. The default is 32 MiB.
     pub bytes: usize,
+    /// The time that reading a device takes. The default is 15 minutes.
+    pub time: Duration,
 }
 
 impl Default for WalkLimits {
     fn default() -> Self {
-        Self { rows: 100_000, bytes: 32 << 20 }
+        Self { rows: 100_000, bytes: 32 << 20, time: Duration::from_secs(15 * 60) }
     }
 }
 
@@ -46,6 +51,32 @@ impl WalkLimits {
     #[must_use]
     pub const fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
+    }
+
+    /// Sets the time that reading a device takes.
+    #[must_use]
+    pub const fn with_time(self, time: Duration) -> Self {
+        Self { time, ..self }
+    }
+}
+
+/// What may still be read of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WalkBudget {
+    rows: usize,
+    bytes: usize,
+    ends: Instant,
+}
+
+impl WalkBudget {
+    /// Begins with all that the limits allow. The time begins now.
+    #[must_use]
+    pub fn new(limits: &WalkLimits) -> Self {
+        let WalkLimits { rows, bytes, time } = *limits;
+        // A time that no clock reaches counts as a day.
+        let now = Instant::now();
+        let ends = now.checked_add(time).unwrap_or(now + Duration::from_secs(86_400));
+        Self { rows, bytes, ends }
     }
 }
 
@@ -138,24 +169,30 @@ pub enum TruncationReason {
     /// The tables of the device take more memory than is allowed.
     #[error("the tables take more memory than the limit allows")]
     ByteLimit,
+    /// Reading the device takes longer than is allowed.
+    #[error("reading the device takes longer than the limit allows")]
+    TimeLimit,
     /// The agent could not be asked.
     #[error(transparent)]
     NotAsked(AskError),
 }
 
 impl SnmpAgent {
-    /// Reads what is below an object. `bytes` is the memory that may be used, and is reduced by what was.
+    /// Reads what is below an object. The budget is reduced by what was read.
     ///
     /// An agent that answers GETBULK neither with variables nor in time is asked by GETNEXT from then on. One for which the
     /// answers are too big is asked for half as much.
-    pub async fn walk(&mut self, root: &ObjectId, rows: usize, bytes: &mut usize) -> WalkedTable {
-        let mut reading = TableReading::new(root.clone(), rows);
+    pub async fn walk(&mut self, root: &ObjectId, budget: &mut WalkBudget) -> WalkedTable {
+        let mut reading = TableReading::new(root.clone(), budget.rows);
         let end = loop {
+            if Instant::now() >= budget.ends {
+                break TableEnd::Truncated(TruncationReason::TimeLimit);
+            }
             let answer = match self.ask_behind(&reading.last).await {
                 Ok(answer) => answer,
                 Err(reason) => break TableEnd::Truncated(reason),
             };
-            if let Some(end) = reading.take(answer, bytes) {
+            if let Some(end) = reading.take(answer, &mut budget.bytes) {
                 break end;
             }
         };
@@ -171,10 +208,9 @@ impl SnmpAgent {
         &mut self,
         root: &ObjectId,
         column: &ObjectId,
-        rows: usize,
-        bytes: &mut usize,
+        budget: &mut WalkBudget,
     ) -> WalkedTable {
-        let mut table = self.walk(root, rows, bytes).await;
+        let mut table = self.walk(root, budget).await;
         if table.end == TableEnd::Empty && self.has_exceptions() {
             let answer = self.ask(Question::Get, &[column.child(&[0])], MAX_TRIES).await;
             let value = answer.ok().and_then(|answer| answer.variables.into_iter().next());

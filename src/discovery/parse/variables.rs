@@ -24,7 +24,7 @@ impl<'o> VariableReader<'o> {
     /// Takes a variable. `None` stands for a value that no table reads, such as one that is out of range.
     pub(crate) fn accept(&mut self, id: &[u64], value: Option<&VariableValue<'_>>) -> Result<(), ParseError> {
         let length = value.map_or(0, VariableValue::length);
-        self.meter.add_bytes(MIN_LINE + id.len() + length);
+        self.meter.add_bytes(MIN_LINE + id.len() * 2 + length);
         if !Mib::covers(id) {
             self.mib.pass_over(id, &self.meter);
             return Ok(());
