@@ -62,9 +62,9 @@ fn recording(variables: &Variables) -> String {
 }
 
 /// Compares table by table, because reports are long.
-fn assert_same(name: &str, wire: Report, file: Report) {
+fn assert_same(name: &str, wire: &Report, file: &Report) {
     let json = |report: &Report| serde_json::to_value(&report.devices[0]).unwrap();
-    let (one, other) = (json(&wire), json(&file));
+    let (one, other) = (json(wire), json(file));
     for (field, value) in other["tables"].as_object().unwrap() {
         assert_eq!(&one["tables"][field], value, "{name}: {field}");
     }
@@ -76,7 +76,7 @@ async fn compare(name: &str, variables: Variables) {
     let file = parse(Format::Snmprec, recording(&variables).as_bytes(), &options()).unwrap();
     let wire = over_the_wire(Agent::new(COMMUNITY, variables)).await;
     let (wire, file) = (comparable(wire), comparable(file));
-    assert_same(name, wire, file);
+    assert_same(name, &wire, &file);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +107,7 @@ async fn walks_of_the_laboratory_give_the_same_report_over_the_wire() {
         let variables = walked(&walk);
         let file = parse(Format::Snmpwalk, walk.as_slice(), &options()).unwrap();
         let wire = over_the_wire(Agent::new(COMMUNITY, variables)).await;
-        assert_same(&path.display().to_string(), comparable(wire), comparable(file));
+        assert_same(&path.display().to_string(), &comparable(wire), &comparable(file));
     }
 }
 
