@@ -177,27 +177,29 @@ impl GatedRequest {
         self.id
     }
 
-    /// Sends a message once for each timeout, until an answer is accepted. Returns it with the time that it took.
+    /// Sends a message once for each timeout, until an answer is accepted.
+    ///
+    /// Returns the answer with the time since the last message, because it is not known which one was answered.
     pub(super) async fn ask<T>(
         &mut self,
         message: &[u8],
         timeouts: &[Duration],
         mut accept: impl FnMut(&Datagram) -> Option<T>,
     ) -> Result<(T, Duration), AskError> {
-        let mut began = None;
+        let mut last = None;
         for timeout in timeouts {
             // A late answer to an earlier message spares the next one.
             while let Ok(answer) = self.answers.try_recv() {
-                if let (Some(accepted), Some(began)) = (accept(&answer), began) {
-                    return Ok((accepted, Instant::now() - began));
+                if let (Some(accepted), Some(sent)) = (accept(&answer), last) {
+                    return Ok((accepted, Instant::now() - sent));
                 }
             }
             self.gate.send(self.to, message).await?;
             let sent = Instant::now();
-            let began = *began.get_or_insert(sent);
+            last = Some(sent);
             while let Ok(Some(answer)) = timeout_at(sent + *timeout, self.answers.recv()).await {
                 if let Some(accepted) = accept(&answer) {
-                    return Ok((accepted, Instant::now() - began));
+                    return Ok((accepted, Instant::now() - sent));
                 }
             }
         }

@@ -53,6 +53,23 @@ fn begin(farm: &Farm, seeds: &[&str], options: CrawlOptions) -> Crawl {
     Crawl::begin(&gate, seeds, |_| community(), options).unwrap()
 }
 
+/// Returns the name of the only device.
+async fn name_of_the_device(agent: Agent) -> Option<String> {
+    let farm = Farm::with([(ip("192.0.2.1"), agent)]);
+    let mut crawl = begin(&farm, &["192.0.2.1"], CrawlOptions::default());
+    let Some(CrawlEvent::Device(device)) = crawl.next().await else { panic!("there is a device") };
+    device.report.devices[0].sys_name.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn device_without_a_name_has_that_of_its_first_answer_or_its_address() {
+    let dying = agent("switch", &["192.0.2.1"], &[]).faulty([Fault::DiesAfter(1)]);
+    assert_eq!(name_of_the_device(dying).await.as_deref(), Some("switch"));
+    let mut nameless = agent("", &["192.0.2.1"], &[]);
+    nameless.variables.remove([1, 3, 6, 1, 2, 1, 1, 5, 0].as_slice());
+    assert_eq!(name_of_the_device(nameless).await.as_deref(), Some("192.0.2.1"));
+}
+
 /// Returns the addresses of the devices, those that failed, and those that were read under another address.
 async fn finished(mut crawl: Crawl) -> (BTreeSet<IpAddr>, BTreeSet<IpAddr>, BTreeSet<IpAddr>) {
     let (mut devices, mut failed, mut repeated) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

@@ -81,6 +81,14 @@ struct AnsweringAgent {
     target: CrawlTarget,
 }
 
+impl AnsweringAgent {
+    /// Returns a name for tables in which the device does not name itself: that of its first answer, or the address.
+    fn name(&self) -> ReporterId {
+        let name = self.agent.system().name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
+        ReporterId::SysName(name.unwrap_or_else(|| self.target.address.to_string()))
+    }
+}
+
 /// The result of a task.
 #[derive(Debug)]
 enum CrawlStep {
@@ -297,8 +305,7 @@ async fn read(mut answering: AnsweringAgent, limits: WalkLimits) -> CrawlStep {
     let options = ParseOptions::new(observed_at).with_complete_tables();
     let report = match tables::report(&read, &options) {
         Err(error) if matches!(error.kind(), ParseErrorKind::ReporterRequired) => {
-            let name = ReporterId::SysName(answering.target.address.to_string());
-            tables::report(&read, &options.with_reporter(name))
+            tables::report(&read, &options.with_reporter(answering.name()))
         }
         report => report,
     };
