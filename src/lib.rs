@@ -45,7 +45,7 @@
 //! +-----------------+---------+---------------------------+
 //! |       topology::{links, graph, layout, render}        |
 //! +-------------------------------------------------------+
-//! |                       discovery                       |
+//! |                       discovery                       | <--- collect
 //! +-------------------------------------------------------+
 //! |                         model                         |
 //! +-------------------------------------------------------+
@@ -65,8 +65,9 @@
 //!   formats.
 //! * `testing` (feature `testing`): the conformance suite for stores, a naive store to compare with, and one for fault
 //!   injection.
+//! * `collect` (feature `collect`): devices read over SNMP, from one address to a network, as reports for `discovery`.
 //! * [`guide`]: getting started, the API in ten requests, embedding, reverse proxies, the data model, access, stores, performance,
-//!   durability, operations, several processes, discovery, topology, sharing, the client.
+//!   durability, operations, several processes, discovery, topology, sharing, the client, collecting.
 //!
 //! # Crates of the API
 //! [`bytes`], [`http`], [`uuid`] and the attribute [`async_trait`](macro@async_trait) are exported again: the API has
@@ -89,6 +90,7 @@
 //!   `service` and adds the crate `tokio-postgres`.
 //! * `axum`: routes for axum 0.8, and an extractor for endpoints of the host application. It needs `service` and adds the
 //!   crate `axum`.
+//! * `collect`: the `collect` module. It works without `service`, and adds the crate `async-snmp`.
 //! * `client`: the `client` module. It adds the crate `futures-core` to those of `service`.
 //! * `testing`: the `testing` module for authors of stores. It needs `service`. Any release may add cases to it.
 //!
@@ -110,6 +112,8 @@
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "collect")]
+pub mod collect;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(feature = "discovery")]

@@ -29,4 +29,6 @@ pub mod report;
 
 pub use claim::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use parse::{Format, FormatError, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
+#[cfg(feature = "collect")]
+pub(crate) use parse::{VariableReader, VariableValue};
 pub use report::Report;

@@ -37,6 +37,10 @@
     doc = "18. [The page of a network](network_page): looking, moving, linking, printing."
 )]
 #![cfg_attr(feature = "client", doc = "19. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "collect",
+    doc = "20. [From one address to a map](from_one_address): SNMP, credentials, limits, missing devices."
+)]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -81,6 +85,10 @@ pub mod operations {}
 #[cfg(any(not(doctest), feature = "postgres"))]
 #[doc = include_str!("past_one_machine.md")]
 pub mod past_one_machine {}
+
+#[cfg(feature = "collect")]
+#[doc = include_str!("from_one_address.md")]
+pub mod from_one_address {}
 
 #[cfg(feature = "discovery")]
 #[doc = include_str!("discovery.md")]

@@ -14,12 +14,18 @@ mod nmap;
 mod options;
 mod snmprec;
 mod text;
+#[cfg(feature = "collect")]
+mod variables;
 mod walk;
 
 use std::io::BufRead;
 
 pub use error::{ParseError, ParseErrorKind};
+#[cfg(feature = "collect")]
+pub(crate) use mib::VariableValue;
 pub use options::{Format, FormatError, ParseOptions, ReporterId};
+#[cfg(feature = "collect")]
+pub(crate) use variables::VariableReader;
 
 use super::report::{Device, Report};
 use encoding::Utf8Input;
@@ -94,12 +100,17 @@ fn parse_metered(
         Format::Report => json::read_report(reader, options, meter),
         Format::Auto => return Err(meter.error(ParseErrorKind::FormatUnknown)),
     }?;
+    finish(&mut report, meter);
+    Ok(report)
+}
+
+/// Adds what was counted to a report.
+fn finish(report: &mut Report, meter: &mut Meter) {
     let tally = meter.take_tally();
     report.warnings.extend(tally.warnings);
     report.read_rows = report.read_rows.saturating_add(tally.read_rows);
     report.used_rows = report.used_rows.saturating_add(tally.used_rows);
     report.skipped_rows = report.skipped_rows.saturating_add(tally.skipped_rows);
-    Ok(report)
 }
 
 type ReadVariables = fn(&mut BoundedLines<'_>, &mut mib::Mib, &mut Meter) -> Result<(), ParseError>;
@@ -117,13 +128,19 @@ fn read_mib(
     let complete = options.complete && !meter.is_truncated();
     let mut device = mib.into_device(complete, meter);
     meter.check()?;
-    identify(&mut device, options.reporter.as_ref());
+    check_identity(&mut device, options, meter)?;
+    Ok(Report::of_device(name, options.observed_at, device))
+}
+
+/// Identifies a device by its own variables or by the options. Fails if neither do.
+fn check_identity(device: &mut Device, options: &ParseOptions, meter: &Meter) -> Result<(), ParseError> {
+    identify(device, options.reporter.as_ref());
     let names_itself =
         device.sys_name.is_some() || device.chassis_id.is_some() || device.cdp_device_id.is_some();
     if !names_itself && device.id.is_none() {
         return Err(meter.error(ParseErrorKind::ReporterRequired));
     }
-    Ok(Report::of_device(name, options.observed_at, device))
+    Ok(())
 }
 
 /// Sets the identity that the options state, unless the device states its own.

@@ -145,6 +145,12 @@ impl Coverage {
         self.lost.extend(kind(oid));
     }
 
+    /// Notes that a table lacks rows.
+    #[cfg(feature = "collect")]
+    pub(super) fn note_loss_of(&mut self, kind: TableKind) {
+        self.lost.insert(kind);
+    }
+
     /// Notes the protocols whose neighbors the walk asked for. They are those by which the device states its own
     /// identity.
     ///

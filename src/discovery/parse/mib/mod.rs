@@ -24,7 +24,7 @@ use identity::SameDevice;
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum VariableValue<'v> {
+pub(crate) enum VariableValue<'v> {
     /// A number of any type.
     Integer(i64),
     /// A string, bits, or an address.
@@ -40,6 +40,16 @@ impl VariableValue<'_> {
             Self::Integer(number) => Some(*number),
             Self::Bytes(bytes) => super::text::number(bytes),
             Self::Oid(_) => None,
+        }
+    }
+
+    /// Returns the number of bytes or arcs.
+    #[cfg(feature = "collect")]
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Integer(_) => 1,
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Oid(arcs) => arcs.len(),
         }
     }
 
@@ -118,6 +128,12 @@ impl Mib {
     /// Notes that a variable could not be read. `oid` may lack arcs at its end.
     pub(super) fn note_loss(&mut self, oid: &[u64]) {
         self.coverage.note_loss(oid);
+    }
+
+    /// Notes that a table lacks rows.
+    #[cfg(feature = "collect")]
+    pub(super) fn note_loss_of(&mut self, kind: TableKind) {
+        self.coverage.note_loss_of(kind);
     }
 
     /// Returns two values of one variable that a single device does not have, if there were such.

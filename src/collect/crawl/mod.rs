@@ -1,0 +1,325 @@
+//! Following neighbors: from some addresses to the devices of a network.
+
+mod event;
+mod known;
+mod neighbors;
+mod options;
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use tokio::task::{JoinError, JoinSet};
+
+pub use event::{CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlProgress, CrawledDevice};
+pub use options::{CrawlError, CrawlOptions};
+
+use super::gate::Gate;
+use super::secret::SnmpSecrets;
+use super::snmp::{AskError, SnmpAgent, TableEnd, WalkLimits, WalkedTable};
+use super::tables;
+use crate::discovery::report::{AddressRow, Table};
+use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
+use crate::model::Timestamp;
+use known::{DevicesRead, ReadingTurn};
+
+/// A crawl, as a stream of the devices that were read and the addresses that could not be.
+///
+/// It works while it is polled: what is asked at the same time is bounded, and nothing further is asked while the events
+/// are not taken. Dropping it stops everything; no packet is sent after that.
+///
+/// ```no_run
+/// use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
+/// use toposcope::collect::{Gate, Pace, SnmpSecret, UdpTransport};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let gate = Gate::new(UdpTransport::open().await?, "192.0.2.0/24".parse()?, Pace::default());
+/// let secrets = |_| vec![SnmpSecret::v2c("a community")];
+/// let mut crawl = Crawl::begin(&gate, ["192.0.2.1".parse()?], secrets, CrawlOptions::default())?;
+/// while let Some(event) = crawl.next().await {
+///     match event {
+///         CrawlEvent::Device(device) => println!("{}: {} devices", device.address, crawl.progress().devices),
+///         CrawlEvent::Failed(failure) => println!("{}: {}", failure.address, failure.reason),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Crawl {
+    gate: Gate,
+    secrets: Arc<dyn SnmpSecrets>,
+    options: CrawlOptions,
+    /// The addresses that were ever found.
+    found: HashSet<IpAddr>,
+    /// The addresses that are to be asked.
+    targets: VecDeque<CrawlTarget>,
+    /// The agents that have answered and are to be read.
+    answered: VecDeque<AnsweringAgent>,
+    read: DevicesRead,
+    work: JoinSet<CrawlStep>,
+    asking: usize,
+    reading: usize,
+    progress: CrawlProgress,
+}
+
+/// An address with its distance from the seeds.
+#[derive(Clone, Copy, Debug)]
+struct CrawlTarget {
+    address: IpAddr,
+    depth: u32,
+}
+
+/// An agent that has answered, with its distance from the seeds.
+#[derive(Debug)]
+struct AnsweringAgent {
+    agent: SnmpAgent,
+    target: CrawlTarget,
+}
+
+impl AnsweringAgent {
+    /// Returns a name for tables in which the device does not name itself: that of its first answer, or the address.
+    fn name(&self) -> ReporterId {
+        let name = self.agent.system().name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
+        ReporterId::SysName(name.unwrap_or_else(|| self.target.address.to_string()))
+    }
+}
+
+/// The result of a task.
+#[derive(Debug)]
+enum CrawlStep {
+    Asked(CrawlTarget, Result<Box<SnmpAgent>, AskError>),
+    Read(Box<ReadDevice>),
+}
+
+/// A device that was read.
+#[derive(Debug)]
+struct ReadDevice {
+    answering: AnsweringAgent,
+    report: Result<Report, ParseError>,
+    truncated: Vec<WalkedTable>,
+}
+
+impl fmt::Debug for Crawl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Crawl").field("progress", &self.progress).finish_non_exhaustive()
+    }
+}
+
+impl Crawl {
+    /// Begins with some addresses. The crawl must be polled within a tokio runtime.
+    ///
+    /// # Errors
+    /// Returns an error if there are no seeds, or if the allow-list of the gate does not have all of them.
+    pub fn begin(
+        gate: &Gate,
+        seeds: impl IntoIterator<Item = IpAddr>,
+        secrets: impl SnmpSecrets,
+        options: CrawlOptions,
+    ) -> Result<Self, CrawlError> {
+        let mut crawl = Self {
+            gate: gate.clone(),
+            secrets: Arc::new(secrets),
+            options,
+            found: HashSet::new(),
+            targets: VecDeque::new(),
+            answered: VecDeque::new(),
+            read: DevicesRead::default(),
+            work: JoinSet::new(),
+            asking: 0,
+            reading: 0,
+            progress: CrawlProgress::default(),
+        };
+        for seed in seeds {
+            if !gate.allows(seed) {
+                return Err(CrawlError::SeedNotAllowed(seed));
+            }
+            crawl.add_target(CrawlTarget { address: seed, depth: 0 });
+        }
+        if crawl.targets.is_empty() { Err(CrawlError::NoSeed) } else { Ok(crawl) }
+    }
+
+    /// Returns the counts so far.
+    #[must_use]
+    pub const fn progress(&self) -> CrawlProgress {
+        self.progress
+    }
+
+    /// Waits for the next event; `None`: there is nothing left to ask.
+    pub async fn next(&mut self) -> Option<CrawlEvent> {
+        std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+
+    /// Adds an address that was not found before, may be asked, and is within the limits.
+    fn add_target(&mut self, target: CrawlTarget) {
+        let target = CrawlTarget { address: target.address.to_canonical(), ..target };
+        let is_wanted = target.depth <= self.options.depth
+            && !self.options.skipped_addresses.contains(&target.address)
+            && self.gate.allows(target.address);
+        if !is_wanted || self.found.contains(&target.address) {
+            return;
+        }
+        if self.found.len() >= self.options.targets {
+            self.progress.left_out += 1;
+            return;
+        }
+        self.found.insert(target.address);
+        self.targets.push_back(target);
+    }
+
+    /// Begins as much work as may be done at the same time. Reading comes first, because it finds the next addresses.
+    fn begin_work(&mut self) {
+        let workers = self.options.workers.max(1);
+        while self.reading < workers
+            && self.progress.devices + self.reading < self.options.devices
+            && let Some(answering) = self.answered.pop_front()
+        {
+            self.reading += 1;
+            self.work.spawn(read(answering, self.options.walk));
+        }
+        while self.asking < workers
+            && self.answered.len() < workers
+            && self.progress.devices + self.reading < self.options.devices
+            && let Some(target) = self.targets.pop_front()
+        {
+            self.asking += 1;
+            self.progress.asked += 1;
+            let (gate, secrets) = (self.gate.clone(), Arc::clone(&self.secrets));
+            let socket = SocketAddr::new(target.address, self.options.port);
+            self.work.spawn(async move {
+                let found = SnmpAgent::find(&gate, socket, secrets.for_target(target.address)).await;
+                CrawlStep::Asked(target, found.map(Box::new))
+            });
+        }
+    }
+
+    /// Takes the result of a task. Returns an event, unless it is of no interest to the caller.
+    fn take(&mut self, step: CrawlStep) -> Option<CrawlEvent> {
+        match step {
+            CrawlStep::Asked(target, Err(error)) => {
+                self.asking -= 1;
+                self.progress.failed += 1;
+                Some(CrawlEvent::failed(target.address, CrawlFailureReason::NotAnswered(error)))
+            }
+            CrawlStep::Asked(target, Ok(agent)) => {
+                self.asking -= 1;
+                self.progress.answered += 1;
+                self.begin_reading(AnsweringAgent { agent: *agent, target })
+            }
+            CrawlStep::Read(device) => {
+                self.reading -= 1;
+                Some(self.finish_reading(*device))
+            }
+        }
+    }
+
+    /// Reads an agent, unless it is skipped, or one of a device that was read, or of one that is being read.
+    fn begin_reading(&mut self, answering: AnsweringAgent) -> Option<CrawlEvent> {
+        let address = answering.target.address;
+        let system = answering.agent.system();
+        let is_skipped = system
+            .object_id
+            .as_ref()
+            .is_some_and(|id| self.options.skipped_object_ids.iter().any(|skipped| id.is_within(skipped)));
+        if is_skipped {
+            return Some(CrawlEvent::Skipped(address));
+        }
+        match self.read.turn(answering) {
+            ReadingTurn::Read(answering) => self.answered.push_back(answering),
+            ReadingTurn::Wait => {}
+            ReadingTurn::IsRead => return Some(CrawlEvent::Repeated(address)),
+        }
+        None
+    }
+
+    fn finish_reading(&mut self, device: ReadDevice) -> CrawlEvent {
+        let ReadDevice { answering, report, truncated } = device;
+        let AnsweringAgent { agent, target } = answering;
+        let mut report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                self.answered.extend(self.read.finish(agent.system(), target.address, &[]));
+                self.progress.failed += 1;
+                return CrawlEvent::failed(target.address, CrawlFailureReason::NotReported(error));
+            }
+        };
+        add_address(&mut report, target.address);
+        let found = neighbors::Found::of(&report, self.options.follows_arp);
+        self.answered.extend(self.read.finish(agent.system(), target.address, &found.own_addresses));
+        for subnet in found.subnets {
+            self.gate.learn_subnet(subnet);
+        }
+        for address in found.neighbors {
+            self.add_target(CrawlTarget { address, depth: target.depth + 1 });
+        }
+        self.progress.devices += 1;
+        self.progress.links += found.links;
+        CrawlEvent::Device(Box::new(CrawledDevice {
+            address: target.address,
+            answers_from: agent.answers_from().map(|from| from.ip()),
+            depth: target.depth,
+            report,
+            truncated: truncated.into_iter().filter_map(CrawledDevice::truncation).collect(),
+        }))
+    }
+}
+
+impl Stream for Crawl {
+    type Item = CrawlEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
+        loop {
+            self.begin_work();
+            let Some(step) = ready!(self.work.poll_join_next(context)) else {
+                self.progress.left_out += self.targets.len() + self.answered.len();
+                self.targets.clear();
+                self.answered.clear();
+                return Poll::Ready(None);
+            };
+            let event = match step {
+                Ok(step) => self.take(step),
+                Err(error) => resume(error),
+            };
+            if event.is_some() {
+                return Poll::Ready(event);
+            }
+        }
+    }
+}
+
+/// Continues the panic of a task, which can only come from the secrets of the host application.
+fn resume(error: JoinError) -> Option<CrawlEvent> {
+    match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => None,
+    }
+}
+
+async fn read(mut answering: AnsweringAgent, limits: WalkLimits) -> CrawlStep {
+    let observed_at = Timestamp::now();
+    let read = tables::read(&mut answering.agent, &limits).await;
+    let options = ParseOptions::new(observed_at).with_complete_tables();
+    let report = match tables::report(&read, &options) {
+        Err(error) if matches!(error.kind(), ParseErrorKind::ReporterRequired) => {
+            tables::report(&read, &options.with_reporter(answering.name()))
+        }
+        report => report,
+    };
+    let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
+    let truncated = read.into_iter().filter(is_truncated);
+    let truncated = truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
+    CrawlStep::Read(Box::new(ReadDevice { answering, report, truncated }))
+}
+
+/// Adds the address that has answered, for devices that state no addresses.
+fn add_address(report: &mut Report, address: IpAddr) {
+    for device in &mut report.devices {
+        if device.tables.addresses.is_none() {
+            device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(address)]));
+        }
+    }
+}

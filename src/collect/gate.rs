@@ -1,0 +1,253 @@
+//! The one place that sends packets.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use ipnet::Ipv4Net;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+use super::allow_list::{AllowList, is_edge};
+use super::pace::{Pace, Pacer};
+use super::snmp::{AskError, message_id};
+use super::transport::{Datagram, Transport};
+
+/// Maximum number of answers to one request that wait to be read.
+const MAX_WAITING_ANSWERS: usize = 4;
+
+/// Maximum number of known subnets.
+const MAX_SUBNETS: usize = 65_536;
+
+/// The shortest prefix of a known subnet whose first and last address get no packets.
+const MIN_SUBNET_LENGTH: u8 = 8;
+
+/// The delay after a datagram that could not be received.
+const RECEIVE_RETRY_DELAY: Duration = Duration::from_millis(10);
+
+/// Sends all packets of a collector: to allowed addresses only, and at its pace.
+///
+/// Clones share transport, pace and allow-list. When the last one is dropped, nothing is received any more.
+#[derive(Clone)]
+pub struct Gate {
+    state: Arc<GateState>,
+}
+
+struct GateState {
+    transport: Arc<dyn Transport>,
+    allowed: AllowList,
+    pacer: Mutex<Pacer>,
+    subnets: RwLock<BTreeSet<Ipv4Net>>,
+    waiting: Arc<Waiting>,
+    receiver: JoinHandle<()>,
+}
+
+impl Drop for GateState {
+    fn drop(&mut self) {
+        self.receiver.abort();
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Gate").field("allowed", &self.state.allowed).finish_non_exhaustive()
+    }
+}
+
+/// The requests that wait for answers.
+#[derive(Debug)]
+struct Waiting {
+    allowed: AllowList,
+    requests: Mutex<HashMap<i32, WaitingRequest>>,
+}
+
+#[derive(Debug)]
+struct WaitingRequest {
+    source: AnswerSource,
+    answers: mpsc::Sender<Datagram>,
+}
+
+/// The addresses from which an answer is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerSource {
+    /// From one address and port.
+    Only(SocketAddr),
+    /// From any address of the allow-list, for devices that answer from another address than the one asked.
+    AnyAllowed,
+}
+
+impl Gate {
+    /// Creates a gate, and begins to receive datagrams.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
+    #[must_use]
+    pub fn new(transport: impl Transport, allowed: AllowList, pace: Pace) -> Self {
+        let transport: Arc<dyn Transport> = Arc::new(transport);
+        let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests: Mutex::default() });
+        let receiver = tokio::spawn(receive(Arc::clone(&transport), Arc::clone(&waiting)));
+        let pacer = Mutex::new(Pacer::new(pace));
+        let state = GateState { transport, allowed, pacer, subnets: RwLock::default(), waiting, receiver };
+        Self { state: Arc::new(state) }
+    }
+
+    /// Returns whether packets may be sent to an address.
+    #[must_use]
+    pub fn allows(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.state.allowed.contains(address)
+            && (self.state.allowed.names(address) || !self.is_edge_of_subnet(address))
+    }
+
+    /// Learns a subnet, whose first and last address get no packets from now on.
+    ///
+    /// At most 65,536 subnets are kept, and none of less than 8 bits.
+    pub fn learn_subnet(&self, subnet: Ipv4Net) {
+        let is_usable = (MIN_SUBNET_LENGTH..31).contains(&subnet.prefix_len());
+        let mut subnets = self.state.subnets.write().unwrap_or_else(PoisonError::into_inner);
+        if is_usable && subnets.len() < MAX_SUBNETS {
+            subnets.insert(subnet.trunc());
+        }
+    }
+
+    fn is_edge_of_subnet(&self, address: IpAddr) -> bool {
+        let IpAddr::V4(address) = address else { return false };
+        let subnets = self.state.subnets.read().unwrap_or_else(PoisonError::into_inner);
+        let prefix = |length| Ipv4Net::new(address, length).map(|net| net.trunc());
+        let is_known = |net: &Ipv4Net| is_edge(*net, address) && subnets.contains(net);
+        (MIN_SUBNET_LENGTH..31).filter_map(|length| prefix(length).ok()).any(|net| is_known(&net))
+    }
+
+    /// Begins a request, whose messages all have one random id.
+    pub(super) fn begin(&self, to: SocketAddr, source: AnswerSource) -> Result<GatedRequest, AskError> {
+        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
+        if !self.allows(to.ip()) {
+            return Err(AskError::NotAllowed);
+        }
+        let (sender, answers) = mpsc::channel(MAX_WAITING_ANSWERS);
+        let mut requests = self.state.waiting.lock();
+        let id = loop {
+            let id = random_id()?;
+            if !requests.contains_key(&id) {
+                break id;
+            }
+        };
+        requests.insert(id, WaitingRequest { source, answers: sender });
+        drop(requests);
+        Ok(GatedRequest { gate: self.clone(), to, id, answers })
+    }
+
+    /// Sends a datagram as soon as the pace allows it.
+    async fn send(&self, to: SocketAddr, datagram: &[u8]) -> Result<(), AskError> {
+        loop {
+            let admitted = self.pacer().admit(to.ip(), Instant::now());
+            match admitted {
+                Ok(()) => break,
+                Err(time) => sleep_until(time).await,
+            }
+        }
+        if !self.allows(to.ip()) {
+            return Err(AskError::NotAllowed);
+        }
+        let sent = self.state.transport.send(to, datagram).await;
+        sent.map_err(|error: io::Error| AskError::NotSent(error.kind()))
+    }
+
+    fn pacer(&self) -> MutexGuard<'_, Pacer> {
+        self.state.pacer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that waits for its answer. Answers that arrive after it is dropped are ignored.
+#[derive(Debug)]
+pub(super) struct GatedRequest {
+    gate: Gate,
+    to: SocketAddr,
+    id: i32,
+    answers: mpsc::Receiver<Datagram>,
+}
+
+impl GatedRequest {
+    /// Returns the id that all messages of the request have.
+    pub(super) const fn id(&self) -> i32 {
+        self.id
+    }
+
+    /// Sends a message once for each timeout, until an answer is accepted.
+    ///
+    /// Returns the answer with the time since the last message, because it is not known which one was answered.
+    pub(super) async fn ask<T>(
+        &mut self,
+        message: &[u8],
+        timeouts: &[Duration],
+        mut accept: impl FnMut(&Datagram) -> Option<T>,
+    ) -> Result<(T, Duration), AskError> {
+        let mut last = None;
+        for timeout in timeouts {
+            // A late answer to an earlier message spares the next one.
+            while let Ok(answer) = self.answers.try_recv() {
+                if let (Some(accepted), Some(sent)) = (accept(&answer), last) {
+                    return Ok((accepted, Instant::now() - sent));
+                }
+            }
+            self.gate.send(self.to, message).await?;
+            let sent = Instant::now();
+            last = Some(sent);
+            while let Ok(Some(answer)) = timeout_at(sent + *timeout, self.answers.recv()).await {
+                if let Some(accepted) = accept(&answer) {
+                    return Ok((accepted, Instant::now() - sent));
+                }
+            }
+        }
+        Err(AskError::Silent)
+    }
+}
+
+impl Drop for GatedRequest {
+    fn drop(&mut self) {
+        self.gate.state.waiting.lock().remove(&self.id);
+    }
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashMap<i32, WaitingRequest>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a datagram to the request that it answers. Any other datagram is dropped.
+    fn deliver(&self, mut datagram: Datagram) {
+        datagram.from.set_ip(datagram.from.ip().to_canonical());
+        let Some(id) = message_id(&datagram.bytes) else { return };
+        let requests = self.lock();
+        let Some(request) = requests.get(&id) else { return };
+        let is_expected = match request.source {
+            AnswerSource::Only(address) => {
+                (address.ip().to_canonical(), address.port()) == (datagram.from.ip(), datagram.from.port())
+            }
+            AnswerSource::AnyAllowed => self.allowed.contains(datagram.from.ip()),
+        };
+        if is_expected {
+            // A request that has as many unread answers needs no more.
+            let _ = request.answers.try_send(datagram);
+        }
+    }
+}
+
+async fn receive(transport: Arc<dyn Transport>, waiting: Arc<Waiting>) {
+    loop {
+        match transport.receive().await {
+            Ok(datagram) => waiting.deliver(datagram),
+            Err(_) => sleep(RECEIVE_RETRY_DELAY).await,
+        }
+    }
+}
+
+/// Returns a random number above 0.
+fn random_id() -> Result<i32, AskError> {
+    let number = getrandom::u32().map_err(|_| AskError::NoRandomNumbers)?;
+    Ok((number >> 1).max(1).cast_signed())
+}

@@ -1,0 +1,25 @@
+//! Reading devices over SNMP, from one address to a network.
+//!
+//! | Module | Input and output |
+//! |---|---|
+//! | [`snmp`] | an address and secrets become an [`SnmpAgent`](snmp::SnmpAgent), of which tables are read |
+//! | [`tables`] | the tables of an agent become a [`Report`](crate::discovery::Report) |
+//! | [`crawl`] | addresses, limits and secrets become a stream of reports and failures |
+//!
+//! A [`Gate`] sends every packet: to addresses of the [`AllowList`] only, and at a [`Pace`]. Dropping what the functions here
+//! return ends what it does: nothing is sent any more.
+
+mod allow_list;
+pub mod crawl;
+mod gate;
+mod pace;
+mod secret;
+pub mod snmp;
+pub mod tables;
+mod transport;
+
+pub use allow_list::{AllowList, AllowListError};
+pub use gate::Gate;
+pub use pace::Pace;
+pub use secret::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpSecrets, SnmpUser};
+pub use transport::{Datagram, Transport, TransportFuture, UdpTransport};

@@ -1,0 +1,330 @@
+//! One agent that answers, and how it is asked.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_snmp::Version;
+use tokio::time::sleep;
+use zeroize::Zeroizing;
+
+use super::super::gate::{AnswerSource, Gate};
+use super::super::secret::{SecretKind, SnmpSecret, SnmpUser};
+use super::error::{AskError, SnmpRefusal};
+use super::message::{Question, SnmpAnswer, decode_with_community, encode_with_community};
+use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
+use super::value::{ObjectId, SnmpValue};
+
+/// Maximum number of secrets that are tried for an address.
+const MAX_SECRETS: usize = 4;
+
+/// The timeouts of messages to an address that has not answered yet.
+const FIRST_TIMEOUTS: [Duration; 3] = seconds([1, 2, 4]);
+
+/// The timeouts of messages with further secrets.
+const FURTHER_TIMEOUTS: [Duration; 2] = seconds([1, 2]);
+
+/// The timeout of the message whose answer may come from another address.
+const ANY_SOURCE_TIMEOUTS: [Duration; 1] = seconds([2]);
+
+/// By what the timeout of each further message to an agent is multiplied, in halves.
+const TIMEOUT_FACTORS: [u32; 5] = [2, 3, 4, 6, 8];
+
+/// The bounds of the first timeout of an agent that has answered.
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time of an answer above which the agent gets as much time before the next request.
+const SLOW_ANSWER: Duration = Duration::from_millis(500);
+
+/// How often a request of SNMPv3 is repeated with the time or engine id that the agent states.
+const MAX_CORRECTIONS: usize = 3;
+
+/// Maximum number of bytes that are kept of a `sysName`.
+const MAX_NAME: usize = 255;
+
+/// `sysObjectID.0` and `sysName.0`, which every agent has.
+const SYSTEM: [[u32; 9]; 2] = [[1, 3, 6, 1, 2, 1, 1, 2, 0], [1, 3, 6, 1, 2, 1, 1, 5, 0]];
+
+const fn seconds<const N: usize>(numbers: [u64; N]) -> [Duration; N] {
+    let mut durations = [Duration::ZERO; N];
+    let mut place = 0;
+    #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+    while place < N {
+        durations[place] = Duration::from_secs(numbers[place]);
+        place += 1;
+    }
+    durations
+}
+
+/// An SNMP agent that has answered.
+pub struct SnmpAgent {
+    gate: Gate,
+    target: SocketAddr,
+    /// The address that answers, if it is another one.
+    answers_from: Option<SocketAddr>,
+    security: Security,
+    response_time: Option<Duration>,
+    system: SystemIdentity,
+    /// Whether it is asked by GETBULK, and for how many variables.
+    pub(super) bulk: Option<u32>,
+    /// Whether it has answered GETBULK.
+    pub(super) has_answered_bulk: bool,
+}
+
+/// What an agent says of the device, to tell whether it was read under another address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SystemIdentity {
+    /// `sysName`.
+    pub name: Option<Vec<u8>>,
+    /// `sysObjectID`.
+    pub object_id: Option<ObjectId>,
+}
+
+enum Security {
+    Community { version: Version, community: Zeroizing<Vec<u8>> },
+    User { user: Arc<SnmpUser>, engine: Option<Box<UsmEngine>> },
+}
+
+impl fmt::Debug for SnmpAgent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SnmpAgent").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+impl SnmpAgent {
+    /// Finds the first of these secrets to which an address answers. Those of SNMPv3 are tried first, and at most four in all.
+    ///
+    /// An agent that has answered to a user of SNMPv3 is sent no community.
+    ///
+    /// # Errors
+    /// Returns an error if the allow-list does not have the address, if there is no secret, and if the agent answers to none
+    /// of them.
+    pub async fn find(gate: &Gate, target: SocketAddr, secrets: Vec<SnmpSecret>) -> Result<Self, AskError> {
+        if !gate.allows(target.ip()) {
+            return Err(AskError::NotAllowed);
+        }
+        let (mut secrets, communities): (Vec<_>, Vec<_>) = secrets.into_iter().partition(SnmpSecret::is_v3);
+        secrets.extend(communities);
+        secrets.truncate(MAX_SECRETS);
+        let mut failure = AskError::NoSecret;
+        for (position, secret) in secrets.iter().enumerate() {
+            let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
+            match Self::open(gate, target, secret, timeouts, false).await {
+                Ok(agent) => return Ok(agent),
+                // A refusal says more than the silence after another secret.
+                Err(AskError::Silent) if matches!(failure, AskError::Refused(_)) => {}
+                Err(error) => failure = error,
+            }
+        }
+        match secrets.first() {
+            Some(first) if failure == AskError::Silent => {
+                Self::open(gate, target, first, &ANY_SOURCE_TIMEOUTS, true).await
+            }
+            _ => Err(failure),
+        }
+    }
+
+    async fn open(
+        gate: &Gate,
+        target: SocketAddr,
+        secret: &SnmpSecret,
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<Self, AskError> {
+        let security = match &secret.kind {
+            SecretKind::V1(community) => {
+                Security::Community { version: Version::V1, community: community.clone() }
+            }
+            SecretKind::V2c(community) => {
+                Security::Community { version: Version::V2c, community: community.clone() }
+            }
+            SecretKind::User(user) => Security::User { user: Arc::clone(user), engine: None },
+        };
+        let is_v1 = matches!(security, Security::Community { version: Version::V1, .. });
+        let mut agent = Self {
+            gate: gate.clone(),
+            target,
+            answers_from: None,
+            security,
+            response_time: None,
+            system: SystemIdentity::default(),
+            bulk: (!is_v1).then_some(super::walk::MAX_REPETITIONS),
+            has_answered_bulk: false,
+        };
+        let objects = SYSTEM.map(ObjectId::new);
+        let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
+        agent.system = SystemIdentity::read(&answer);
+        Ok(agent)
+    }
+
+    /// Returns the address that is asked.
+    #[must_use]
+    pub const fn target(&self) -> SocketAddr {
+        self.target
+    }
+
+    /// Returns the address that answers, if it is not the one that is asked.
+    #[must_use]
+    pub const fn answers_from(&self) -> Option<SocketAddr> {
+        self.answers_from
+    }
+
+    /// Returns what the agent says of the device.
+    #[must_use]
+    pub const fn system(&self) -> &SystemIdentity {
+        &self.system
+    }
+
+    /// Returns whether the agent is asked by SNMPv3.
+    #[must_use]
+    pub const fn is_v3(&self) -> bool {
+        matches!(self.security, Security::User { .. })
+    }
+
+    /// Returns whether the agent can say that it does not have an object.
+    pub(super) const fn has_exceptions(&self) -> bool {
+        !matches!(self.security, Security::Community { version: Version::V1, .. })
+    }
+
+    /// Asks the agent, at most as often as there are `tries`.
+    pub(super) async fn ask(
+        &mut self,
+        question: Question,
+        objects: &[ObjectId],
+        tries: usize,
+    ) -> Result<SnmpAnswer, AskError> {
+        let usual = self.response_time.unwrap_or_default();
+        if usual > SLOW_ANSWER {
+            sleep(usual.min(MAX_TIMEOUT)).await;
+        }
+        let first = usual.saturating_mul(3).clamp(MIN_TIMEOUT, MAX_TIMEOUT);
+        let timeouts: Vec<Duration> =
+            TIMEOUT_FACTORS.iter().take(tries).map(|factor| first.saturating_mul(*factor) / 2).collect();
+        self.ask_within(question, objects, &timeouts, false).await
+    }
+
+    async fn ask_within(
+        &mut self,
+        question: Question,
+        objects: &[ObjectId],
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<SnmpAnswer, AskError> {
+        let user = match &self.security {
+            Security::Community { version, community } => {
+                let (version, community) = (*version, community.clone());
+                return self.ask_community(version, &community, question, objects, timeouts, from_any).await;
+            }
+            Security::User { user, .. } => Arc::clone(user),
+        };
+        for _ in 0..=MAX_CORRECTIONS {
+            let engine = self.engine(&user, timeouts, from_any).await?;
+            match self.ask_engine(&user, engine, question, objects, timeouts, from_any).await? {
+                UsmAnswer::Answer(answer) => return Ok(answer),
+                UsmAnswer::Refused(refusal) => return Err(refusal.into()),
+                UsmAnswer::OtherTime { .. } | UsmAnswer::OtherEngine => {}
+            }
+        }
+        let has_engine = matches!(self.security, Security::User { engine: Some(_), .. });
+        Err(if has_engine { SnmpRefusal::UnstableClock } else { SnmpRefusal::UnstableEngine }.into())
+    }
+
+    async fn ask_community(
+        &mut self,
+        version: Version,
+        community: &[u8],
+        question: Question,
+        objects: &[ObjectId],
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<SnmpAnswer, AskError> {
+        let encode = |id| encode_with_community(version, community, id, question, objects);
+        let decode = |bytes: &[u8]| decode_with_community(version, community, bytes);
+        self.exchange(encode, decode, timeouts, from_any).await
+    }
+
+    /// Takes the engine of the agent, or asks for its id.
+    async fn engine(
+        &mut self,
+        user: &Arc<SnmpUser>,
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<Box<UsmEngine>, AskError> {
+        if let Security::User { engine, .. } = &mut self.security
+            && let Some(engine) = engine.take()
+        {
+            return Ok(engine);
+        }
+        let stated = self.exchange(encode_discovery, decode_discovery, timeouts, from_any).await?;
+        UsmEngine::new(stated, user).map(Box::new)
+    }
+
+    /// Sends a request to an engine, and keeps the engine unless it has another id now.
+    async fn ask_engine(
+        &mut self,
+        user: &Arc<SnmpUser>,
+        mut engine: Box<UsmEngine>,
+        question: Question,
+        objects: &[ObjectId],
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<UsmAnswer, AskError> {
+        let encode = |id| engine.encode(user, id, question, objects);
+        let decode = |bytes: &[u8]| engine.decode(user, bytes);
+        let answer = self.exchange(encode, decode, timeouts, from_any).await;
+        if let Ok(UsmAnswer::OtherTime { boots, time }) = &answer {
+            engine.synchronize(*boots, *time);
+        }
+        let is_lost = matches!(&answer, Ok(UsmAnswer::OtherEngine));
+        if let Security::User { engine: kept, .. } = &mut self.security {
+            *kept = (!is_lost).then_some(engine);
+        }
+        answer
+    }
+
+    /// Sends a message until an answer can be decoded.
+    async fn exchange<T>(
+        &mut self,
+        encode: impl FnOnce(i32) -> Result<Vec<u8>, AskError>,
+        decode: impl Fn(&[u8]) -> Option<T>,
+        timeouts: &[Duration],
+        from_any: bool,
+    ) -> Result<T, AskError> {
+        let only = self.answers_from.unwrap_or(self.target);
+        let source = if from_any { AnswerSource::AnyAllowed } else { AnswerSource::Only(only) };
+        let mut exchange = self.gate.begin(self.target, source)?;
+        let message = Zeroizing::new(encode(exchange.id())?);
+        let accept = |answer: &super::super::Datagram| Some((decode(&answer.bytes)?, answer.from));
+        let ((answer, from), time) = exchange.ask(&message, timeouts, accept).await?;
+        if from_any && from != self.target {
+            self.answers_from = Some(from);
+        }
+        let former = self.response_time.unwrap_or(time);
+        self.response_time = Some((former * 3 + time) / 4);
+        Ok(answer)
+    }
+}
+
+impl SystemIdentity {
+    fn read(answer: &SnmpAnswer) -> Self {
+        let value = |object: &[u32]| {
+            answer.variables.iter().find(|variable| variable.id.arcs() == object).map(|found| &found.value)
+        };
+        let [object_id, name] = SYSTEM;
+        Self {
+            name: match value(&name) {
+                Some(SnmpValue::Bytes(name)) if !name.is_empty() => {
+                    Some(name.iter().copied().take(MAX_NAME).collect())
+                }
+                _ => None,
+            },
+            object_id: match value(&object_id) {
+                Some(SnmpValue::ObjectId(id)) => Some(id.clone()),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use std::io;
+
+/// The reason why an agent was not asked, or did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The allow-list does not have the address.
+    #[error("the allow-list does not have the address, so nothing was sent to it")]
+    NotAllowed,
+    /// The host application has no secret for the address.
+    #[error("there is no community or user for the address")]
+    NoSecret,
+    /// There was no answer in time.
+    #[error("there was no answer")]
+    Silent,
+    /// The system did not send the packet.
+    #[error("the packet could not be sent: {0}")]
+    NotSent(io::ErrorKind),
+    /// The agent refuses the user, or cannot be spoken to by SNMPv3.
+    #[error(transparent)]
+    Refused(#[from] SnmpRefusal),
+    /// The request has no valid form, such as one with an identifier that is too long.
+    #[error("the request cannot be encoded")]
+    NotEncoded,
+    /// The system has no random numbers.
+    #[error("the system provides no random numbers")]
+    NoRandomNumbers,
+}
+
+/// The reason why an agent and a user of SNMPv3 do not get along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnmpRefusal {
+    /// The agent does not know the user.
+    #[error("the device does not know the user")]
+    UnknownUser,
+    /// The password or the protocol of authentication is wrong.
+    #[error("the password or the protocol of authentication is wrong")]
+    WrongDigest,
+    /// The password or the protocol of privacy is wrong.
+    #[error("the password or the protocol of privacy is wrong")]
+    DecryptionFailed,
+    /// The user may not be used with or without authentication or privacy, as was tried.
+    #[error("the device refuses the security level; add or remove authentication or privacy")]
+    UnsupportedLevel,
+    /// The clock of the agent jumps, so that it finds every message too old.
+    #[error("the clock of the device jumps, so that it refuses every message")]
+    UnstableClock,
+    /// The engine id of the agent changes with every message.
+    #[error("the engine id of the device is invalid, or changes with every message")]
+    UnstableEngine,
+    /// A password is shorter than 8 characters.
+    #[error("a password of SNMPv3 has at least 8 characters")]
+    BadPassword,
+    /// The agent reports an error that SNMPv3 does not define for users.
+    #[error("the device refuses the message for a reason of its own")]
+    Other,
+}

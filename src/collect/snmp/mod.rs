@@ -1,0 +1,17 @@
+//! SNMP: an address and secrets become an agent, of which tables are read.
+//!
+//! Versions 1, 2c and 3 (USM) are spoken. Answers are taken from the address that was asked alone, with the random id of the
+//! request; what arrives after a request was given up is dropped. A request is sent at most five times, with growing timeouts.
+
+mod agent;
+mod error;
+mod message;
+mod usm;
+mod value;
+mod walk;
+
+pub use agent::{SnmpAgent, SystemIdentity};
+pub use error::{AskError, SnmpRefusal};
+pub(super) use message::message_id;
+pub use value::{ObjectId, SnmpValue, Variable};
+pub use walk::{TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable};

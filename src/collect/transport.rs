@@ -1,0 +1,96 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::io::ReadBuf;
+use tokio::net::UdpSocket;
+
+/// Maximum number of bytes of a datagram.
+const MAX_DATAGRAM: usize = 65_535;
+
+/// A future of a [`Transport`].
+pub type TransportFuture<'f, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'f>>;
+
+/// Sends and receives datagrams. [`UdpTransport`] is the one for networks.
+///
+/// A collector sends all its packets through one transport, and receives them in one task.
+pub trait Transport: Send + Sync + fmt::Debug + 'static {
+    /// Sends a datagram.
+    fn send<'f>(&'f self, to: SocketAddr, datagram: &'f [u8]) -> TransportFuture<'f, ()>;
+
+    /// Receives the next datagram.
+    ///
+    /// A future that is dropped before it is ready loses no datagram.
+    fn receive(&self) -> TransportFuture<'_, Datagram>;
+}
+
+/// A datagram that was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Datagram {
+    /// The address that sent it.
+    pub from: SocketAddr,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl Datagram {
+    /// Creates a datagram.
+    #[must_use]
+    pub const fn new(from: SocketAddr, bytes: Vec<u8>) -> Self {
+        Self { from, bytes }
+    }
+}
+
+/// UDP: one socket for all IPv4 addresses, and one for all IPv6 addresses if the system has them.
+#[derive(Debug)]
+pub struct UdpTransport {
+    v4: UdpSocket,
+    v6: Option<UdpSocket>,
+    buffer: Mutex<Vec<u8>>,
+}
+
+impl UdpTransport {
+    /// Opens the sockets.
+    ///
+    /// # Errors
+    /// Returns an error if the system opens no socket for IPv4.
+    pub async fn open() -> io::Result<Self> {
+        let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
+        let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await.ok();
+        Ok(Self { v4, v6, buffer: Mutex::new(vec![0; MAX_DATAGRAM]) })
+    }
+
+    fn poll_receive(&self, context: &mut Context<'_>) -> Poll<io::Result<Datagram>> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        for socket in std::iter::once(&self.v4).chain(&self.v6) {
+            let mut filled = ReadBuf::new(&mut buffer);
+            if let Poll::Ready(received) = socket.poll_recv_from(context, &mut filled) {
+                let bytes = filled.filled().to_vec();
+                return Poll::Ready(received.map(|from| Datagram { from, bytes }));
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Transport for UdpTransport {
+    fn send<'f>(&'f self, to: SocketAddr, datagram: &'f [u8]) -> TransportFuture<'f, ()> {
+        Box::pin(async move {
+            let socket = match to.ip() {
+                IpAddr::V4(_) => Some(&self.v4),
+                IpAddr::V6(_) => self.v6.as_ref(),
+            };
+            let socket = socket.ok_or(io::ErrorKind::AddrNotAvailable)?;
+            socket.send_to(datagram, to).await.map(drop)
+        })
+    }
+
+    fn receive(&self) -> TransportFuture<'_, Datagram> {
+        Box::pin(poll_fn(|context| self.poll_receive(context)))
+    }
+}

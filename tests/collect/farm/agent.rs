@@ -1,0 +1,309 @@
+//! One agent: its variables, its credentials, and its faults.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use async_snmp::message::CommunityMessage;
+use async_snmp::pdu::{PduBody, StandardPduType};
+use async_snmp::{DecodeConfig, Oid, Pdu, PduType, Value, VarBind, Version};
+use bytes::Bytes;
+use tokio::time::Instant;
+use toposcope::collect::snmp::{ObjectId, SnmpValue};
+
+pub(crate) use super::usm::FarmEngine;
+
+const TOO_BIG: i32 = 1;
+const NO_SUCH_NAME: i32 = 2;
+const GEN_ERR: i32 = 5;
+
+/// The time of an answer without a fault.
+const RESPONSE_TIME: Duration = Duration::from_millis(5);
+
+/// What an agent does wrong, or differently from most.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// It ignores GETBULK.
+    IgnoresBulk,
+    /// It answers GETBULK with `genErr`.
+    RefusesBulk,
+    /// It answers GETBULK with nothing.
+    AnswersBulkWithNothing,
+    /// It answers `tooBig` above this number of variables.
+    TooBigAbove(u32),
+    /// It drops each packet whose number is a multiple of this one.
+    DropsEvery(u64),
+    /// It takes this time to answer.
+    Takes(Duration),
+    /// It answers `genErr` below this object.
+    FailsBelow(&'static [u32]),
+    /// It does not answer below this object.
+    SilentBelow(&'static [u32]),
+    /// Behind this object, it repeats the object for ever.
+    RepeatsAt(Vec<u32>),
+    /// Behind the last object below the first one, it goes back to it.
+    Circles(&'static [u32]),
+    /// Behind the last object below this one, it goes back to its first object.
+    GoesBackBehind(&'static [u32]),
+    /// It has the objects below this one in the reversed order.
+    Unsorted(&'static [u32]),
+    /// It sends each answer twice.
+    Duplicates,
+    /// It sends an answer with another id before each answer.
+    WrongIds,
+    /// It answers from another address.
+    AnswersFrom(IpAddr),
+    /// It answers nothing after this number of packets.
+    DiesAfter(u64),
+}
+
+/// An SNMP agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agent {
+    pub(crate) variables: BTreeMap<Vec<u32>, SnmpValue>,
+    pub(crate) community: Vec<u8>,
+    /// Whether it speaks nothing but SNMPv1.
+    pub(crate) is_v1: bool,
+    pub(crate) engine: Option<FarmEngine>,
+    pub(crate) faults: Vec<Fault>,
+    packets: u64,
+}
+
+/// The answer of an agent after a delay, from another address if there is one.
+type Delayed = (Duration, Option<IpAddr>, Vec<u8>);
+
+impl Agent {
+    /// Creates an agent with a community.
+    pub(crate) fn new(community: &[u8], variables: BTreeMap<Vec<u32>, SnmpValue>) -> Self {
+        Self { community: community.to_vec(), variables, ..Self::default() }
+    }
+
+    pub(crate) fn faulty(self, faults: impl Into<Vec<Fault>>) -> Self {
+        Self { faults: faults.into(), ..self }
+    }
+
+    pub(crate) fn v1(self) -> Self {
+        Self { is_v1: true, ..self }
+    }
+
+    pub(crate) fn v3(self, engine: FarmEngine) -> Self {
+        Self { engine: Some(engine), community: Vec::new(), ..self }
+    }
+
+    /// Returns the variables below an object.
+    pub(crate) fn below(&self, root: &[u32]) -> Vec<(ObjectId, SnmpValue)> {
+        let below = self.variables.range(root.to_vec()..).take_while(|(id, _)| id.starts_with(root));
+        below.map(|(id, value)| (ObjectId::new(id.clone()), value.clone())).collect()
+    }
+
+    pub(super) fn answer(&mut self, datagram: &[u8], now: Instant) -> Vec<Delayed> {
+        self.packets += 1;
+        let is_dropped = self.faults.iter().any(|fault| match fault {
+            Fault::DropsEvery(number) => self.packets.is_multiple_of(*number),
+            Fault::DiesAfter(number) => self.packets > *number,
+            _ => false,
+        });
+        if is_dropped {
+            return Vec::new();
+        }
+        let Some(answers) = self.messages(datagram, now) else { return Vec::new() };
+        let (mut delay, mut from) = (RESPONSE_TIME, None);
+        for fault in &self.faults {
+            match fault {
+                Fault::Takes(time) => delay = *time,
+                Fault::AnswersFrom(address) => from = Some(*address),
+                _ => {}
+            }
+        }
+        let copies = if self.has(|fault| matches!(fault, Fault::Duplicates)) { 2 } else { 1 };
+        let answers = answers.into_iter().flat_map(|answer| vec![answer; copies]);
+        answers.map(|bytes| (delay, from, bytes)).collect()
+    }
+
+    fn has(&self, is: impl Fn(&Fault) -> bool) -> bool {
+        self.faults.iter().any(is)
+    }
+
+    fn messages(&mut self, datagram: &[u8], now: Instant) -> Option<Vec<Vec<u8>>> {
+        let bytes = Bytes::copy_from_slice(datagram);
+        if let Some(mut engine) = self.engine.take() {
+            let answer = engine.answer(&bytes, now, |pdu| self.respond(Version::V3, pdu));
+            self.engine = Some(engine);
+            if let Some(answer) = answer {
+                return Some(vec![answer]);
+            }
+        }
+        let message = CommunityMessage::decode(bytes, DecodeConfig::default()).ok()?.value;
+        let (version, community, pdu) = message.into_parts();
+        if community.as_bytes() != self.community || self.community.is_empty() {
+            return None;
+        }
+        if self.is_v1 && version != Version::V1 {
+            return None;
+        }
+        let pdu = pdu.standard()?.clone();
+        let answer = self.respond(version, &pdu)?;
+        let mut answers = vec![answer.clone()];
+        if self.has(|fault| matches!(fault, Fault::WrongIds)) {
+            let (id, body, varbinds) = answer.into_raw_parts();
+            answers.insert(0, Pdu::from_raw_parts(id ^ 1, body, varbinds));
+        }
+        let encode = |pdu: Pdu| {
+            let message = match version {
+                Version::V1 => CommunityMessage::v1(self.community.clone(), pdu),
+                _ => CommunityMessage::v2c(self.community.clone(), pdu),
+            };
+            Vec::from(message.unwrap().encode().unwrap())
+        };
+        Some(answers.into_iter().map(encode).collect())
+    }
+
+    /// Answers a request.
+    fn respond(&self, version: Version, pdu: &Pdu) -> Option<Pdu> {
+        let objects: Vec<Vec<u32>> =
+            pdu.varbinds().iter().map(|varbind| varbind.oid.arcs().to_vec()).collect();
+        for (fault, object) in
+            self.faults.iter().flat_map(|fault| objects.iter().map(move |object| (fault, object)))
+        {
+            let next = self.next(object).map(|(id, _)| id);
+            let is_below = |root: &[u32]| next.as_ref().is_some_and(|id| id.starts_with(root));
+            match fault {
+                Fault::SilentBelow(root) if is_below(root) => return None,
+                Fault::FailsBelow(root) if is_below(root) => return Some(error(pdu, GEN_ERR)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        match pdu.pdu_type() {
+            PduType::GetRequest => {
+                for object in &objects {
+                    match self.variables.get(object) {
+                        Some(value) => found.push((object.clone(), wire(value))),
+                        None if version == Version::V1 => return Some(error(pdu, NO_SUCH_NAME)),
+                        None => found.push((object.clone(), self.exception(object))),
+                    }
+                }
+            }
+            PduType::GetNextRequest => {
+                for object in objects {
+                    match self.next(&object) {
+                        Some(next) => found.push((next.0, wire(&next.1))),
+                        None if version == Version::V1 => return Some(error(pdu, NO_SUCH_NAME)),
+                        None => found.push((object, Value::EndOfMibView)),
+                    }
+                }
+            }
+            PduType::GetBulkRequest => return self.respond_bulk(pdu, objects.first()?.clone()),
+            _ => return None,
+        }
+        Some(response(pdu, 0, found))
+    }
+
+    fn respond_bulk(&self, pdu: &Pdu, mut object: Vec<u32>) -> Option<Pdu> {
+        let (_, repetitions) = pdu.get_bulk_fields()?;
+        for fault in &self.faults {
+            match fault {
+                Fault::IgnoresBulk => return None,
+                Fault::RefusesBulk => return Some(error(pdu, GEN_ERR)),
+                Fault::AnswersBulkWithNothing => return Some(response(pdu, 0, Vec::new())),
+                Fault::TooBigAbove(most) if repetitions > *most => return Some(error(pdu, TOO_BIG)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        for _ in 0..repetitions {
+            match self.next(&object) {
+                Some((next, value)) => {
+                    object = next.clone();
+                    found.push((next, wire(&value)));
+                }
+                None => {
+                    found.push((object, Value::EndOfMibView));
+                    break;
+                }
+            }
+        }
+        Some(response(pdu, 0, found))
+    }
+
+    /// Returns the variable behind an object, as the faults of the agent have it.
+    fn next(&self, object: &[u32]) -> Option<(Vec<u32>, SnmpValue)> {
+        let behind = |object: &[u32]| {
+            let mut range = self.variables.range(object.to_vec()..).filter(|(id, _)| id.as_slice() > object);
+            range.next().map(|(id, value)| (id.clone(), value.clone()))
+        };
+        let next = behind(object);
+        for fault in &self.faults {
+            let leaves = |root: &[u32]| {
+                object.starts_with(root) && !next.as_ref().is_some_and(|(id, _)| id.starts_with(root))
+            };
+            match fault {
+                Fault::RepeatsAt(at) if object == at => {
+                    return Some((at.clone(), self.variables[at].clone()));
+                }
+                Fault::Circles(root) if leaves(root) => return behind(root),
+                Fault::GoesBackBehind(root) if leaves(root) => return behind(&[]),
+                Fault::Unsorted(root) => {
+                    let below: Vec<_> = self.variables.range(root.to_vec()..).collect();
+                    let mut below: Vec<_> =
+                        below.into_iter().take_while(|(id, _)| id.starts_with(root)).collect();
+                    let last = below.last()?.0.clone();
+                    below.reverse();
+                    let place = below.iter().position(|(id, _)| id.as_slice() == object);
+                    match (place, &next) {
+                        (Some(place), _) => match below.get(place + 1) {
+                            Some((id, value)) => return Some(((*id).clone(), (*value).clone())),
+                            None => return behind(&last),
+                        },
+                        (None, Some((id, _))) if id.starts_with(root) => {
+                            let (id, value) = below[0];
+                            return Some((id.clone(), value.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        next
+    }
+
+    /// Returns what a GET for an absent object is answered with.
+    fn exception(&self, object: &[u32]) -> Value {
+        let column = &object[..object.len() - 1];
+        let is_known =
+            self.variables.range(column.to_vec()..).next().is_some_and(|(id, _)| id.starts_with(column));
+        if is_known { Value::NoSuchInstance } else { Value::NoSuchObject }
+    }
+}
+
+fn error(request: &Pdu, status: i32) -> Pdu {
+    let varbinds = if status == TOO_BIG {
+        Vec::new()
+    } else {
+        request.varbinds().iter().map(|varbind| (varbind.oid.arcs().to_vec(), Value::Null)).collect()
+    };
+    response(request, status, varbinds)
+}
+
+fn response(request: &Pdu, status: i32, found: Vec<(Vec<u32>, Value)>) -> Pdu {
+    let error_index = i32::from(status > TOO_BIG);
+    let body = PduBody::Standard { pdu_type: StandardPduType::Response, error_status: status, error_index };
+    let varbinds = found.into_iter().map(|(id, value)| VarBind::new(Oid::from_slice(&id), value)).collect();
+    Pdu::from_raw_parts(request.request_id(), body, varbinds)
+}
+
+fn wire(value: &SnmpValue) -> Value {
+    match value {
+        SnmpValue::Integer(number) => Value::Integer(*number),
+        SnmpValue::Counter32(number) => Value::Counter32(*number),
+        SnmpValue::Gauge32(number) => Value::Gauge32(*number),
+        SnmpValue::TimeTicks(number) => Value::TimeTicks(*number),
+        SnmpValue::Counter64(number) => Value::Counter64(*number),
+        SnmpValue::Bytes(bytes) => Value::OctetString(bytes.to_vec().into()),
+        SnmpValue::ObjectId(id) => Value::ObjectIdentifier(Oid::from_slice(id.arcs())),
+        SnmpValue::IpAddress(octets) => Value::IpAddress(*octets),
+        SnmpValue::Opaque(bytes) => Value::Opaque(bytes.to_vec().into()),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,30 @@
+//! Reading agents over SNMP: walks, faults, limits, and crawls of whole networks.
+//!
+//! The agents are in memory and in virtual time, but for that of net-snmp, which listens on a loopback address.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+mod allow_list;
+mod crawl;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod example;
+mod farm;
+mod faults;
+mod laboratory;
+mod pace;
+#[cfg(all(feature = "service", feature = "topology"))]
+#[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
+#[path = "../../examples/collect/main.rs"]
+mod program;
+mod real;
+mod support;
+mod tables;
+mod v3;
+mod walks;
