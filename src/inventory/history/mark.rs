@@ -80,11 +80,8 @@ impl Inventory {
                 record => self.open_history(record).await?,
             };
             if let Some(mark) = mark {
-                let is_first = !std::mem::replace(&mut opening.is_done, true);
+                opening.is_done = true;
                 *self.state.history.known() = Some(mark.clone());
-                if is_first {
-                    self.begin_following();
-                }
                 return Ok(mark);
             }
         }

@@ -1,6 +1,8 @@
 //! The history over HTTP: its pages, that of one record, its stream, and hosts as they were.
 
 mod erasure;
+#[cfg(feature = "topology")]
+mod links;
 mod pages;
 mod parameters;
 mod past;

@@ -6,7 +6,7 @@ use toposcope::model::{Cidr, Host, Interface, Source, SourceType, Subnet, Subnet
 
 use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_with, outcomes, report_of, switch};
 use crate::backend::run;
-use crate::support::{Fixture, id, owner_of};
+use crate::support::{Fixture, followed, id, owner_of};
 
 /// Returns a device with these addresses. Each has a prefix length and an interface name.
 fn device(name: &str, addresses: &[(&str, Option<u8>, &str)]) -> Device {
@@ -290,6 +290,7 @@ fn report_reads_no_more_on_a_network_with_more_subnets() {
                 .reconcile(&caller, &report, DiscoverOptions::new(fixture.network))
                 .await;
             assert_eq!(answer.unwrap().subnets.len(), 1);
+            followed(&inventory).await;
             reads.push(probe.take_passed());
             let (known, assigned) = (subnets(&fixture).await, assigned(&fixture).await);
             for (address, subnet) in [("10.200.0.1", "10.200.0.0/24"), ("10.0.0.9", "10.0.0.0/24")] {

@@ -13,13 +13,13 @@ use toposcope::model::{
     LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, Permission, TopologyLink,
     UserId,
 };
-use toposcope::store::{Name, Query, Store};
+use toposcope::store::{Export, Name, Query, Restore, Store};
 use toposcope::topology::links::{Device, End, Links, ManualLink};
 use uuid::Uuid;
 
 use super::changes_after;
 use crate::backend::run;
-use crate::support::{Fixture, bare_host, id, owner_of};
+use crate::support::{Fixture, bare_host, followed, id, owner_of, uuid};
 
 /// Returns a switch with some ports.
 fn switch(number: u128, network: NetworkId, ports: u128) -> Host {
@@ -50,13 +50,6 @@ fn plug(host: &mut Host, port: usize, neighbor: Option<(u128, u128)>) {
         subtype: LldpPortIdSubtype::InterfaceName,
         value: format!("Gi0/{port}"),
     });
-}
-
-/// Waits until no network has anything to follow.
-async fn followed(inventory: &Inventory) {
-    while inventory.figures().background_tasks > 0 {
-        tokio::task::yield_now().await;
-    }
 }
 
 /// Returns the entries of links after a position, and the position after them.
@@ -374,6 +367,70 @@ fn deleted_network_leaves_no_recorded_links() {
         assert_eq!(count(&fixture, "recorded_link").await, 0);
         // The other network is still followed.
         assert_eq!(count(&fixture, "network_links").await, 1);
+    });
+}
+
+#[test]
+fn erased_host_leaves_no_value_in_the_entries_of_its_links() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = fixture.owner().await;
+        let session = fixture.log_in(&owner).await;
+        let owner = fixture.by_session(&session).await.unwrap();
+        for number in 1..=3 {
+            fixture.put(&switch(number, fixture.network, 2)).await;
+        }
+        let mut access = switch(2, fixture.network, 2);
+        plug(&mut access, 1, Some((1, 1)));
+        plug(&mut access, 2, Some((3, 1)));
+        fixture.put(&access).await;
+        assert_eq!(link_entries(&fixture, None).await.0.len(), 2);
+        fixture.inventory.erase_history(&owner, ChangedEntity::Host, uuid(1)).await.unwrap();
+        let (mut entries, _) = link_entries(&fixture, None).await;
+        entries.sort_by_key(|entry| entry.is_erased);
+        let [kept, erased] = entries.try_into().unwrap();
+        assert!(!kept.is_erased && kept.fields.contains_key("source"));
+        assert!(erased.is_erased && erased.fields.is_empty() && erased.name.is_empty());
+        assert!(erased.cause.is_some());
+    });
+}
+
+#[test]
+fn restored_organization_has_the_same_links_and_goes_on_from_them() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        fixture.put(&switch(1, fixture.network, 2)).await;
+        let mut access = switch(2, fixture.network, 2);
+        plug(&mut access, 1, Some((1, 1)));
+        fixture.put(&access).await;
+        let (before, _) = link_entries(&fixture, None).await;
+        let mut file = Vec::new();
+        fixture
+            .inventory
+            .organizations()
+            .export(fixture.organization, Export::new(), &mut file)
+            .await
+            .unwrap();
+        let other = Inventory::new(MemoryStore::new());
+        other.organizations().restore(Restore::new(), &file[..]).await.unwrap();
+        let entries = async || {
+            followed(&other).await;
+            let mut query = ChangeQuery::default();
+            query.entity = Some(ChangedEntity::Link);
+            other.changes(&owner_of(fixture.organization), &query).await.unwrap().changes
+        };
+        entries().await;
+        let restored = entries().await;
+        assert_eq!(restored.len(), before.len());
+        // The cause is the restored entry, which has another position here.
+        let mut query = ChangeQuery::default();
+        (query.entity, query.id) = (Some(ChangedEntity::Host), Some(access.id.uuid()));
+        let hosts = other.changes(&owner_of(fixture.organization), &query).await.unwrap().changes;
+        assert_eq!(restored[0].cause, Some(hosts.last().unwrap().position.clone()));
+        plug(&mut access, 1, None);
+        other.hosts().put(&fixture.system(), access).await.unwrap();
+        let [_, deleted] = entries().await.try_into().unwrap();
+        assert_eq!((deleted.action, deleted.id), (ChangeAction::Deleted, before[0].id));
     });
 }
 

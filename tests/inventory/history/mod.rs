@@ -2,6 +2,7 @@
 
 mod diff;
 mod joining;
+#[cfg(feature = "topology")]
 mod links;
 mod lists;
 mod older;

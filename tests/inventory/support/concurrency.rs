@@ -63,6 +63,14 @@ where
     results
 }
 
+/// Waits until all links that have changed are recorded, and all other background tasks have ended.
+#[cfg(feature = "discovery")]
+pub(crate) async fn followed(inventory: &Inventory) {
+    while inventory.figures().background_tasks > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Lets background tasks finish. On a single-threaded runtime, over stores that answer at once, they only
 /// need to be scheduled.
 pub(crate) async fn settle() {

@@ -15,6 +15,8 @@ use toposcope::inventory::{Entity, Error, ErrorKind, Problem};
 use toposcope::model::{NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKeyId, UserId};
 use uuid::Uuid;
 
+#[cfg(feature = "discovery")]
+pub(crate) use concurrency::followed;
 pub(crate) use concurrency::{at_every_call, concurrently, settle, with_interference_at_every_call};
 pub(crate) use fixture::{Fixture, Foreign, documents, inventory_in};
 pub(crate) use hooks::{Fault, Probe};

@@ -75,6 +75,7 @@ impl Inventory {
             let next = mark.mark.key.seal(caller.organization_id(), Place::BEGINNING);
             return Ok(ChangePage::new(Vec::new(), next, false));
         }
+        self.begin_following();
         let seen = self.seen_in_log(caller).await?;
         // Read first: an entry that is committed meanwhile comes after the position of the page.
         let newest = self.newest_place(&seen, &mark).await?;

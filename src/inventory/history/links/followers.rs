@@ -1,6 +1,7 @@
 //! The networks whose links are to be computed again, and the tasks that do it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::model::{NetworkId, OrganizationId};
 /// The maximum number of networks that are followed at a time.
 const MAX_TASKS: usize = 4;
 
-/// After a turn, a network rests this many times as long as the turn took, so that following takes a tenth of a processor's time at most.
+/// After a turn, a network rests this many times as long as the turn took, so that it takes a tenth of a processor's time at most.
 const REST: u32 = 9;
 const MAX_REST: Duration = Duration::from_secs(1);
 
@@ -36,6 +37,8 @@ pub(super) type FollowedKey = (OrganizationId, NetworkId);
 pub(in crate::inventory::history) struct Followers {
     queue: Mutex<Waiting>,
     pub(super) memory: FollowedMemory,
+    /// Whether networks that were left behind have been looked for.
+    has_looked: AtomicBool,
     /// The tasks of the inventory itself, which end with it.
     tasks: OnceLock<Weak<BackgroundTasks>>,
 }
@@ -62,6 +65,11 @@ impl Followers {
     /// Returns the number of networks in memory.
     pub(in crate::inventory::history) fn networks(&self) -> u64 {
         self.memory.len()
+    }
+
+    /// Returns whether networks that were left behind were not looked for yet. From now on, they were.
+    pub(super) fn begin_looking(&self) -> bool {
+        !self.has_looked.load(Ordering::Relaxed) && !self.has_looked.swap(true, Ordering::Relaxed)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -167,6 +175,10 @@ impl KnownHistory {
 impl Inventory {
     /// Has the links of networks recorded in the background.
     pub(super) fn follow_touched(&self, organization: OrganizationId, touched: TouchedNetworks) {
+        if touched.networks.is_empty() {
+            return;
+        }
+        self.begin_following();
         let networks =
             touched.networks.into_iter().map(|(network, touched)| ((organization, network), touched));
         self.follow_soon(networks);

@@ -68,7 +68,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Begins to record what follows from changes: the history was opened.
+    /// Looks once for what was left behind when the store was closed: the history is read, or what links follow from has changed.
     pub(in crate::inventory::history) fn begin_following(&self) {
         #[cfg(feature = "topology")]
         if self.recording.is_on() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use tokio::runtime::Handle;
 
 use super::followers::FollowedKey;
 use super::touched::Touched;
@@ -15,8 +16,11 @@ use crate::store::{Query, Record, Start};
 const READ_TOGETHER: usize = 500;
 
 impl Inventory {
-    /// Looks in the background for networks whose links are behind.
+    /// Looks in the background for networks whose links are behind, unless it was done before.
     pub(in crate::inventory::history) fn follow_all_networks(&self) {
+        if Handle::try_current().is_err() || !self.state.history.followers.begin_looking() {
+            return;
+        }
         let inventory = self.with_own_state();
         self.spawn_following(async move {
             if let Err(error) = inventory.find_networks().await {

@@ -122,7 +122,9 @@ impl Inventory {
         if let (Some(first), Some(last)) = (ends.first(), ends.last()) {
             self.forget_counts(filter.organization, (*first, *last), &mut batch).await?;
         }
-        Ok(self.commit_if_current(batch).await? && is_cut && deleted == count)
+        // Another task may have deleted some of them. What is in runs must be gone before any later commit is.
+        let is_current = self.commit_if_current(batch).await?;
+        Ok(!is_current || (is_cut && deleted == count))
     }
 
     /// Returns the runs of these records, slab by slab. Of the last slab, those that are not among them are read.
@@ -159,6 +161,10 @@ impl Inventory {
             batch.delete(record.key, Precondition::Version(record.version));
         }
         let deleted = batch.writes().len();
-        Ok(deleted > 0 && self.commit_if_current(batch).await? && is_cut && deleted == records.len())
+        if deleted == 0 {
+            return Ok(false);
+        }
+        let is_current = self.commit_if_current(batch).await?;
+        Ok(!is_current || (is_cut && deleted == records.len()))
     }
 }
