@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench history` compares creations and updates of hosts with those of an inventory without history, in one run, on
 //! the memory and the folder store, with one writer and with 64. It then makes up a history of `ENTRIES` entries (an environment
-//! variable, by default 100,000) and prints the medians of reading it. It fails if a bar is missed.
+//! variable, by default 100,000) and prints the medians of reading it. It fails if a bar is missed. `TMPDIR` names the folder of the stores:
+//! on a disk that synchronizes slowly, one in memory takes minutes instead of an hour.
 
 #![allow(
     clippy::indexing_slicing,
