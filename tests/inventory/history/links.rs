@@ -204,7 +204,7 @@ fn link_by_hand_is_recorded_with_the_entry_that_led_to_it() {
         let [by_hand, created] = changes.try_into().unwrap();
         assert_eq!((by_hand.entity, by_hand.id), (ChangedEntity::TopologyLink, link.id.uuid()));
         assert_eq!((created.entity, created.action), (ChangedEntity::Link, ChangeAction::Created));
-        assert!(created.cause.is_some());
+        assert_eq!(created.cause, Some(by_hand.position));
         fixture.inventory.topology_links().delete(&caller, link.id).await.unwrap();
         let (entries, _) = link_entries(&fixture, Some(&after)).await;
         let [deleted] = entries.try_into().unwrap();

@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::followers::FollowedKey;
 use super::touched::Touched;
 use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::reader::{LogFilter, ordered};
-use crate::inventory::history::log::record::CommitChanges;
+use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::schema::WRITTEN;
 use crate::inventory::{Error, Inventory};
-use crate::model::{ChangedEntity, HostId};
+use crate::model::{ChangedEntity, HostId, LinkEnd};
 use crate::store::{Direction, KeyFilter, Query, Start, TermRange};
 
 /// The number of records of commits that are read at a time, and at most.
@@ -44,17 +47,34 @@ impl Leads {
     fn add(&mut self, changes: &CommitChanges, after: Option<Place>) {
         for entry in changes.entries.iter().rev() {
             let place = changes.place(entry.number);
-            let is_lead = matches!(entry.entity, ChangedEntity::Host | ChangedEntity::TopologyLink);
+            let is_by_hand = entry.entity == ChangedEntity::TopologyLink;
+            let is_lead = is_by_hand || entry.entity == ChangedEntity::Host;
             if !is_lead || after.is_some_and(|after| place <= after) {
                 continue;
             }
             self.newest = self.newest.max(Some(place));
-            self.manual |= entry.entity == ChangedEntity::TopologyLink;
-            if entry.entity == ChangedEntity::Host {
+            self.manual |= is_by_hand;
+            if is_by_hand {
+                for host in hosts_of(entry) {
+                    self.of_hosts.entry(host).or_insert(place);
+                }
+            } else {
                 self.of_hosts.entry(HostId::new(entry.id)).or_insert(place);
             }
         }
     }
+}
+
+/// Returns the hosts at the ends of a link that a user has entered; none if what the entry said was erased.
+fn hosts_of(entry: &ChangeEntry) -> Vec<HostId> {
+    #[derive(Deserialize)]
+    struct Ends {
+        source: LinkEnd,
+        target: LinkEnd,
+    }
+    let document = entry.document.as_deref().map(RawValue::get);
+    let ends = document.and_then(|document| serde_json::from_str::<Ends>(document).ok());
+    ends.into_iter().flat_map(|Ends { source, target }| [source.host_id, target.host_id]).collect()
 }
 
 impl Inventory {

@@ -29,7 +29,7 @@ const MAX_ATTEMPTS: usize = 16;
 const RECORDED_TOGETHER: usize = 500;
 
 /// The time after which it is recorded that nothing differs, so that a store that is opened again has less to compare.
-const WRITTEN_EVERY: Duration = Duration::from_mins(1);
+const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 /// What is stored of a network when its turn begins.
 struct Turn {
@@ -117,6 +117,9 @@ impl Inventory {
         // Read first: what is committed meanwhile may or may not be among what is read next. Other inventories in this process
         // may have made some of the changes.
         let mut touched = touched.clone();
+        // What is in memory was compared before, also where nothing was recorded.
+        let compared = known.as_ref().filter(|network| network.recorded.is_some());
+        let since = compared.and_then(|network| network.reached).max(turn.reached());
         let reached = match &known {
             Some(network) => {
                 let leads = self.leads(turn.key, network.reached).await?;
@@ -140,11 +143,7 @@ impl Inventory {
             memory.put(turn.key, network);
             return Ok(true);
         }
-        let leads = if differing.is_empty() {
-            Leads::default()
-        } else {
-            self.leads(turn.key, turn.reached()).await?
-        };
+        let leads = if differing.is_empty() { Leads::default() } else { self.leads(turn.key, since).await? };
         let recording = Recording { turn, reached, leads };
         let Some(version) = self.record_links(&recording, &differing).await? else { return Ok(false) };
         if turn.exists {

@@ -97,7 +97,7 @@ impl Inventory {
             for change in page {
                 match change.entity {
                     ChangedEntity::Host => hosts.add(change),
-                    ChangedEntity::Link => links.add(change),
+                    ChangedEntity::Link => links.add(&change),
                     _ => {}
                 }
             }

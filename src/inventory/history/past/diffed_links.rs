@@ -33,7 +33,7 @@ struct MergedLink {
 
 impl MergedLinks {
     /// Adds the next change of a link.
-    pub(in crate::inventory::history) fn add(&mut self, change: ChangeBetween) {
+    pub(in crate::inventory::history) fn add(&mut self, change: &ChangeBetween) {
         debug_assert_eq!(change.entity, ChangedEntity::Link, "other entities are no links");
         let is_there = match change.action {
             ChangeAction::Created => true,
