@@ -50,8 +50,9 @@ pub(in crate::service) fn read_topology_query(
 pub(in crate::service) fn read_page_query(
     query: Option<&str>,
     known: KnownParameters<'_>,
-) -> Result<GraphOptions, ApiError> {
-    read_options(&QueryValues::read(query, known)?)
+) -> Result<(GraphOptions, GraphMoments), ApiError> {
+    let values = QueryValues::read(query, known)?;
+    Ok((read_options(&values)?, read_moments(&values)?))
 }
 
 /// Parses the query that names the containers of a picture.
@@ -73,10 +74,7 @@ fn read_placement(values: &QueryValues<'_>) -> Result<Placement, ApiError> {
 }
 
 fn read_moments(values: &QueryValues<'_>) -> Result<GraphMoments, ApiError> {
-    let mut moments = GraphMoments::default();
-    moments.at = parsed(values, "at")?;
-    moments.compare = parsed(values, "compare")?;
-    Ok(moments)
+    Ok(GraphMoments { at: parsed(values, "at")?, compare: parsed(values, "compare")? })
 }
 
 fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {

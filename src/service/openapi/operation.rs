@@ -185,7 +185,9 @@ fn responses(route: &Route, shared: &mut OperationContext<'_>) -> Value {
     #[cfg(feature = "topology")]
     if route.answer.is_page() {
         let of_caller = if route.access.requirement().is_some() { &[400, 401, 403, 413][..] } else { &[] };
-        for status in [404, 429, 500, 503].into_iter().chain(of_caller.iter().copied()) {
+        let of_past = route.errors.contains(&ErrorCode::PositionGone).then_some(410);
+        let statuses = [404, 429, 500, 503].into_iter().chain(of_caller.iter().copied()).chain(of_past);
+        for status in statuses {
             let page = with_files(route, response(route, status, Some(&schema)));
             responses.insert(status.to_string(), page);
         }

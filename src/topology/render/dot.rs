@@ -32,9 +32,8 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     out.push_str("graph topology {\n");
     let _ = writeln!(
         out,
-        "    graph [label={}{}, labelloc=t, charset=\"UTF-8\", compound=true, newrank=true, fontname={font}];",
-        quoted(picture.title),
-        moments(picture.graph).map(|moments| format!(", comment={}", quoted(&moments))).unwrap_or_default(),
+        "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, newrank=true, fontname={font}];",
+        title(picture),
     );
     let _ = writeln!(out, "    node [shape=box, fontname={font}, fontsize=11];");
     let _ = writeln!(out, "    edge [fontname={font}, fontsize=9];");
@@ -44,6 +43,14 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
         write_edge(out, &scene, look, &edge);
     }
     out.push_str("}\n");
+}
+
+/// Returns the title, with the states that the graph shows in a line below if they are not the present one alone.
+fn title(picture: &Picture<'_>) -> String {
+    match moments(picture.graph) {
+        Some(moments) => format!("\"{}\\n{}\"", escape(picture.title), escape(&moments)),
+        None => quoted(picture.title),
+    }
 }
 
 /// Writes which nodes have one rank.

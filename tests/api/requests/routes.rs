@@ -237,7 +237,7 @@ const EXPORT: Needs = Needs::Parameters(
 
 #[cfg(feature = "topology")]
 const PAGE: Needs =
-    Needs::Parameters("view focus depth tag_ids detail collapse expand min_confidence show_stale");
+    Needs::Parameters("view focus depth tag_ids detail collapse expand min_confidence show_stale at compare");
 
 #[cfg(feature = "topology")]
 #[rustfmt::skip]

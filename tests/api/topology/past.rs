@@ -374,3 +374,23 @@ fn cable_that_is_moved_to_another_switch_is_one_moved_edge() {
         assert_eq!(node(&compared, "computer")["change"], Value::Null);
     });
 }
+
+#[test]
+fn page_of_a_network_shows_the_past_and_what_has_changed() {
+    run_with(Campus::new, async |campus| {
+        let before = campus.position().await;
+        let added = campus.switch("newcomer").await;
+        campus.link(campus.core, added).await;
+        let page = async |query: &str| {
+            let target = format!("/topology/{OFFICE}?{query}");
+            campus.send_as(&campus.member, get(&target)).await
+        };
+        let compared = page(&format!("compare={before}")).await;
+        assert_eq!(compared.status, 200);
+        assert!(text(&compared).contains("change-added") && text(&compared).contains("newcomer"));
+        let past = page(&format!("at={before}")).await;
+        assert!(!text(&past).contains("newcomer") && text(&past).contains(CORE));
+        assert_eq!(page("at=x").await.status, 400);
+        assert_eq!(page("compare=1970-01-01T00:00:00Z").await.status, 410);
+    });
+}

@@ -100,7 +100,7 @@ fn texts_of_discovery_are_the_same_everywhere() {
 #[cfg(feature = "topology")]
 #[test]
 fn texts_of_topologies_are_the_same_everywhere() {
-    use toposcope::topology::graph::GroupBy;
+    use toposcope::topology::graph::{GraphChange, GroupBy};
     use toposcope::topology::links::Confidence;
     use toposcope::topology::links::LinkState;
     use toposcope::topology::render::{ColorScheme, Format, ThemeColor};
@@ -112,8 +112,9 @@ fn texts_of_topologies_are_the_same_everywhere() {
         ThemeColor::ALL,
         ThemeColor::as_str,
         "not one of ground, text, muted, card, card_border, frame, frame_border, segment, accent, line, member, conflicting, dormant, \
-         testing, degraded, down and disabled",
+         testing, degraded, down, disabled, added, removed and moved",
     );
+    check_parsed(GraphChange::ALL, GraphChange::as_str, "not one of added, removed and moved");
     check_parsed(GroupBy::ALL, GroupBy::as_str, "not one of location, subnet and tag");
     check(LinkState::ALL, LinkState::as_str);
 }

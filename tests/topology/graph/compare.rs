@@ -1,9 +1,10 @@
 //! Two states of a network in one graph.
 
 use serde_json::{Value, json};
-use toposcope::model::{HostId, NodeId, TopologyView};
+use toposcope::model::{HostId, NodeId, Redaction, TopologyView};
 use toposcope::topology::graph::{
-    ChangeCounts, Detail, Edge, Graph, GraphChange, GraphComparison, GraphOptions, Node, compare,
+    ChangeCounts, Detail, Edge, Graph, GraphChange, GraphComparison, GraphOptions, Node, Redactor,
+    SensitiveValues, compare,
 };
 use toposcope::topology::render::{Format, Picture};
 
@@ -247,6 +248,17 @@ fn host_in_another_subnet_has_moved() {
     assert_eq!(node.moved_from.as_deref(), Some("a"));
 }
 
+#[test]
+fn redacted_graph_does_not_name_where_a_cable_was() {
+    let (before, after) = (Office::new(), Office::with_computer_at(1, "Gi0/10"));
+    let mut graph = compared(&before.network, &after.network);
+    let kinds = [Redaction::Names];
+    let values = SensitiveValues::of(&after.network.summaries(), &kinds);
+    Redactor::new(|value: &[u8]| [value.len() as u8; 32], &kinds, &values).redact(&mut graph);
+    assert!(graph.edges.iter().all(|edge| edge.moved_from.is_none()));
+    assert!(!serde_json::to_string(&graph).unwrap().contains("sw-1"));
+}
+
 /// Every format says what has become of each part, in signs or words.
 #[test]
 fn files_say_what_has_changed() {
@@ -275,7 +287,15 @@ fn files_say_what_has_changed() {
         ),
         (
             Format::Dot,
-            &["+ added", "\u{2212} removed", "moved from sw-1 Gi0/5", "dir=", "+ sw-3", "\u{2212} sw-4"],
+            &[
+                "+ added",
+                "\u{2212} removed",
+                "moved from sw-1 Gi0/5",
+                "dir=",
+                "Office\\nChanges: 1 node added",
+                "+ sw-3",
+                "\u{2212} sw-4",
+            ],
         ),
         (Format::Mermaid, &["change-added", "change-removed", "moved from sw-1 Gi0/5"]),
         (

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::graphs::Asked;
 use crate::model::{Network, TopologyView};
-use crate::service::input::Accept;
+use crate::service::input::{Accept, TopologyQuery};
 use crate::service::response::body::ResponseBody;
 use crate::service::response::error::ApiError;
 use crate::service::response::{JSON, Outcome};
@@ -71,7 +71,8 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 let media_type = format.media_type().to_owned();
                 responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
-            let drawn = state.drawn_at(&caller, query, write);
+            let TopologyQuery { network_id, options, placement, moments, .. } = query;
+            let drawn = state.drawn_at(&caller, (network_id, options, placement), &moments, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

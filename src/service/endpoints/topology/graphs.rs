@@ -4,6 +4,7 @@ use http::request::Parts;
 
 use crate::access::Caller;
 use crate::inventory::GraphMoments;
+use crate::model::NetworkId;
 use crate::service::input::{TopologyQuery, read_id, read_topology_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
@@ -11,7 +12,8 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
-use crate::topology::graph::Graph;
+use crate::topology::Placement;
+use crate::topology::graph::{Graph, GraphOptions};
 
 /// A request for a topology whose caller may see the network.
 pub(super) struct Asked {
@@ -30,11 +32,7 @@ impl Asked {
     ) -> Result<Self, ApiError> {
         let query = read_topology_query(request.uri.query(), &route.query)?;
         state.inventory.require_network(caller, query.network_id).await?;
-        let tag = if query.moments == GraphMoments::default() {
-            state.tag_of_topology(caller, request).await?
-        } else {
-            state.tag_of_past(caller, request).await?
-        };
+        let tag = state.tag_of_moments(caller, request, &query.moments).await?;
         Ok(Self { query, tag })
     }
 }
@@ -57,6 +55,20 @@ impl ApiState {
 }
 
 impl ApiState {
+    /// Returns the tag of an answer about a topology at some moments; `None` if the store does not support revisions.
+    pub(super) async fn tag_of_moments(
+        &self,
+        caller: &Caller,
+        request: &Parts,
+        moments: &GraphMoments,
+    ) -> Result<Option<EntityTag>, ApiError> {
+        if *moments == GraphMoments::default() {
+            self.tag_of_topology(caller, request).await
+        } else {
+            self.tag_of_past(caller, request).await
+        }
+    }
+
     /// Returns the tag of an answer about the past, which depends on what the caller may see of the history.
     async fn tag_of_past(&self, caller: &Caller, request: &Parts) -> Result<Option<EntityTag>, ApiError> {
         let revision = self.inventory.hosts().past_revision(caller).await?;
@@ -71,16 +83,16 @@ impl ApiState {
     pub(super) async fn drawn_at<T: Send + 'static>(
         &self,
         caller: &Caller,
-        query: TopologyQuery,
+        (network, options, placement): (NetworkId, GraphOptions, Placement),
+        moments: &GraphMoments,
         finish: impl FnOnce(Graph) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let TopologyQuery { network_id, options, placement, moments, .. } = query;
-        let _slot = match moments == GraphMoments::default() {
+        let _slot = match *moments == GraphMoments::default() {
             true => None,
             false => Some(self.past_slots.reserve(caller.into(), 1)?),
         };
         let drawing = (options, placement);
-        Ok(self.topologies.drawn_at(caller, network_id, drawing, &moments, finish).await?)
+        Ok(self.topologies.drawn_at(caller, network, drawing, moments, finish).await?)
     }
 }
 
@@ -102,7 +114,8 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         let draw = || async move {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let encode = move |graph: Graph| responder.bounded_body(&graph, limit);
-            let drawn = state.drawn_at(&caller, query, encode);
+            let TopologyQuery { network_id, options, placement, moments, .. } = query;
+            let drawn = state.drawn_at(&caller, (network_id, options, placement), &moments, encode);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;

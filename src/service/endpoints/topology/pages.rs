@@ -6,6 +6,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use super::files::too_large;
 use crate::access::Caller;
 use crate::invariant::Invariant;
+use crate::inventory::GraphMoments;
 use crate::model::{Network, NetworkId, Permission};
 use crate::service::input::{PathParameters, read_page_query};
 use crate::service::response::Outcome;
@@ -15,6 +16,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::endpoints::Endpoints;
 use crate::service::routes::route::{Call, Pending, ResponseContent};
 use crate::service::state::ApiState;
+use crate::topology::Placement;
 use crate::topology::graph::{Graph, GraphOptions};
 use crate::topology::render::page::{NetworkFailure, NetworkPage, Page, ShareFailure};
 use crate::topology::render::{Format, Picture};
@@ -33,18 +35,19 @@ pub(in crate::service) fn get_network_page(call: Call<'_>) -> Pending<'_> {
         let (state, request) = (call.state, call.input.request);
         // A malformed address is reported to its reader like an unknown one.
         let id = read_network(&call.path).ok_or_else(ApiError::route_not_found)?;
-        let options = read_page_query(request.uri.query(), &call.route.query)?;
+        let (options, moments) = read_page_query(request.uri.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         // Before the tag is compared: a network without access has no state.
         let network: Network = state.inventory.records().get(&caller, id).await?;
         let may_edit = caller.permission() >= Permission::Member;
-        let tag = state.tag_of_topology(&caller, request).await?;
+        let tag = state.tag_of_moments(&caller, request, &moments).await?;
         let tag = tag.and_then(|tag| tag.of_part(&format!("page {may_edit} {}", network.name)));
         let tag = tag.and_then(|tag| state.of_theme(tag));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
-        let (html, policy) = state.page_of_network(&caller, network, options, tag.as_ref()).await?;
+        let (html, policy) =
+            state.page_of_network(&caller, network, (options, moments), tag.as_ref()).await?;
         Ok(html_outcome(html, policy).with_tag(tag))
     })
 }
@@ -68,7 +71,7 @@ impl ApiState {
         &self,
         caller: &Caller,
         network: Network,
-        options: GraphOptions,
+        (options, moments): (GraphOptions, GraphMoments),
         tag: Option<&EntityTag>,
     ) -> Result<(ResponseBody, HeaderValue), ApiError> {
         let policy = HeaderValue::try_from(NetworkPage::content_security_policy(&self.theme));
@@ -93,8 +96,12 @@ impl ApiState {
                 page.tag = known.as_ref().and_then(|tag| tag.to_str().ok());
                 Ok::<_, ApiError>(ResponseBody::full(page.open(&svg, &json).html.into()))
             };
-            let drawn = self.topologies.drawn_for_page(organization, id, options, write);
-            Ok::<_, ApiError>(self.keep(tag, drawn.await??))
+            let drawn = if moments == GraphMoments::default() {
+                self.topologies.drawn_for_page(organization, id, options, write).await??
+            } else {
+                self.drawn_at(caller, (id, options, Placement::Remembered), &moments, write).await??
+            };
+            Ok::<_, ApiError>(self.keep(tag, drawn))
         };
         let body = self.drawings.get(organization, tag, draw).await?;
         Ok((ResponseBody::full(body), policy))

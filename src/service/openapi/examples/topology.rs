@@ -14,7 +14,9 @@ use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyF
 use crate::service::openapi::parameters::set;
 use crate::service::openapi::schemas::Schemas;
 use crate::topology::EdgeDetails;
-use crate::topology::graph::{BlindSpot, FoldedPart, Graph, RoleCount};
+use crate::topology::graph::{
+    BlindSpot, ChangeCounts, FoldedPart, FormerEnd, Graph, GraphChange, GraphComparison, RoleCount,
+};
 use crate::topology::render::Format;
 
 const SWITCH: HostId = HostId::new(uuid(40));
@@ -111,6 +113,13 @@ fn add_graph(schemas: &mut Schemas) {
     add_json::<BlindSpot>(schemas, spot);
     schemas.add(&RoleCount { role: HostRole::Printer, count: 4 });
     add_json::<FoldedPart>(schemas, json!({"vlan": 30, "folded": [{"role": "printer", "count": 4}]}));
+    let counts = json!({"added": 1, "removed": 0, "moved": 2});
+    add_json::<ChangeCounts>(schemas, counts.clone());
+    let comparison = json!({"with": "2026-08-01T12:00:00Z", "nodes": counts, "edges": counts});
+    add_json::<GraphComparison>(schemas, comparison);
+    schemas.add(&GraphChange::Moved);
+    let former = json!({"end": SERVER, "node": SWITCH, "label": "switch-1", "port": port(41, "Gi1/0/1")});
+    add_json::<FormerEnd>(schemas, former);
     let media_type = Format::Svg.media_type().to_owned();
     schemas.add(&TopologyFile {
         file_name: "office-l2.svg".to_owned(),

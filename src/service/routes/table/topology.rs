@@ -192,8 +192,9 @@ fn pages() -> Vec<Route> {
             )
         }
         .access(VIEWER)
-        .query(&[GRAPH, groups::TAGS])
-        .tagged(),
+        .query(&[GRAPH, groups::TAGS, groups::GRAPH_MOMENTS])
+        .tagged()
+        .errors(GONE),
     ]
 }
 

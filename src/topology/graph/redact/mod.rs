@@ -121,6 +121,8 @@ impl<'a> Redactor<'a> {
             *detail = self.text(detail, TextKind::Address, "address", original);
         }
         node.devices.clear();
+        // Shares show the present only.
+        node.moved_from = None;
         if !self.is_inspected {
             node.state = LinkState::Unknown;
             node.folded.clear();
@@ -154,6 +156,8 @@ impl<'a> Redactor<'a> {
         edge.id = self.id(edge.id);
         edge.source = self.id(source);
         edge.target = self.id(target);
+        // It names a device and a port by their ids. Shares show the present only.
+        edge.moved_from = None;
         self.redact_port(edge.source_port.as_mut(), kind, source);
         self.redact_port(edge.target_port.as_mut(), kind, target);
         for member in &mut edge.members {

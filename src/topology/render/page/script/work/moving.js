@@ -10,10 +10,10 @@ class Mover {
     viewer.selection.panel.nodeActions.push((node) => (node.pinned ? [button('Unpin', () => this.unpin(node))] : []));
   }
 
-  // Pins are places in the picture of all devices of the network, without areas.
+  // Pins are places in the picture of all devices of the present network, without areas.
   canPin() {
     const parameters = this.views.parameters();
-    return this.network.graph.detail !== 'overview' && !['group_by', 'focus'].some((name) => parameters.has(name));
+    return this.network.graph.detail !== 'overview' && !['group_by', 'focus', 'at', 'compare'].some((name) => parameters.has(name));
   }
 
   // The node to move: a card. A container fills the stage, where the picture is to be moved.
