@@ -3,6 +3,7 @@
 //! Four steps, each a pure function of the one before: [`links`] finds out what is connected, and why; [`graph`]
 //! selects what a view shows; [`layout`] places it; [`render`] draws it or writes it as a file. The same input gives the same bytes on
 //! every machine.
+//! Beside them, [`paths`] answers questions about the links: what breaks, what is fragile, and how a device is reached.
 //!
 //! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory) (feature `service`).
 
@@ -12,6 +13,7 @@ pub mod layout;
 pub mod links;
 #[cfg(feature = "service")]
 mod networks;
+pub mod paths;
 pub mod render;
 
 pub use self::edge_details::EdgeDetails;

@@ -8,6 +8,7 @@ mod arrange;
 mod blind_spots;
 mod build;
 mod context;
+mod devices;
 mod draft;
 mod fold;
 mod input;
@@ -34,6 +35,7 @@ pub use self::arrange::{Positions, lay_out};
 pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
+pub(in crate::topology) use self::devices::{NetworkNode, network_nodes};
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
