@@ -47,4 +47,5 @@ pub(in crate::topology) use self::shape::FoldedDevice;
 pub use self::shape::{
     Bounds, Edge, EdgeKind, FoldedPart, Graph, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };
+pub(in crate::topology) use self::summary::is_reachable;
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

@@ -4,6 +4,7 @@ mod cache;
 mod drawing;
 mod memory;
 mod page;
+mod questions;
 mod state;
 
 use std::fmt;

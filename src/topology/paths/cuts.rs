@@ -51,7 +51,7 @@ impl Cuts {
     }
 }
 
-/// What the search knows of a node.
+/// The state of a node in the search.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     /// The place in the order of visits, from 1 on; 0 for a node that was not visited.

@@ -1,4 +1,4 @@
-//! What is reached from some nodes, and over which links.
+//! Nodes that are reached from others, and the links over which they are reached.
 
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;

@@ -1,4 +1,4 @@
-//! What must not fail.
+//! Devices and links that must not fail.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{DEFAULT_LIMIT, UnknownReason};
 use crate::model::{HostId, LinkId, NodeId};
 use crate::topology::graph::NodeKind;
 
-/// What to list of a network.
+/// A question about devices and links that must not fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FragileQuery {
@@ -31,14 +31,14 @@ impl Default for FragileQuery {
     }
 }
 
-/// What must not fail in a network.
+/// The devices and links of a network that must not fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Fragile {
     /// Whether nothing is missing that may matter.
     pub complete: bool,
-    /// What is not known.
+    /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
     /// The articulation points: without one of them, its part of the network falls apart. The most devices behind first.
     pub nodes: Vec<FragileNode>,

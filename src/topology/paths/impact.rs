@@ -1,4 +1,4 @@
-//! What breaks if nodes and links fail.
+//! The consequences of failures of nodes and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
 use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::NodeKind;
 
-/// What fails, and what is to be reached.
+/// A question about nodes and links that fail at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ImpactQuery {
@@ -47,14 +47,14 @@ impl Default for ImpactQuery {
     }
 }
 
-/// What breaks. What fails itself, and what had no path before, is in no list.
+/// The consequences of a failure. Nodes that fail, and nodes without a path before, are in no list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Impact {
     /// Whether nothing is missing that may matter.
     pub complete: bool,
-    /// What is not known.
+    /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
     /// The devices that are cut off, by id.
     pub cut_off: Vec<AffectedHost>,

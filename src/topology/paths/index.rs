@@ -1,6 +1,6 @@
 //! The links of a network with small numbers in place of ids, for answers in milliseconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use super::route::Obstacle;
 use super::top::top;
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, HostRole, LinkId, NodeId, SubnetId};
-use crate::topology::graph::{GraphInput, NetworkNode, NodeKind, network_nodes};
+use crate::topology::graph::{GraphInput, NetworkNode, NodeKind, is_reachable, network_nodes};
 use crate::topology::layout::AddressScope;
 use crate::topology::links::{Confidence, Link, LinkState, VlanRange};
 
@@ -50,6 +50,9 @@ pub struct PathIndex {
 
 /// A subnet, with its record if it is stored.
 type Net = (Cidr, Option<SubnetId>);
+
+/// A node, an address of it, and the subnet of the address.
+type FoundAddress = (u32, IpAddr, Option<Net>);
 
 /// A device or a segment.
 #[derive(Debug)]
@@ -397,11 +400,11 @@ fn names(input: &GraphInput<'_>, nodes: &[PathNode]) -> Vec<(Box<str>, u32)> {
     names
 }
 
-/// Returns the addresses of hosts, by node, and their subnets. What no stored subnet covers is in the one of its mask.
+/// Returns the addresses of hosts, by node, and their subnets. An address that no stored subnet covers is in the subnet of its mask.
 fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, Vec<Net>) {
     let subnets: BTreeMap<SubnetId, Cidr> =
         input.subnets.iter().map(|subnet| (subnet.id, subnet.cidr)).collect();
-    let mut found: Vec<(u32, IpAddr, Option<Net>)> = Vec::new();
+    let mut found: Vec<FoundAddress> = Vec::new();
     for host in &input.hosts {
         let Some(node) = number_of(nodes, host.id.into()) else { continue };
         for interface in &host.interfaces {
@@ -410,11 +413,16 @@ fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, V
                 let net = Cidr::containing(interface.ip_address, interface.prefix_length?).ok()?;
                 Some((net, None))
             };
-            found.push((node, interface.ip_address, stored.or_else(implied)));
+            // Each host has loopback and link-local addresses of its own.
+            let is_common = is_reachable(interface.ip_address);
+            found.push((node, interface.ip_address, stored.or_else(implied).filter(|_| is_common)));
         }
     }
     found.sort_unstable();
     found.dedup();
+    let private = private_nets(&found);
+    let is_shared = |net: &Net| !private.contains(&net.0);
+    found.iter_mut().for_each(|(_, _, net)| *net = net.filter(|net| is_shared(net)));
     let mut nets: Vec<Net> = found.iter().filter_map(|(_, _, net)| *net).collect();
     // Of one prefix, the stored subnet counts.
     nets.sort_unstable_by_key(|(net, id)| (*net, std::cmp::Reverse(*id)));
@@ -432,4 +440,19 @@ fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, V
         })
         .collect();
     (addresses, nets)
+}
+
+/// Returns the subnets in which several hosts have the same address, and no host has another one: each of these hosts has a subnet
+/// of its own, such as that of its containers.
+fn private_nets(found: &[FoundAddress]) -> BTreeSet<Cidr> {
+    let mut members: BTreeMap<Cidr, (IpAddr, u32, bool, bool)> = BTreeMap::new();
+    for (node, ip, net) in found {
+        let Some((net, _)) = net else { continue };
+        let (first_ip, first_node, has_others, is_repeated) =
+            members.entry(*net).or_insert((*ip, *node, false, false));
+        *has_others |= first_ip != ip;
+        *is_repeated |= first_node != node;
+    }
+    let is_private = |(_, _, has_others, is_repeated): (IpAddr, u32, bool, bool)| is_repeated && !has_others;
+    members.into_iter().filter(|(_, known)| is_private(*known)).map(|(net, _)| net).collect()
 }

@@ -11,7 +11,7 @@ use crate::model::{HostId, IfEntryId, MacAddress, NodeId, Timestamp};
 use crate::topology::graph::NodeKind;
 use crate::topology::links::{Confidence, End, Evidence, LearnedPort, Link, Links, Method, PortRef, Rule};
 
-/// What to locate.
+/// The device to locate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LocateTarget {
@@ -30,7 +30,7 @@ pub enum LocateTarget {
 pub struct Location {
     /// Whether a port is known at which nothing but the device is, or a link to it.
     pub complete: bool,
-    /// What is not known.
+    /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
     /// The ports that the device may be connected to, the likeliest first.
     pub candidates: Vec<LocationCandidate>,
@@ -64,7 +64,7 @@ pub struct LocationCandidate {
     pub last_seen: Option<Timestamp>,
     /// The certainty.
     pub confidence: Confidence,
-    /// What shows it.
+    /// The claims that show it.
     pub evidence: Vec<Evidence>,
 }
 
@@ -81,7 +81,7 @@ pub struct AddressConflict {
     pub host_ids: Vec<HostId>,
 }
 
-/// What a question means.
+/// The hosts and the addresses that a question means.
 #[derive(Default)]
 struct Sought {
     hosts: Vec<HostId>,

@@ -1,4 +1,4 @@
-//! What an answer does not know.
+//! Reasons for which answers are not complete.
 
 use uuid::Uuid;
 

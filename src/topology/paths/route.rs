@@ -48,7 +48,7 @@ impl PathQuery {
 pub struct Paths {
     /// Whether packets are known to take the shortest of these paths.
     pub complete: bool,
-    /// What is not known.
+    /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
     /// The shortest paths, which differ in a link and have no loops.
     pub paths: Vec<NetworkPath>,
@@ -114,7 +114,7 @@ pub struct UnusedLink {
 }
 
 text_enum! {
-    /// What a node on a path does with packets.
+    /// The work of a node on a path.
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     pub enum PathLayer {
         /// It sends, receives or forwards frames.

@@ -39,7 +39,7 @@ impl Passage {
 /// The steps of a path from its source.
 pub(super) type LinkRoute = Vec<PathStep>;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The shortest paths, by length and then by nodes and links.

@@ -14,7 +14,7 @@ use crate::union_find::UnionFind;
 /// Maximum number of pairs of a VLAN and a port or a link that are looked at.
 const MAX_WORK: usize = 2_000_000;
 
-/// Which VLANs to list.
+/// A question about VLANs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct VlanQuery {
@@ -45,7 +45,7 @@ impl Default for VlanQuery {
 pub struct VlanList {
     /// Whether nothing is missing that may matter.
     pub complete: bool,
-    /// What is not known.
+    /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
     /// The VLANs, in ascending order.
     pub vlans: Vec<VlanSummary>,
@@ -89,7 +89,7 @@ pub struct VlanHost {
     pub trunks: Vec<LinkId>,
 }
 
-/// What is collected of a VLAN.
+/// The facts that are collected about a VLAN.
 #[derive(Debug, Default)]
 struct VlanDraft {
     hosts: BTreeMap<HostId, (Vec<IfEntryId>, Vec<LinkId>)>,

@@ -1,4 +1,4 @@
-//! What breaks, and what must not fail.
+//! Failures, and devices and links that must not fail.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuery) {
     assert_eq!(impact.carried_by, carried_by.into_iter().collect::<Vec<LinkId>>(), "{query:?}");
 }
 
-/// Asserts that articulation points and bridges are those of their definition, and returns what was compared.
+/// Asserts that articulation points and bridges are those of their definition, and returns the number of them.
 fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
     let mut query = FragileQuery::new();
     query.leaves = true;

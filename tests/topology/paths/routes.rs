@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use serde_json::json;
-use toposcope::model::{HostId, LinkId, NodeId};
+use toposcope::model::{HostId, Interface, LinkId, NodeId};
 use toposcope::topology::links::{Confidence, End, Link, LinkState, VlanRange};
 use toposcope::topology::paths::{
     LookupError, NetworkPath, Obstacle, PathIndex, PathLayer, PathQuery, Paths, UnknownReason,
@@ -225,6 +225,22 @@ fn packets_into_another_subnet_go_through_the_only_router_in_both() {
     connect(&mut office.network, second, right);
     let answer = office.ask();
     assert_eq!((answer.unknown, answer.paths.len()), (vec![UnknownReason::Routing], 2));
+}
+
+#[test]
+fn subnets_that_each_host_has_for_itself_connect_no_hosts() {
+    let mut office = Office::new([&[], &[]]);
+    let containers = office.network.subnet("containers", "172.17.0.0/16");
+    let local = office.network.subnet("link-local", "fe80::/64");
+    for (host, address) in office.network.hosts.iter_mut().take(2).zip(["fe80::1", "fe80::2"]) {
+        for (address, subnet) in [("172.17.0.1", containers), (address, local)] {
+            let mut interface = Interface::new(host, address.parse().unwrap());
+            interface.subnet_id = Some(subnet);
+            host.interfaces.push(interface);
+        }
+    }
+    office.link(2).state = LinkState::Down;
+    assert_eq!(office.ask().unknown, [UnknownReason::Routing]);
 }
 
 #[test]
