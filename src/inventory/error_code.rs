@@ -112,6 +112,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::NotFound { entity, id } => {
             (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
         }
+        ErrorKind::NotNamed { entity, name } => {
+            (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": name}))
+        }
         ErrorKind::AlreadyExists { entity, name } => {
             (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
         }
@@ -154,6 +157,9 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
         Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
             (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
+        }
+        Problem::Ambiguous { candidates } => {
+            (ErrorCode::ValidationAmbiguous, json!({"field": field, "candidates": candidates}))
         }
         Problem::OutOfRange { min, max } => {
             (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))

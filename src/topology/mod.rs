@@ -2,7 +2,8 @@
 //!
 //! Four steps, each a pure function of the one before: [`links`] derives the connections, with the evidence for each;
 //! [`graph`] selects the nodes and edges of a view; [`layout`] places it; [`render`] draws it or writes it as a file.
-//! The same input gives the same bytes on every machine.
+//! The same input gives the same bytes on every machine. Beside them, [`paths`] answers questions about the links: what breaks, what is
+//! fragile, and how a device is reached.
 //!
 //! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory) (feature `service`).
 
@@ -12,6 +13,7 @@ pub mod layout;
 pub mod links;
 #[cfg(feature = "service")]
 mod networks;
+pub mod paths;
 pub mod render;
 
 pub use self::edge_details::EdgeDetails;

@@ -31,6 +31,8 @@ text_enum! {
         ValidationInvalidFormat = "validation_invalid_format",
         /// A number or a time is out of range. Params: `field`, `min`, `max`.
         ValidationOutOfRange = "validation_out_of_range",
+        /// Several hosts have the address or the name. Params: `field`, and `candidates`, the ids of up to 20 of these hosts.
+        ValidationAmbiguous = "validation_ambiguous",
         /// The endpoint has no query parameter of this name. Params: `field`.
         ValidationUnknownParameter = "validation_unknown_parameter",
         /// The body cannot be read as JSON of the expected form. Params: `line` and `column` (counted from 1, the column in
@@ -146,6 +148,7 @@ impl ErrorCode {
             | Self::ValidationMinLength
             | Self::ValidationInvalidFormat
             | Self::ValidationOutOfRange
+            | Self::ValidationAmbiguous
             | Self::ValidationUnknownParameter
             | Self::ValidationMalformedJson
             | Self::ImportRefused

@@ -14,4 +14,5 @@ mod layout;
 mod links;
 mod memory;
 mod page;
+mod paths;
 mod render;

@@ -248,7 +248,7 @@ impl Crawl {
             }
         };
         add_address(&mut report, target.address);
-        let found = neighbors::Found::of(&report, self.options.follows_arp);
+        let found = neighbors::FoundNeighbors::of(&report, self.options.follows_arp);
         self.answered.extend(self.read.finish(agent.system(), target.address, &found.own_addresses));
         for subnet in found.subnets {
             self.gate.learn_subnet(subnet);

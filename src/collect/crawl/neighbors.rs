@@ -12,7 +12,7 @@ const MAX_OWN_ADDRESSES: usize = 4_096;
 
 /// The addresses and subnets in a report.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundNeighbors {
     pub(super) own_addresses: Vec<IpAddr>,
     pub(super) subnets: Vec<Ipv4Net>,
     /// The addresses of other devices.
@@ -21,7 +21,7 @@ pub(super) struct Found {
     pub(super) links: usize,
 }
 
-impl Found {
+impl FoundNeighbors {
     pub(super) fn of(report: &Report, follows_arp: bool) -> Self {
         let mut found = Self::default();
         for device in &report.devices {

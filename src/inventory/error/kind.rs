@@ -114,6 +114,14 @@ pub enum ErrorKind {
         /// The id of the record.
         id: Uuid,
     },
+    /// No record that the caller may see has this address or name.
+    #[error("There is no {entity} {}.", printable(name, MAX_NAME))]
+    NotNamed {
+        /// The kind of the record.
+        entity: Entity,
+        /// The address or the name.
+        name: String,
+    },
     /// A value that must be unique is taken.
     #[error("The {entity} {} already exists.", printable(name, MAX_NAME))]
     AlreadyExists {

@@ -48,6 +48,12 @@ pub enum Problem {
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]
     Duplicate,
+    /// Several hosts have the address or the name.
+    #[error("names several hosts; send the id of one of them")]
+    Ambiguous {
+        /// The ids of the first of these hosts.
+        candidates: Vec<uuid::Uuid>,
+    },
     /// The selected part refers to a part that is not selected, or such a part refers to it.
     #[error("and the parts that it refers to, or that refer to it, must all be selected or none of them")]
     Inseparable,

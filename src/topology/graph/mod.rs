@@ -9,6 +9,7 @@ mod blind_spots;
 mod build;
 mod compare;
 mod context;
+mod devices;
 mod draft;
 mod fold;
 mod input;
@@ -36,6 +37,7 @@ pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
 pub use self::compare::compare;
+pub(in crate::topology) use self::devices::{NetworkNode, network_nodes};
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
@@ -48,4 +50,5 @@ pub use self::shape::{
     Bounds, ChangeCounts, Edge, EdgeKind, FoldedPart, FormerEnd, Graph, GraphChange, GraphChangeError,
     GraphComparison, Hidden, Node, NodeKind, RoleCount, UnplacedHost, Warning,
 };
+pub(in crate::topology) use self::summary::is_reachable;
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};

@@ -140,7 +140,7 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 /// Returns whether an address means the same device to all hosts of a network.
-pub(super) fn is_reachable(address: IpAddr) -> bool {
+pub(in crate::topology) fn is_reachable(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => !(v4.is_loopback() || v4.is_link_local() || v4.is_unspecified()),
         IpAddr::V6(v6) => !(v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified()),

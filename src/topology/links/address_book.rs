@@ -56,6 +56,11 @@ impl AddressBook {
         distinct.map(|found| found.into_iter().map(|(address, _)| address).collect())
     }
 
+    /// Returns the MAC addresses of an IP address in order, each with a host that states it.
+    pub(super) fn stated_macs(&self, ip: IdentityKey) -> impl Iterator<Item = (MacAddress, HostId)> {
+        self.by_ip.get(&ip)
+    }
+
     /// Returns the first of the hosts that state the MAC address of an IP address, if no host states another one.
     pub(super) fn reporter(&self, ip: IdentityKey, address: MacAddress) -> Option<HostId> {
         let macs = self.macs(ip)?;

@@ -143,6 +143,16 @@ impl Devices {
         self.holders.get(&key)
     }
 
+    /// Returns the hosts that have a MAC address, in order.
+    pub(super) fn owners(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
+        self.owners.get(&address)
+    }
+
+    /// Returns the MAC addresses that neighbor caches state for an IP address, each with the host that states it.
+    pub(super) fn stated_macs(&self, ip: IdentityKey) -> impl Iterator<Item = (MacAddress, HostId)> {
+        self.address_book.stated_macs(ip)
+    }
+
     /// Returns the only host that has a MAC address.
     pub(super) fn owner(&self, address: MacAddress) -> Option<HostId> {
         self.owners.only(&address)

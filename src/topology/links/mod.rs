@@ -31,6 +31,7 @@ mod state;
 mod stub;
 mod vlans;
 mod warning;
+mod whereabouts;
 
 pub(in crate::topology) use self::contest::MAX_REJECTED;
 pub use self::device::Device;
@@ -42,6 +43,7 @@ pub use self::rules::manual::{ManualEnd, ManualLink};
 pub use self::state::LinkState;
 pub use self::vlans::VlanRange;
 pub use self::warning::{CrowdedPort, LinkWarning};
+pub(in crate::topology) use self::whereabouts::{LearnedPort, PortVlans};
 
 /// The number of the rules. It is increased when links follow from equal records otherwise than before.
 #[cfg(feature = "service")]

@@ -10,7 +10,7 @@ use super::devices::Devices;
 use super::multimap::SmallMultimap;
 use super::resolve::{ResolvedSighting, resolve};
 use super::rules::access::{AccessPorts, lost_fdb, single_sided_fdb};
-use super::rules::fdb::{FdbView, mutual_fdb, shared_fdb};
+use super::rules::fdb::{FdbView, FdbViews, mutual_fdb, shared_fdb};
 use super::rules::manual::{ManualLink, manual};
 use super::rules::neighbors::{MutualClaims, is_superseded};
 use super::stub::stub;
@@ -209,6 +209,14 @@ impl Links {
     /// Returns the crowded ports, by host. Several devices were learned behind such a port, but no switch is known.
     pub fn crowded_ports(&self) -> impl Iterator<Item = CrowdedPort> {
         warning::crowded_ports(&self.devices, self.bridges.views())
+    }
+
+    pub(super) const fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    pub(super) const fn bridge_views(&self) -> &FdbViews {
+        self.bridges.views()
     }
 
     fn replace_manual(&mut self, manual: &[ManualLink], dirty: &mut Dirty) {

@@ -5,6 +5,7 @@ mod drawing;
 mod memory;
 mod page;
 mod past;
+mod questions;
 mod state;
 
 use std::fmt;

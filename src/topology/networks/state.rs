@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 
+use super::questions::LazyIndex;
 use crate::discovery::Claim;
 use crate::discovery::reconcile::PortNames;
 use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
 use crate::model::{Host, HostId, NetworkId, Subnet};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualLink};
+use crate::topology::paths::PathIndex;
 
 /// The time in microseconds after which an unreported host is stale: 7 days. A host is unreported if the reports of its
 /// network lack it.
@@ -21,6 +23,7 @@ pub(super) struct NetworkState {
     pub(super) links: Links,
     hosts: BTreeMap<HostId, HostSummary>,
     subnets: Vec<Subnet>,
+    index: LazyIndex,
 }
 
 /// The data that is kept of a host.
@@ -78,9 +81,15 @@ impl NetworkState {
             self.links.set_manual(&manual);
         }
         self.subnets = subnets;
+        self.index = LazyIndex::default();
         self.known = known;
         self.bytes = bytes;
         self.revision = revision;
+    }
+
+    /// Returns the index of the links, which is made anew after each change.
+    pub(super) fn index(&self, network: NetworkId) -> &PathIndex {
+        self.index.get(network, self)
     }
 
     pub(super) fn input<'a>(&'a self, network: NetworkId, options: &'a GraphOptions) -> GraphInput<'a> {

@@ -18,6 +18,7 @@ use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Device as LinkDevice, End, Link, Links, PortRef};
+use toposcope::topology::paths::PathQuery;
 
 use super::support::time;
 use crate::graph::nothing_vanishes::assert_nothing_vanishes;
@@ -149,6 +150,66 @@ fn masks_of_addresses_alone_give_the_layer_3_view() {
     assert_eq!(edges.collect::<BTreeSet<String>>(), expected.map(str::to_owned).into());
 }
 
+#[test]
+fn paths_within_a_subnet_follow_the_cables_through_the_switches() {
+    let Some(scan) = scan() else { return };
+    let imported = runtime().block_on(imported(&scan.inputs_of(&KINDS)));
+    let topologies = Topologies::new(imported.inventory.clone());
+    let mut compared = 0;
+    for subnet in SUBNETS {
+        for (one, from) in subnet {
+            for (other, to) in subnet.iter().filter(|(other, _)| other != one) {
+                let answer = runtime().block_on(async {
+                    let texts = [("from", from), ("to", to)].map(|(field, text)| (field, (*text).to_owned()));
+                    let ends = topologies
+                        .find_nodes(&imported.caller, imported.network, texts.into())
+                        .await
+                        .unwrap();
+                    let query = PathQuery::new(ends[0], ends[1]);
+                    topologies.paths(&imported.caller, imported.network, query).await.unwrap()
+                });
+                let names: Vec<&str> = answer.paths[0].hops.iter().map(|hop| hop.name.as_str()).collect();
+                assert_eq!(names.len(), hops(&scan, one, other), "{one} to {other}: {names:?}");
+                assert!(names.windows(2).all(|pair| scan.connects(pair[0], pair[1])), "{names:?}");
+                assert!(names.iter().skip(1).rev().skip(1).all(|name| SWITCHES.contains(name)), "{names:?}");
+                compared += 1;
+            }
+        }
+    }
+    println!("{compared} paths compared");
+}
+
+/// The machines that forward frames.
+const SWITCHES: [&str; 3] = ["acc1", "acc2", "core1"];
+
+/// Machines and their addresses in one VLAN, by VLAN.
+const SUBNETS: [&[(&str, &str)]; 2] = [
+    &[("srv1", "192.0.2.21"), ("srv2", "192.0.2.22"), ("nas1", "192.0.2.30")],
+    &[
+        ("acc1", "198.51.100.12"),
+        ("acc2", "198.51.100.13"),
+        ("core1", "198.51.100.11"),
+        ("mon", "198.51.100.100"),
+    ],
+];
+
+/// Returns the least number of machines on a way over cables and switches, the ends included.
+fn hops(scan: &Scan, one: &str, other: &str) -> usize {
+    let mut reached = BTreeSet::from([one]);
+    for count in 2.. {
+        let may_pass = |machine: &&&str| **machine == one || SWITCHES.contains(*machine);
+        let passed: Vec<&str> = reached.iter().filter(may_pass).copied().collect();
+        if passed.iter().any(|machine| scan.connects(machine, other)) {
+            return count;
+        }
+        let next =
+            SWITCHES.into_iter().filter(|next| passed.iter().any(|machine| scan.connects(machine, next)));
+        reached.extend(next);
+        assert!(count <= SWITCHES.len() + 2, "{one} and {other} are connected");
+    }
+    unreachable!("the number of switches is bounded")
+}
+
 /// The scan, and the cables of the network.
 struct Scan {
     inputs: Vec<Input>,
@@ -157,6 +218,16 @@ struct Scan {
 }
 
 impl Scan {
+    /// Returns whether a cable connects two machines.
+    fn connects(&self, one: &str, other: &str) -> bool {
+        let is_between = |cable: &String| {
+            let mut ends = cable.split(" -- ");
+            let ends = [ends.next().unwrap_or_default(), ends.next().unwrap_or_default()];
+            (is_at(ends[0], one) && is_at(ends[1], other)) || (is_at(ends[0], other) && is_at(ends[1], one))
+        };
+        self.cables.iter().any(is_between)
+    }
+
     fn inputs_of(&self, kinds: &[Kind]) -> Vec<Input> {
         let of_kind = |kind: &Kind| {
             let kind = *kind;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::followers::FollowedKey;
 use super::touched::Touched;
@@ -72,8 +71,7 @@ fn hosts_of(entry: &ChangeEntry) -> Vec<HostId> {
         source: LinkEnd,
         target: LinkEnd,
     }
-    let document = entry.document.as_deref().map(RawValue::get);
-    let ends = document.and_then(|document| serde_json::from_str::<Ends>(document).ok());
+    let ends = serde_json::from_slice::<Ends>(&entry.content).ok();
     ends.into_iter().flat_map(|Ends { source, target }| [source.host_id, target.host_id]).collect()
 }
 

@@ -71,6 +71,24 @@ impl Inventory {
         decoded.transpose().map_err(Error::internal)
     }
 
+    /// Returns the time of the last change of a record up to a place. `None`: there is none, or it is the deletion.
+    pub(in crate::inventory::history) async fn last_change_time(
+        &self,
+        caller: &Caller,
+        record: Changed,
+        place: Place,
+    ) -> Result<Option<Timestamp>, Error> {
+        let log = self.log_of_record(caller, record).await?;
+        let after = self.history_mark().await?.mark.beginning();
+        let last = log.back(Span { after, until: Some(place) }, Some(1)).next().await?;
+        Ok(last.first().filter(|last| last.entry.action != ChangeAction::Deleted).map(|last| last.at))
+    }
+
+    async fn log_of_record(&self, caller: &Caller, (entity, id): Changed) -> Result<LogOfRecord<'_>, Error> {
+        let seen = self.seen_in_log(caller).await?;
+        Ok(LogOfRecord { inventory: self, filter: LogFilter { id: Some(id), ..seen }, entity })
+    }
+
     /// Returns the document of a record as it was. `None`: it did not exist, or the caller does not see it.
     ///
     /// It follows from the creation through the entries before the place, or from the present state through those after it,
@@ -78,12 +96,11 @@ impl Inventory {
     pub(in crate::inventory::history) async fn document_at_place(
         &self,
         caller: &Caller,
-        (entity, id): Changed,
+        record: Changed,
         place: Place,
     ) -> Result<Option<Document>, Error> {
         let beginning = self.history_mark().await?.mark.beginning();
-        let seen = self.seen_in_log(caller).await?;
-        let log = LogOfRecord { inventory: self, filter: LogFilter { id: Some(id), ..seen }, entity };
+        let log = self.log_of_record(caller, record).await?;
         let before = Span { after: beginning, until: Some(place) };
         let last = log.back(before, Some(1)).next().await?;
         let last = last.first();
@@ -109,7 +126,7 @@ impl Inventory {
             }
         }
         // The present state is known as a whole, also of a record that is older than the history.
-        let mut document = self.present_document(caller, (entity, id)).await?;
+        let mut document = self.present_document(caller, record).await?;
         let mut reader = log.back(Span { after: Some(place), until: None }, None);
         loop {
             let changes = reader.next().await?;

@@ -7,8 +7,8 @@ use super::past_records::{PastMoment, PastRecords};
 use crate::access::Caller;
 use crate::inventory::history::recording::recorder::shown;
 use crate::inventory::schema::HOST;
-use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::{Change, ChangeAction, ChangedEntity, Host, HostId, NetworkId, OrderDirection, uuids};
+use crate::inventory::{Error, Inventory, Moment};
+use crate::model::{ChangedEntity, Host, HostId, NetworkId, Timestamp, uuids};
 use crate::store::Query;
 
 /// The hosts of an organization as they were at a moment.
@@ -75,7 +75,7 @@ impl PastHosts {
                 continue;
             };
             if with_time {
-                set_time(&mut document, self.last_change(*id).await?.map(|change| change.at));
+                set_time(&mut document, self.last_change_time(*id).await?);
             }
             hosts.push(host_of(document)?);
             tokio::task::yield_now().await;
@@ -100,17 +100,9 @@ impl PastHosts {
         documents.collect()
     }
 
-    /// Returns the last change of a host up to the moment, without its fields.
-    async fn last_change(&self, id: HostId) -> Result<Option<Change>, Error> {
-        let query = ChangeQuery {
-            entity: Some(ChangedEntity::Host),
-            id: Some(id.uuid()),
-            until: Some(self.at.moment()),
-            order_direction: OrderDirection::Descending,
-            limit: Some(1),
-            ..ChangeQuery::default()
-        };
-        let last = self.inventory.changes_with(&self.caller, &query, false).await?.changes.pop();
-        Ok(last.filter(|change| change.action != ChangeAction::Deleted))
+    /// Returns the time of the last change of a host up to the moment; `None`: there is none, or it is the deletion.
+    async fn last_change_time(&self, id: HostId) -> Result<Option<Timestamp>, Error> {
+        let host = (ChangedEntity::Host, id.uuid());
+        self.inventory.last_change_time(&self.caller, host, self.at.place).await
     }
 }

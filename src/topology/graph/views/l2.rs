@@ -185,7 +185,7 @@ pub(in crate::topology::graph) fn stub_is_infrastructure(stub: &Stub) -> bool {
 }
 
 /// Returns the role of an unknown device, and the evidence for it.
-fn stub_role(stub: &Stub) -> (HostRole, Option<RoleReason>) {
+pub(in crate::topology::graph) fn stub_role(stub: &Stub) -> (HostRole, Option<RoleReason>) {
     if stub.is_unmanaged_switch {
         return (HostRole::Switch, None);
     }

@@ -1,0 +1,137 @@
+//! Nodes that are reached from others, and the links over which they are reached.
+
+use super::index::{PathIndex, PathStep};
+use crate::fair_threads::yield_turn;
+
+/// The distance of what is not reached.
+pub(super) const FAR: u32 = u32::MAX;
+
+/// The number of steps between two turns of other work.
+const STEPS_PER_TURN: usize = 4_096;
+
+/// Nodes and links that are assumed to fail.
+#[derive(Debug)]
+pub(super) struct Removal {
+    /// Whether each node is removed; empty if none is.
+    nodes: Vec<bool>,
+    /// Whether each link is removed; empty if none is.
+    links: Vec<bool>,
+}
+
+/// Nothing fails.
+pub(super) static NO_REMOVAL: Removal = Removal { nodes: Vec::new(), links: Vec::new() };
+
+impl Removal {
+    pub(super) fn of(index: &PathIndex, nodes: &[u32], links: &[u32]) -> Self {
+        Self { nodes: marked(index.nodes.len(), nodes), links: marked(index.links.len(), links) }
+    }
+
+    pub(super) fn has_node(&self, node: u32) -> bool {
+        self.nodes.get(node as usize).copied().unwrap_or(false)
+    }
+
+    pub(super) fn has_link(&self, link: u32) -> bool {
+        self.links.get(link as usize).copied().unwrap_or(false)
+    }
+}
+
+fn marked(count: usize, places: &[u32]) -> Vec<bool> {
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let mut marked = vec![false; count];
+    for place in places {
+        marked[*place as usize] = true;
+    }
+    marked
+}
+
+/// The shortest paths from some nodes to all others, as a tree. Of equally short ones, that with the smallest numbers counts.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The number of links to the nearest root, or [`FAR`].
+    pub(super) distances: Vec<u32>,
+    /// The last link on the path to each node; [`FAR`] for roots and for what is not reached.
+    pub(super) links: Vec<u32>,
+}
+
+impl Tree {
+    pub(super) fn of(index: &PathIndex, roots: &[u32], removal: &Removal) -> Self {
+        let distances = distances(index, roots, removal);
+        let last_link = |node: u32| {
+            let distance = distances[node as usize];
+            if distance == 0 || distance == FAR {
+                return FAR;
+            }
+            let is_before = |step: &PathStep| distances[step.node as usize] == distance - 1;
+            index.working_steps(node, removal).find(is_before).map_or(FAR, |step| step.link)
+        };
+        let links = (0..).take(index.nodes.len()).map(last_link).collect();
+        Self { distances, links }
+    }
+
+    pub(super) fn reaches(&self, node: u32) -> bool {
+        self.distances[node as usize] != FAR
+    }
+}
+
+fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
+    let mut distances = vec![FAR; index.nodes.len()];
+    let mut queue: Vec<u32> = Vec::new();
+    for root in roots.iter().filter(|root| !removal.has_node(**root)) {
+        if std::mem::replace(&mut distances[*root as usize], 0) == FAR {
+            queue.push(*root);
+        }
+    }
+    let mut next = 0;
+    while let Some(node) = queue.get(next).copied() {
+        next += 1;
+        if next.is_multiple_of(STEPS_PER_TURN) {
+            yield_turn();
+        }
+        let distance = distances[node as usize] + 1;
+        for step in index.working_steps(node, removal) {
+            let known = &mut distances[step.node as usize];
+            if *known == FAR {
+                *known = distance;
+                queue.push(step.node);
+            }
+        }
+    }
+    distances
+}
+
+/// The parts into which working links divide nodes.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// The nodes of each part.
+    pub(super) parts: Vec<Vec<u32>>,
+}
+
+impl Parts {
+    /// Finds the parts that have one of these nodes.
+    pub(super) fn of(index: &PathIndex, nodes: impl Iterator<Item = u32>, removal: &Removal) -> Self {
+        let mut is_found = vec![false; index.nodes.len()];
+        let mut parts = Vec::new();
+        for node in nodes.filter(|node| !removal.has_node(*node)) {
+            if std::mem::replace(&mut is_found[node as usize], true) {
+                continue;
+            }
+            let mut part = vec![node];
+            let mut next = 0;
+            while let Some(node) = part.get(next).copied() {
+                next += 1;
+                if next.is_multiple_of(STEPS_PER_TURN) {
+                    yield_turn();
+                }
+                for step in index.working_steps(node, removal) {
+                    if !std::mem::replace(&mut is_found[step.node as usize], true) {
+                        part.push(step.node);
+                    }
+                }
+            }
+            parts.push(part);
+        }
+        Self { parts }
+    }
+}

@@ -1,0 +1,169 @@
+//! Devices and links that must not fail.
+
+use serde::{Deserialize, Serialize};
+
+use super::index::{PathIndex, PathLink};
+use super::{DEFAULT_LIMIT, UnknownReason};
+use crate::model::{HostId, LinkId, NodeId};
+use crate::topology::graph::NodeKind;
+
+/// A question about devices and links that must not fail.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct FragileQuery {
+    /// Whether to list links that are the only one of a device.
+    pub leaves: bool,
+    /// Maximum number of items of each list.
+    pub limit: usize,
+}
+
+impl FragileQuery {
+    /// Creates a query for everything but the links of leaves.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { leaves: false, limit: DEFAULT_LIMIT }
+    }
+}
+
+impl Default for FragileQuery {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The devices and links of a network that must not fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Fragile {
+    /// Whether nothing is missing that may matter.
+    pub complete: bool,
+    /// The reasons for which it is not complete.
+    pub unknown: Vec<UnknownReason>,
+    /// The articulation points: without one of them, its part of the network falls apart. The most devices behind first.
+    pub nodes: Vec<FragileNode>,
+    /// The number of articulation points.
+    pub nodes_total: usize,
+    /// The bridges: links that no others can replace. The most devices behind first.
+    pub edges: Vec<FragileEdge>,
+    /// The number of bridges, without those of leaves unless these are asked for.
+    pub edges_total: usize,
+    /// The links that only one end confirms, by id.
+    pub one_sided: Vec<LinkSummary>,
+    /// The number of links that only one end confirms.
+    pub one_sided_total: usize,
+    /// The aggregation groups of which at most one member is up, by id.
+    pub degraded_lags: Vec<LinkSummary>,
+    /// The number of aggregation groups of which at most one member is up.
+    pub degraded_lags_total: usize,
+}
+
+/// A node without which its part of the network falls apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FragileNode {
+    /// The host's id; `None` for a node that is no host.
+    pub host_id: Option<HostId>,
+    /// The id of a node that is no host; absent for hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<NodeId>,
+    /// The name to show.
+    pub name: String,
+    /// The number of devices that lose the top of the network. Of the only node at the top: all outside of the largest part
+    /// that remains.
+    pub behind: usize,
+}
+
+/// A link that no others can replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FragileEdge {
+    /// The link's id.
+    pub link_id: LinkId,
+    /// The id of the node at one end.
+    pub source: NodeId,
+    /// The id of the node at the other end.
+    pub target: NodeId,
+    /// The number of devices that lose the top of the network.
+    pub behind: usize,
+}
+
+/// A link and its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LinkSummary {
+    /// The link's id.
+    pub link_id: LinkId,
+    /// The id of the node at one end.
+    pub source: NodeId,
+    /// The id of the node at the other end.
+    pub target: NodeId,
+}
+
+impl PathIndex {
+    /// Returns what must not fail.
+    #[must_use]
+    pub fn fragile(&self, query: &FragileQuery) -> Fragile {
+        let unknown = self.unknown_links();
+        let (nodes, nodes_total) = self.fragile_nodes(query.limit);
+        let (edges, edges_total) = self.fragile_edges(query);
+        let (one_sided, one_sided_total) = self.listed(query.limit, |link| link.is_one_sided);
+        let (degraded_lags, degraded_lags_total) = self.listed(query.limit, |link| link.is_degraded_lag);
+        Fragile {
+            complete: unknown.is_none(),
+            unknown: unknown.into_iter().collect(),
+            nodes,
+            nodes_total,
+            edges,
+            edges_total,
+            one_sided,
+            one_sided_total,
+            degraded_lags,
+            degraded_lags_total,
+        }
+    }
+
+    /// Returns the reason for which answers lack hosts, if some have no known link.
+    pub(super) fn unknown_links(&self) -> Option<UnknownReason> {
+        let is_unlinked = |node: u32| self.node(node).kind == NodeKind::Host && self.steps(node).is_empty();
+        (0..).take(self.nodes.len()).any(is_unlinked).then_some(UnknownReason::Links)
+    }
+
+    fn fragile_nodes(&self, limit: usize) -> (Vec<FragileNode>, usize) {
+        let mut cuts = self.cuts().nodes.clone();
+        cuts.sort_unstable_by_key(|(node, behind)| (std::cmp::Reverse(*behind), *node));
+        let described = cuts.iter().take(limit).map(|(number, behind)| {
+            let node = self.node(*number);
+            FragileNode {
+                host_id: node.host_id(),
+                node_id: (node.kind != NodeKind::Host).then_some(node.id),
+                name: node.name.to_string(),
+                behind: *behind as usize,
+            }
+        });
+        (described.collect(), cuts.len())
+    }
+
+    fn fragile_edges(&self, query: &FragileQuery) -> (Vec<FragileEdge>, usize) {
+        let is_listed = |bridge: &&super::cuts::BridgeLink| query.leaves || !bridge.is_of_leaf;
+        let mut bridges: Vec<_> = self.cuts().bridges.iter().filter(is_listed).collect();
+        bridges.sort_unstable_by_key(|bridge| (std::cmp::Reverse(bridge.behind), bridge.link));
+        let described = bridges.iter().take(query.limit).map(|bridge| {
+            let LinkSummary { link_id, source, target } = self.summary(self.link(bridge.link));
+            FragileEdge { link_id, source, target, behind: bridge.behind as usize }
+        });
+        (described.collect(), bridges.len())
+    }
+
+    fn listed(&self, limit: usize, is_listed: impl Fn(&PathLink) -> bool) -> (Vec<LinkSummary>, usize) {
+        let found = || self.links.iter().filter(|link| !link.is_stale && is_listed(link));
+        (found().take(limit).map(|link| self.summary(link)).collect(), found().count())
+    }
+
+    fn summary(&self, link: &PathLink) -> LinkSummary {
+        LinkSummary { link_id: link.id, source: self.node(link.source).id, target: self.node(link.target).id }
+    }
+}

@@ -1,0 +1,279 @@
+//! The consequences of failures of nodes and links.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::cuts::Cuts;
+use super::flood::{FAR, NO_REMOVAL, Parts, Removal, Tree};
+use super::index::PathIndex;
+use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
+use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
+use crate::topology::graph::NodeKind;
+
+/// A question about nodes and links that fail at the same time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ImpactQuery {
+    /// The nodes that fail.
+    pub nodes: BTreeSet<NodeId>,
+    /// The links that fail.
+    pub edges: BTreeSet<LinkId>,
+    /// The locations of which all devices fail.
+    pub locations: BTreeSet<String>,
+    /// The nodes from which others are cut off; empty: the top of the network.
+    pub from: BTreeSet<NodeId>,
+    /// Maximum number of items of each list.
+    pub limit: usize,
+}
+
+impl ImpactQuery {
+    /// Creates a query in which nothing fails.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            nodes: BTreeSet::new(),
+            edges: BTreeSet::new(),
+            locations: BTreeSet::new(),
+            from: BTreeSet::new(),
+            limit: DEFAULT_LIMIT,
+        }
+    }
+}
+
+impl Default for ImpactQuery {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The consequences of a failure. Nodes that fail, and nodes without a path before, are in no list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Impact {
+    /// Whether nothing is missing that may matter.
+    pub complete: bool,
+    /// The reasons for which it is not complete.
+    pub unknown: Vec<UnknownReason>,
+    /// The devices that are cut off, by id.
+    pub cut_off: Vec<AffectedHost>,
+    /// The number of devices that are cut off.
+    pub cut_off_total: usize,
+    /// The devices that lose their redundancy, by id: before, no single link was needed to reach them.
+    pub at_risk: Vec<AffectedHost>,
+    /// The number of devices that lose their redundancy.
+    pub at_risk_total: usize,
+    /// The number of devices that are cut off, by role.
+    pub by_role: BTreeMap<String, usize>,
+    /// The number of hosts that are cut off in each subnet, by id.
+    pub by_subnet: Vec<SubnetCount>,
+    /// The links that take over, by id: shortest paths lead over them, and did not before.
+    pub carried_by: Vec<LinkId>,
+    /// The number of links that take over.
+    pub carried_by_total: usize,
+}
+
+/// A device that a failure affects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AffectedHost {
+    /// The host's id; `None` for a device that is no host.
+    pub host_id: Option<HostId>,
+    /// The id of a device that is no host; absent for hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<NodeId>,
+    /// The name to show.
+    pub name: String,
+    /// The role.
+    pub role: HostRole,
+    /// The number of working links to what is still reached; absent for a device that is cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remaining_links: Option<usize>,
+}
+
+/// The number of hosts in a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SubnetCount {
+    /// The subnet's id.
+    pub subnet_id: SubnetId,
+    /// The number of hosts.
+    pub count: usize,
+}
+
+impl PathIndex {
+    /// Returns what breaks if nodes and links fail at the same time.
+    ///
+    /// Where all of the top of a connected part fails, the largest remaining part counts as still connected.
+    ///
+    /// # Errors
+    /// For an id that no node or link of the network has.
+    pub fn impact(&self, query: &ImpactQuery) -> Result<Impact, UnknownIdError> {
+        let mut nodes = self.numbers(&query.nodes)?;
+        if !query.locations.is_empty() {
+            let is_there = |location: &str| query.locations.contains(location);
+            let located =
+                (0_u32..).zip(&self.nodes).filter(|(_, node)| node.location.as_deref().is_some_and(is_there));
+            nodes.extend(located.map(|(number, _)| number));
+        }
+        let link = |id: &LinkId| self.link_number(*id).ok_or(UnknownIdError { id: id.uuid() });
+        let links = query.edges.iter().map(link).collect::<Result<Vec<u32>, _>>()?;
+        let from = self.numbers(&query.from)?;
+        let removal = Removal::of(self, &nodes, &links);
+        Ok(self.compare(&removal, &from, query.limit))
+    }
+
+    fn numbers(&self, ids: &BTreeSet<NodeId>) -> Result<Vec<u32>, UnknownIdError> {
+        let number = |id: &NodeId| self.number(*id).ok_or(UnknownIdError { id: id.uuid() });
+        ids.iter().map(number).collect()
+    }
+
+    fn compare(&self, removal: &Removal, from: &[u32], limit: usize) -> Impact {
+        let asked = (!from.is_empty())
+            .then(|| (Tree::of(self, from, &NO_REMOVAL), Cuts::of(self, from, &NO_REMOVAL)));
+        let (before, before_cuts) = match &asked {
+            Some((tree, cuts)) => (tree, cuts),
+            None => (self.tree(), self.cuts()),
+        };
+        let roots = if from.is_empty() { self.top() } else { from };
+        let substitutes = if from.is_empty() { self.substitutes(removal) } else { Vec::new() };
+        let all_roots = [roots, &substitutes].concat();
+        let after = Tree::of(self, &all_roots, removal);
+        let after_cuts = Cuts::of(self, &all_roots, removal);
+        let mut answer = Answer::new(self, limit);
+        for node in
+            (0..).take(self.nodes.len()).filter(|node| before.reaches(*node) && !removal.has_node(*node))
+        {
+            let is_at_risk =
+                || before_cuts.is_redundant[node as usize] && !after_cuts.is_redundant[node as usize];
+            if !after.reaches(node) {
+                answer.add_cut_off(node);
+            } else if self.node(node).is_device() && is_at_risk() {
+                let links = self.working_steps(node, removal).filter(|step| after.reaches(step.node)).count();
+                answer.add_at_risk(node, links);
+            }
+        }
+        // Where the top fails, paths begin elsewhere and say nothing of links that take over.
+        let carrying = if substitutes.is_empty() { after } else { Tree::of(self, roots, removal) };
+        answer.finish(&self.new_links(before, &carrying))
+    }
+
+    /// Returns the links on shortest paths that were on none before, in order.
+    fn new_links(&self, before: &Tree, after: &Tree) -> Vec<u32> {
+        let mut is_former = vec![false; self.links.len()];
+        before.links.iter().filter(|link| **link != FAR).for_each(|link| is_former[*link as usize] = true);
+        let is_new = |link: &u32| *link != FAR && !is_former[*link as usize];
+        let mut new: Vec<u32> = after.links.iter().copied().filter(is_new).collect();
+        new.sort_unstable();
+        new
+    }
+
+    /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole.
+    fn substitutes(&self, removal: &Removal) -> Vec<u32> {
+        let gone = self.top().iter().copied().filter(|root| removal.has_node(*root));
+        let has_top = |part: &Vec<u32>| {
+            part.iter().any(|node| !removal.has_node(*node) && self.top().binary_search(node).is_ok())
+        };
+        let parts = Parts::of(self, gone, &NO_REMOVAL).parts;
+        let topless = parts.into_iter().filter(|part| !has_top(part));
+        topless.filter_map(|part| self.first_of_largest(part, removal)).collect()
+    }
+
+    fn first_of_largest(&self, nodes: Vec<u32>, removal: &Removal) -> Option<u32> {
+        let devices = |part: &[u32]| part.iter().filter(|node| self.node(**node).is_device()).count();
+        let first = |part: &[u32]| part.iter().copied().min();
+        let remaining = Parts::of(self, nodes.into_iter(), removal).parts;
+        let largest = remaining.iter().max_by_key(|part| (devices(part), std::cmp::Reverse(first(part))));
+        largest.and_then(|part| first(part))
+    }
+}
+
+/// An answer under construction.
+struct Answer<'i> {
+    index: &'i PathIndex,
+    limit: usize,
+    cut_off: Vec<AffectedHost>,
+    cut_off_total: usize,
+    at_risk: Vec<AffectedHost>,
+    at_risk_total: usize,
+    by_role: BTreeMap<HostRole, usize>,
+    by_subnet: BTreeMap<SubnetId, usize>,
+}
+
+impl<'i> Answer<'i> {
+    const fn new(index: &'i PathIndex, limit: usize) -> Self {
+        Self {
+            index,
+            limit,
+            cut_off: Vec::new(),
+            cut_off_total: 0,
+            at_risk: Vec::new(),
+            at_risk_total: 0,
+            by_role: BTreeMap::new(),
+            by_subnet: BTreeMap::new(),
+        }
+    }
+
+    fn host(&self, node: u32, remaining_links: Option<usize>) -> AffectedHost {
+        let node = self.index.node(node);
+        AffectedHost {
+            host_id: node.host_id(),
+            node_id: (node.kind != NodeKind::Host).then_some(node.id),
+            name: node.name.to_string(),
+            role: node.role,
+            remaining_links,
+        }
+    }
+
+    fn add_cut_off(&mut self, node: u32) {
+        if !self.index.node(node).is_device() {
+            return;
+        }
+        self.cut_off_total += 1;
+        if self.cut_off.len() < self.limit {
+            self.cut_off.push(self.host(node, None));
+        }
+        *self.by_role.entry(self.index.node(node).role).or_default() += 1;
+        let mut counted = BTreeSet::new();
+        for address in self.index.addresses_of(node) {
+            let subnet = address.net.and_then(|net| self.index.nets[net as usize].1);
+            if let Some(subnet) = subnet.filter(|subnet| counted.insert(*subnet)) {
+                *self.by_subnet.entry(subnet).or_default() += 1;
+            }
+        }
+    }
+
+    fn add_at_risk(&mut self, node: u32, links: usize) {
+        self.at_risk_total += 1;
+        if self.at_risk.len() < self.limit {
+            self.at_risk.push(self.host(node, Some(links)));
+        }
+    }
+
+    fn finish(self, carried_by: &[u32]) -> Impact {
+        let unknown = self.index.unknown_links();
+        Impact {
+            complete: unknown.is_none(),
+            unknown: unknown.into_iter().collect(),
+            cut_off: self.cut_off,
+            cut_off_total: self.cut_off_total,
+            at_risk: self.at_risk,
+            at_risk_total: self.at_risk_total,
+            by_role: self
+                .by_role
+                .into_iter()
+                .map(|(role, count)| (role.as_str().to_owned(), count))
+                .collect(),
+            by_subnet: self
+                .by_subnet
+                .into_iter()
+                .map(|(subnet_id, count)| SubnetCount { subnet_id, count })
+                .collect(),
+            carried_by: carried_by.iter().take(self.limit).map(|link| self.index.link(*link).id).collect(),
+            carried_by_total: carried_by.len(),
+        }
+    }
+}

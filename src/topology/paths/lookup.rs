@@ -1,0 +1,65 @@
+//! Nodes by what people write.
+
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use super::index::PathIndex;
+use crate::model::NodeId;
+
+/// Maximum number of candidates that an error names.
+const MAX_CANDIDATES: usize = 20;
+
+/// The error for a text that names no node, or several.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// No node has this id, address or name.
+    #[error("the network has no such node")]
+    NotFound,
+    /// Several hosts have this address or name.
+    #[error("several hosts have this address or name")]
+    Ambiguous {
+        /// The first of these hosts, by id; at most 20.
+        candidates: Vec<NodeId>,
+    },
+}
+
+impl PathIndex {
+    /// Returns the node that a text names: by its id, or else an address, or else a name.
+    ///
+    /// # Errors
+    /// If no node or several hosts are named.
+    pub fn find(&self, text: &str) -> Result<NodeId, LookupError> {
+        let by_id = text.parse::<Uuid>().ok().map(NodeId::from).filter(|id| self.number(*id).is_some());
+        if let Some(id) = by_id {
+            return Ok(id);
+        }
+        let with_address = text.parse().map(|ip| self.with_ip(ip)).unwrap_or_default();
+        let found = if with_address.is_empty() { self.with_name(text) } else { with_address };
+        match found.as_slice() {
+            [] => Err(LookupError::NotFound),
+            [only] => Ok(self.node(*only).id),
+            several => {
+                let candidates = several.iter().take(MAX_CANDIDATES).map(|node| self.node(*node).id);
+                Err(LookupError::Ambiguous { candidates: candidates.collect() })
+            }
+        }
+    }
+
+    pub(super) fn with_ip(&self, ip: IpAddr) -> Vec<u32> {
+        let address = |place: &u32| &self.addresses[*place as usize];
+        let start = self.by_ip.partition_point(|place| address(place).ip < ip);
+        let found = self.by_ip[start..].iter().map(address).take_while(|address| address.ip == ip);
+        let mut nodes: Vec<u32> = found.map(|address| address.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    fn with_name(&self, name: &str) -> Vec<u32> {
+        let start = self.names.partition_point(|(known, _)| **known < *name);
+        let found = self.names[start..].iter().take_while(|(known, _)| **known == *name);
+        found.map(|(_, node)| *node).collect()
+    }
+}

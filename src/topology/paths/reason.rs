@@ -1,0 +1,35 @@
+//! Reasons for which answers are not complete.
+
+use uuid::Uuid;
+
+use crate::text_enum::text_enum;
+
+text_enum! {
+    /// A reason for which an answer may not be complete.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum UnknownReason {
+        /// Only ports that lead to other switches have learned the address, or none has.
+        Edge = "edge",
+        /// Some hosts have no known link, or no links lead where the question asks.
+        Links = "links",
+        /// The subnets of the ends are not known, or several routers may route between them.
+        Routing = "routing",
+        /// Several paths exist, and the spanning tree that decides between them is not known.
+        SpanningTree = "spanning_tree",
+        /// The ends are in one VLAN, and no links are known to carry it from one to the other.
+        Vlan = "vlan",
+        /// The network is too large for all paths to be compared, or paths are longer than 1,000 links.
+        WorkLimit = "work_limit",
+    }
+}
+
+/// The error for an id that no node or link of the network has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the network has no {id}")]
+#[non_exhaustive]
+pub struct UnknownIdError {
+    /// The id.
+    pub id: Uuid,
+}

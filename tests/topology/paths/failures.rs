@@ -1,0 +1,265 @@
+//! Failures, and devices and links that must not fail.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+use serde_json::json;
+use toposcope::model::{HostRole, LinkId, NodeId};
+use toposcope::topology::links::{LinkMember, LinkState};
+use toposcope::topology::paths::{
+    AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, PathIndex, UnknownReason,
+};
+
+use super::naive::Naive;
+use super::networks::{connect, index, random, zoo};
+use crate::graph::support::Fixture;
+
+/// Number of random networks.
+const NETWORKS: u64 = 1_500;
+
+fn ids(hosts: &[AffectedHost]) -> BTreeSet<NodeId> {
+    hosts.iter().map(|host| host.node_id.unwrap_or_else(|| host.host_id.unwrap().into())).collect()
+}
+
+/// Asserts that an impact is that of removal and flood.
+fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuery) {
+    let impact: Impact = index.impact(query).unwrap();
+    let rest = naive.without(&query.nodes, &query.edges);
+    let top: BTreeSet<NodeId> = index.top_nodes().collect();
+    let roots = if query.from.is_empty() { &top } else { &query.from };
+    let remaining =
+        if query.from.is_empty() { naive.remaining_top(&top, &rest) } else { roots & &rest.nodes };
+    let before = naive.reached(roots);
+    let after = rest.reached(&remaining);
+    let cut_off = &(&before - &after) - &query.nodes;
+    assert_eq!(ids(&impact.cut_off), cut_off, "{query:?}");
+    assert_eq!(impact.by_role.values().sum::<usize>(), cut_off.len());
+    let at_risk = &(&naive.redundant(roots) & &after) - &rest.redundant(&remaining);
+    assert_eq!(ids(&impact.at_risk), at_risk, "{query:?}");
+    let links = |host: &AffectedHost| rest.neighbors(host.host_id.unwrap().into()).count();
+    assert!(impact.at_risk.iter().all(|host| host.remaining_links == Some(links(host))), "{query:?}");
+    let carried_by = &rest.tree(roots) - &naive.tree(roots);
+    assert_eq!(impact.carried_by, carried_by.into_iter().collect::<Vec<LinkId>>(), "{query:?}");
+}
+
+/// Asserts that articulation points and bridges are those of their definition, and returns the number of them.
+fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
+    let mut query = FragileQuery::new();
+    query.leaves = true;
+    let all: Fragile = index.fragile(&query);
+    let inner: BTreeSet<LinkId> =
+        index.fragile(&FragileQuery::new()).edges.iter().map(|edge| edge.link_id).collect();
+    let nothing = (BTreeSet::new(), BTreeSet::new());
+    let top: BTreeSet<NodeId> = index.top_nodes().collect();
+    let before = naive.reached(&top);
+    let behind = |rest: &Naive| {
+        let after = rest.reached(&naive.remaining_top(&top, rest));
+        before.difference(&after).filter(|node| rest.nodes.contains(node)).count()
+    };
+    let parts = naive.parts().len();
+    let is_linked = |node: NodeId| naive.neighbors(node).next().is_some();
+    for node in naive.nodes.iter().copied() {
+        let rest = naive.without(&BTreeSet::from([node]), &nothing.1);
+        let is_cut = is_linked(node) && rest.parts().len() > parts;
+        let found = all.nodes.iter().find(|found| found.host_id.map(NodeId::from) == Some(node));
+        assert_eq!(found.map(|found| found.behind), is_cut.then(|| behind(&rest)), "{node}");
+    }
+    for wire in &naive.wires {
+        let rest = naive.without(&nothing.0, &BTreeSet::from([wire.id]));
+        let is_bridge = !wire.has_two_members && rest.parts().len() > parts;
+        let found = all.edges.iter().find(|found| found.link_id == wire.id);
+        assert_eq!(found.map(|found| found.behind), is_bridge.then(|| behind(&rest)), "{}", wire.id);
+        let is_leaf = |end: &NodeId| !top.contains(end) && naive.neighbors(*end).count() == 1;
+        assert_eq!(inner.contains(&wire.id), is_bridge && !wire.ends.iter().any(is_leaf), "{}", wire.id);
+    }
+    naive.nodes.len() + naive.wires.len()
+}
+
+#[test]
+fn impact_of_random_failures_equals_removal_and_flood() {
+    let mut cases = 0;
+    for seed in 0..NETWORKS {
+        let mut rng = Rng::with_seed(seed);
+        let (hosts, links) = (rng.usize(1..12), rng.usize(..24));
+        let network = random(&mut rng, hosts, links);
+        let (naive, index) = (Naive::of(&network), index(&network));
+        let nodes: Vec<NodeId> = naive.nodes.iter().copied().collect();
+        let all_links: Vec<LinkId> = naive.wires.iter().map(|wire| wire.id).collect();
+        for _ in 0..12 {
+            let mut query = ImpactQuery::new();
+            query.nodes = (0..rng.usize(..3)).map(|_| *rng.choice(&nodes).unwrap()).collect();
+            query.edges = (0..rng.usize(..3)).filter_map(|_| rng.choice(&all_links).copied()).collect();
+            query.from = (0..rng.usize(..3)).map(|_| *rng.choice(&nodes).unwrap()).collect();
+            assert_impact(&naive, &index, &query);
+            cases += 1;
+        }
+    }
+    println!("{cases} impacts compared");
+}
+
+#[test]
+fn cuts_of_random_networks_equal_their_definition() {
+    let mut cases = 0;
+    for seed in 0..NETWORKS {
+        let mut rng = Rng::with_seed(seed);
+        let (hosts, links) = (rng.usize(1..14), rng.usize(..24));
+        let network = random(&mut rng, hosts, links);
+        cases += assert_fragile(&Naive::of(&network), &index(&network));
+    }
+    println!("{cases} nodes and links compared");
+}
+
+#[test]
+fn cuts_and_impacts_of_backbones_equal_their_definition() {
+    let mut cases = 0;
+    for (name, network) in zoo() {
+        let (naive, index) = (Naive::of(&network), index(&network));
+        if naive.wires.len() > 60 {
+            continue;
+        }
+        println!("{name}");
+        cases += assert_fragile(&naive, &index);
+        for node in naive.nodes.iter().step_by(3) {
+            let mut query = ImpactQuery::new();
+            query.nodes.insert(*node);
+            assert_impact(&naive, &index, &query);
+            cases += 1;
+        }
+    }
+    println!("{cases} nodes, links and impacts compared");
+}
+
+/// A router above two switches that are connected with it, with each other, and with a switch below, which has a printer.
+fn campus() -> (Fixture, [NodeId; 5], Vec<LinkId>) {
+    let mut network = Fixture::default();
+    let router = network.host("gw", "Cisco IOS router", &[]);
+    let [core1, core2, access] = ["c1", "c2", "acc"].map(|name| network.host(name, "switch", &[]));
+    let subnet = network.subnet("office", "192.0.2.0/24");
+    let printer = network.host("lp", "HP LaserJet printer", &[("192.0.2.9", subnet)]);
+    let pairs = [
+        (router, core1),
+        (router, core2),
+        (core1, core2),
+        (core1, access),
+        (core2, access),
+        (access, printer),
+    ];
+    let links = pairs.map(|(one, other)| connect(&mut network, one, other));
+    (network, [router, core1, core2, access, printer].map(NodeId::from), links.into())
+}
+
+#[test]
+fn failing_core_switch_leaves_the_redundancy_of_others_at_risk() {
+    let (network, [router, core1, core2, access, _], links) = campus();
+    let index = index(&network);
+    assert_eq!(index.top_nodes().collect::<Vec<_>>(), [router]);
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(core1);
+
+    let impact = index.impact(&query).unwrap();
+
+    assert!(impact.complete);
+    assert_eq!(impact.cut_off, []);
+    assert_eq!(ids(&impact.at_risk), [core2, access].into());
+    let remaining: BTreeSet<Option<usize>> = impact.at_risk.iter().map(|host| host.remaining_links).collect();
+    assert_eq!(remaining, [Some(2)].into());
+    assert!(impact.carried_by.iter().all(|link| *link == links[4]));
+}
+
+#[test]
+fn hosts_that_are_cut_off_are_counted_by_role_and_subnet() {
+    let (network, [.., access, printer], links) = campus();
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(access);
+
+    let impact = index(&network).impact(&query).unwrap();
+
+    assert_eq!(ids(&impact.cut_off), [printer].into());
+    assert_eq!(impact.cut_off[0].role, HostRole::Printer);
+    assert_eq!(impact.by_role, [("printer".to_owned(), 1)].into());
+    assert_eq!((impact.by_subnet[0].subnet_id, impact.by_subnet[0].count), (network.subnets[0].id, 1));
+    let fragile = index(&network).fragile(&FragileQuery::new());
+    assert_eq!(
+        fragile.nodes.iter().map(|node| (node.name.as_str(), node.behind)).collect::<Vec<_>>(),
+        [("acc", 1)]
+    );
+    assert_eq!(fragile.edges, []);
+    let mut leaves = FragileQuery::new();
+    leaves.leaves = true;
+    assert_eq!(index(&network).fragile(&leaves).edges[0].link_id, links[5]);
+}
+
+#[test]
+fn link_of_two_members_is_no_bridge_unless_one_of_them_is_down() {
+    let (mut network, _, links) = campus();
+    let uplink = network.links.iter_mut().find(|link| link.id == links[5]).unwrap();
+    let member = LinkMember { source_port: None, target_port: None, state: LinkState::Up, blocked: None };
+    uplink.members = vec![member.clone(), member];
+    let mut leaves = FragileQuery::new();
+    leaves.leaves = true;
+    let fragile = index(&network).fragile(&leaves);
+    assert_eq!((fragile.edges.len(), fragile.degraded_lags.len()), (0, 0));
+
+    network.links.iter_mut().find(|link| link.id == links[5]).unwrap().members[0].state = LinkState::Down;
+
+    let fragile = index(&network).fragile(&leaves);
+    assert_eq!((fragile.edges.len(), fragile.degraded_lags[0].link_id), (1, links[5]));
+}
+
+#[test]
+fn all_devices_at_a_location_fail_together() {
+    let (mut network, [_, core1, core2, access, printer], _) = campus();
+    for host in network.hosts.iter_mut().filter(|host| [core1, core2].contains(&host.id.into())) {
+        host.sys_location = Some("Basement".to_owned());
+    }
+    let mut query = ImpactQuery::new();
+    query.locations.insert("Basement".to_owned());
+    assert_eq!(ids(&index(&network).impact(&query).unwrap().cut_off), [access, printer].into());
+}
+
+#[test]
+fn unknown_devices_are_listed_by_the_ids_of_their_nodes() {
+    let (mut network, [.., access, printer], _) = campus();
+    let stub = network.stub("phone");
+    let host = json!({"type": "host", "host_id": access, "port": null});
+    network.link_of(&host, &json!({"type": "stub", "id": stub, "port": null}), "Reported");
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(access);
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!(ids(&impact.cut_off), [printer, stub].into());
+    assert_eq!(index(&network).fragile(&FragileQuery::new()).one_sided_total, 1);
+}
+
+#[test]
+fn host_without_a_link_makes_answers_incomplete() {
+    let (mut network, ..) = campus();
+    network.host("lost", "", &[]);
+    let impact = index(&network).impact(&ImpactQuery::new()).unwrap();
+    assert!(!impact.complete);
+    assert_eq!(impact.unknown, [UnknownReason::Links]);
+    assert!(!index(&network).fragile(&FragileQuery::new()).complete);
+}
+
+#[test]
+fn unknown_id_is_an_error() {
+    let (network, ..) = campus();
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(NodeId::from_u128(99));
+    assert_eq!(index(&network).impact(&query).unwrap_err().id, NodeId::from_u128(99).uuid());
+}
+
+#[test]
+fn lists_end_at_the_limit_and_totals_count_all() {
+    let (mut network, [router, ..], _) = campus();
+    let access = network.hosts.iter().find(|host| host.name == "acc").unwrap().id;
+    for number in 0..20 {
+        let host = network.host(&format!("pc{number}"), "Windows workstation", &[]);
+        connect(&mut network, access, host);
+    }
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(access.into());
+    query.from.insert(router);
+    query.limit = 5;
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!((impact.cut_off.len(), impact.cut_off_total), (5, 21));
+}

@@ -1,0 +1,9 @@
+//! Answers of the index of links, compared with what removal and flood, or an exhaustive search, give.
+
+mod failures;
+mod located;
+mod naive;
+mod networks;
+mod routes;
+mod vlans;
+mod worst;
