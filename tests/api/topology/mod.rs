@@ -8,6 +8,7 @@ mod links;
 mod load;
 mod pages;
 mod port_names;
+mod questions;
 mod roles;
 mod shares;
 
