@@ -153,7 +153,10 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
     };
     let path = json!({"hops": [first, last], "length": 1});
     let unused = json!({"link_id": uuid(48), "reason": "blocked"});
-    add_json::<Paths>(schemas, answer(json!({"paths": [path], "more": false, "not_used": [unused]})));
+    let paths = json!({
+        "complete": false, "unknown": ["routing"], "paths": [path], "more": false, "not_used": [unused],
+    });
+    add_json::<Paths>(schemas, paths);
     let affected =
         |host: HostId, name: &str, role: &str| json!({"host_id": host, "name": name, "role": role});
     let mut at_risk = affected(SWITCH, "switch-1", "switch");
