@@ -59,6 +59,8 @@ mod hosts;
 mod keys;
 mod past;
 mod query;
+#[cfg(feature = "topology")]
+mod questions;
 mod records;
 mod server;
 mod shares;

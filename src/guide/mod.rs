@@ -36,10 +36,14 @@
     feature = "topology",
     doc = "18. [The page of a network](network_page): looking, moving, linking, printing."
 )]
-#![cfg_attr(feature = "client", doc = "19. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "topology",
+    doc = "19. [Questions](questions): where a device is, how it is reached, what breaks, what is fragile, VLANs."
+)]
+#![cfg_attr(feature = "client", doc = "20. [The client](client): requests, errors, layers.")]
 #![cfg_attr(
     feature = "collect",
-    doc = "20. [From one address to a map](from_one_address): SNMP, credentials, limits, missing devices."
+    doc = "21. [From one address to a map](from_one_address): SNMP, credentials, limits, missing devices."
 )]
 
 #[cfg(any(not(doctest), feature = "sled"))]
@@ -109,6 +113,10 @@ pub mod sharing {}
 #[cfg(feature = "topology")]
 #[doc = include_str!("network_page.md")]
 pub mod network_page {}
+
+#[cfg(all(feature = "topology", any(not(doctest), feature = "service")))]
+#[doc = include_str!("questions.md")]
+pub mod questions {}
 
 #[cfg(feature = "client")]
 #[doc = include_str!("client.md")]

@@ -318,6 +318,18 @@ impl<'q> QueryValues<'q> {
         Ok(Some(values))
     }
 
+    /// Returns at most `max` texts of a repeated parameter, which may have commas in them.
+    #[cfg(feature = "topology")]
+    pub(super) fn texts(&self, field: &str, max: usize, max_length: usize) -> Result<Vec<String>, ApiError> {
+        if self.all(field).nth(max).is_some() {
+            return Err(Error::invalid(field, Problem::MaxLength { max }).into());
+        }
+        if self.all(field).any(|text| text.chars().nth(max_length).is_some()) {
+            return Err(Error::invalid(field, Problem::MaxLength { max: max_length }).into());
+        }
+        Ok(self.all(field).map(str::to_owned).collect())
+    }
+
     /// Returns the values of custom fields by the names of these. Each may be given at most once.
     fn custom(&self) -> Result<BTreeMap<String, String>, ApiError> {
         let mut custom = BTreeMap::new();

@@ -38,6 +38,8 @@ pub use self::index::PathIndex;
 pub use self::locate::{AddressConflict, LocateTarget, Location, LocationCandidate};
 pub use self::lookup::LookupError;
 pub use self::reason::{UnknownIdError, UnknownReason};
+#[cfg(feature = "service")]
+pub(crate) use self::route::{DEFAULT_PATHS, MAX_PATHS};
 pub use self::route::{NetworkPath, Obstacle, PathHop, PathLayer, PathQuery, Paths, UnusedLink};
 pub use self::vlans::{VlanHost, VlanList, VlanQuery, VlanSummary};
 

@@ -14,10 +14,10 @@ use crate::topology::graph::NodeKind;
 use crate::topology::links::{Confidence, End, Evidence, Link, PortRef};
 
 /// The number of paths, unless a question asks for another one.
-const DEFAULT_PATHS: usize = 4;
+pub(crate) const DEFAULT_PATHS: usize = 4;
 
 /// Maximum number of paths.
-const MAX_PATHS: usize = 16;
+pub(crate) const MAX_PATHS: usize = 16;
 
 /// Two nodes, and how to go from one to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

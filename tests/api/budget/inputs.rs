@@ -228,6 +228,21 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
             vec![("all", format!("?from={from}")), ("network", format!("?from={from}&network_id={LAB}"))]
         }
         "/api/v1/topology/edges/{id}" => vec![("plain", lab)],
+        "/api/v1/topology/locate" => {
+            vec![("id", format!("{lab}&name={}", Uuid::from_u128(0x1_0000)))]
+        }
+        "/api/v1/topology/path" => {
+            let [one, other] = [0x1_0000, 0x1_0001].map(Uuid::from_u128);
+            vec![("many paths", format!("{lab}&from={one}&to={other}&k=16"))]
+        }
+        "/api/v1/topology/impact" => {
+            vec![
+                ("location", format!("{lab}&location=Basement")),
+                ("all", format!("{lab}&location=x&limit=10000")),
+            ]
+        }
+        "/api/v1/topology/fragile" => vec![("all", format!("{lab}&leaves=true&limit=10000")), ("plain", lab)],
+        "/api/v1/topology/vlans" => vec![("all", format!("{lab}&limit=10000")), ("plain", lab)],
         "/api/v1/topology/blind-spots" => {
             vec![("plain", lab), ("many hosts", format!("?network_id={OFFICE}"))]
         }

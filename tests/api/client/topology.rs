@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use toposcope::client::{ReportOptions, RequestBody};
 use toposcope::discovery;
 use toposcope::inventory::{ListQuery, NewShare};
-use toposcope::model::{LinkEnd, NodeId, NodePosition, Redaction, TopologyLink, TopologyView};
+use toposcope::model::{Host, LinkEnd, NodeId, NodePosition, Redaction, TopologyLink, TopologyView};
 use toposcope::topology::graph::{BlindSpotReason, GraphOptions, NodeKind};
 use toposcope::topology::links::{Confidence, Method};
+use toposcope::topology::paths::{FragileQuery, ImpactQuery, LocateTarget, VlanQuery};
 use toposcope::topology::render::{ColorScheme, Format};
 use toposcope::wire::ErrorCode;
 
@@ -153,4 +154,29 @@ async fn shares_are_opened_by_their_token() {
     assert_eq!(refused.code(), Some(ErrorCode::SharePasswordRequired));
     let unknown = viewer.open_share(NOBODY.into(), None).await.unwrap_err();
     assert_eq!(unknown.code(), Some(ErrorCode::EntityNotFound));
+}
+
+#[tokio::test]
+async fn questions_are_answered_about_linked_hosts() {
+    let (fixture, client) = owner().await;
+    let hosts = ["core", "floor", "pc"].map(|name| Host::new(OFFICE, name));
+    let [core, floor, pc] = [&hosts[0], &hosts[1], &hosts[2]].map(|host| host.id);
+    fixture.put(hosts).await;
+    for (one, other) in [(core, floor), (floor, pc)] {
+        let [one, other] = [one, other].map(LinkEnd::at_host);
+        client.create(&TopologyLink::new(OFFICE, one, other)).await.unwrap();
+    }
+
+    let found = client.locate(OFFICE, &LocateTarget::Name("pc".to_owned())).await.unwrap();
+    assert_eq!(found.candidates[0].host_id, Some(floor));
+    let found = client.paths(OFFICE, "core", &pc.to_string(), None, 16).await.unwrap();
+    assert_eq!((found.paths.len(), found.paths[0].length), (1, 2));
+    let mut failing = ImpactQuery::new();
+    failing.nodes.insert(floor.into());
+    failing.from.insert(core.into());
+    assert_eq!(client.impact(OFFICE, &failing).await.unwrap().cut_off[0].host_id, Some(pc));
+    assert_eq!(client.fragile(OFFICE, &FragileQuery::new()).await.unwrap().nodes[0].host_id, Some(floor));
+    assert_eq!(client.vlans(OFFICE, &VlanQuery::new()).await.unwrap().vlans_total, 0);
+    let absent = client.locate(OFFICE, &LocateTarget::Name("absent".to_owned())).await.unwrap_err();
+    assert_eq!(absent.code(), Some(ErrorCode::EntityNotFound));
 }

@@ -136,7 +136,9 @@ impl Asked {
 
     /// Returns whether successes have weak tags, as a list has.
     pub(super) fn is_view(&self) -> bool {
-        let is_view = ["/graph", "/export", "/blind-spots"].iter().any(|name| self.path.ends_with(name));
+        const VIEWS: [&str; 8] =
+            ["/graph", "/export", "/blind-spots", "/locate", "/path", "/impact", "/fragile", "/vlans"];
+        let is_view = VIEWS.iter().any(|name| self.path.ends_with(name));
         let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
         self.is_network_page()
             || self.is_picture()

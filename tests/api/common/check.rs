@@ -12,13 +12,15 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    44 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
+    44 + cfg!(feature = "discovery") as usize + 3 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
     (400, "validation_min_length", &["field", "min"]),
     (400, "validation_invalid_format", &["field"]),
     (400, "validation_out_of_range", &["field", "max", "min"]),
+    #[cfg(feature = "topology")]
+    (400, "validation_ambiguous", &["candidates", "field"]),
     (400, "validation_unknown_parameter", &["field"]),
     (400, "validation_malformed_json", &["column", "line"]),
     (409, "idempotency_key_reused", &[]),

@@ -564,6 +564,17 @@ async fn before_the_history() -> Produced {
     produced_by(&fixture.server.get_with(&fixture.key, &target).await)
 }
 
+/// Two hosts are located by the name that both have.
+async fn ambiguous_name() -> Produced {
+    if !cfg!(feature = "topology") {
+        return Produced::new();
+    }
+    let fixture = Populated::new().await;
+    fixture.put([0xA1, 0xA2].map(|id| crate::common::host(id, OFFICE))).await;
+    let target = format!("/api/v1/topology/locate?network_id={OFFICE}&name=host");
+    produced_by(&fixture.server.get_with(&fixture.key, &target).await)
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -578,6 +589,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(refused_by_policy().await);
         produced.extend(ambiguous_login().await);
         produced.extend(before_the_history().await);
+        produced.extend(ambiguous_name().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

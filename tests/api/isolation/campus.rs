@@ -15,11 +15,16 @@ use crate::requests::tenant::Tenant;
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 #[cfg(feature = "topology")]
-const REACHED: [(&str, &str); 13] = [
+const REACHED: [(&str, &str); 18] = [
     ("GET /api/v1/topology/graph", "200 edges 304"),
     ("GET /api/v1/topology/export", "200 304"),
     ("GET /api/v1/topology/edges/{id}", "200"),
     ("GET /api/v1/topology/blind-spots", "200 304 items"),
+    ("GET /api/v1/topology/locate", "200 404"),
+    ("GET /api/v1/topology/path", "200 404"),
+    ("GET /api/v1/topology/impact", "200"),
+    ("GET /api/v1/topology/fragile", "200 304"),
+    ("GET /api/v1/topology/vlans", "200 304"),
     ("GET /api/v1/topology/layouts/{id}/{view}", "200 304 positions"),
     ("PUT /api/v1/topology/layouts/{id}/{view}", "200"),
     ("PATCH /api/v1/topology/layouts/{id}/{view}", "200"),
@@ -163,12 +168,15 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         of_network("export"),
         of_network("blind-spots"),
         of_network("links"),
+        of_network("fragile"),
+        of_network("vlans"),
         with_body(ApiRequest::new("PUT", layout.as_str()), &json!({"positions": positions})),
         with_body(ApiRequest::new("PATCH", layout.as_str()), &json!({"positions": positions})),
         ApiRequest::new("POST", format!("{layout}/tidy")),
         ApiRequest::new("GET", layout),
         ApiRequest::new("GET", format!("/topology/{network}")),
     ];
+    requests.extend(questions(tenant, &of_network));
     let edges = tenant.ids.get("topology/edges").into_iter().flatten();
     requests.extend(edges.take(1).map(|id| of_network(&format!("edges/{id}"))));
     // The first share has a password.
@@ -184,6 +192,23 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         requests.push(ApiRequest::new("GET", format!("/share/{share}")));
     }
     requests.into_iter().map(|request| by_owner(tenant, request)).collect()
+}
+
+/// Returns the questions about nodes of a campus.
+fn questions(tenant: &Tenant, of_network: &dyn Fn(&str) -> ApiRequest) -> Vec<ApiRequest> {
+    let nodes: Vec<String> =
+        tenant.ids.get("topology/nodes").into_iter().flatten().take(2).map(Uuid::to_string).collect();
+    let [one, other] = nodes.as_slice() else { return Vec::new() };
+    let ask = |path: &str, parameters: &[(&'static str, &String)]| {
+        let mut request = of_network(path);
+        request.query.extend(parameters.iter().map(|(name, value)| (*name, (*value).clone())));
+        request
+    };
+    vec![
+        ask("locate", &[("name", one)]),
+        ask("path", &[("from", one), ("to", other)]),
+        ask("impact", &[("node", one)]),
+    ]
 }
 
 fn by_owner(tenant: &Tenant, mut request: ApiRequest) -> (&'static Route, ApiRequest) {

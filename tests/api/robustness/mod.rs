@@ -39,12 +39,13 @@ const NEVER: [&str; 9] = [
     "store_unavailable",
 ];
 /// Outcomes that may be missing if there are fewer requests than these.
-const RARE: [&str; 6] = [
+const RARE: [&str; 7] = [
     "auth_too_many_attempts",
     "daemon_not_registered",
     "import_refused",
     "position_gone",
     "request_incomplete",
+    "validation_ambiguous",
     "validation_min_length",
 ];
 const MANY_VALUES: u64 = 50_000;

@@ -9,6 +9,7 @@ mod load;
 mod pages;
 mod past;
 mod port_names;
+mod questions;
 mod roles;
 mod shares;
 

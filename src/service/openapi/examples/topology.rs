@@ -17,6 +17,7 @@ use crate::topology::EdgeDetails;
 use crate::topology::graph::{
     BlindSpot, ChangeCounts, FoldedPart, FormerEnd, Graph, GraphChange, GraphComparison, RoleCount,
 };
+use crate::topology::paths::{Fragile, Impact, Location, Paths, VlanList};
 use crate::topology::render::Format;
 
 const SWITCH: HostId = HostId::new(uuid(40));
@@ -59,7 +60,7 @@ fn add_graph(schemas: &mut Schemas) {
         "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0"), "state": "Up"}],
         "lag": true,
         "confidence": "Reported",
-        "evidence": evidence,
+        "evidence": evidence.clone(),
         "stale": false,
         "state": "Up",
         "vlans": [{"first": 10, "last": 10}, {"first": 20, "last": 29}],
@@ -111,6 +112,7 @@ fn add_graph(schemas: &mut Schemas) {
     add_json::<Graph>(schemas, graph.clone());
     add_json::<EdgeDetails>(schemas, details);
     add_json::<BlindSpot>(schemas, spot);
+    add_answers(schemas, &evidence, &port(41, "Gi1/0/1"), &port(45, "eth0"));
     schemas.add(&RoleCount { role: HostRole::Printer, count: 4 });
     add_json::<FoldedPart>(schemas, json!({"vlan": 30, "folded": [{"role": "printer", "count": 4}]}));
     let counts = json!({"added": 1, "removed": 0, "moved": 2});
@@ -135,8 +137,74 @@ fn add_graph(schemas: &mut Schemas) {
     }
 }
 
-/// Adds a type whose example is made from JSON, because
-/// its fields are private here.
+/// Adds the answers to questions.
+fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Value) {
+    let link = uuid(44);
+    let hop = |host: HostId, name: &str, link: Value| {
+        json!({
+            "host_id": host, "name": name, "in_port": null, "out_port": null, "link_id": link, "vlan": 20, "subnet_id": null,
+            "layer": "L2", "confidence": null, "evidence": [],
+        })
+    };
+    let mut first = hop(SWITCH, "switch-1", json!(link));
+    set(&mut first, "out_port", near.clone());
+    set(&mut first, "confidence", json!("Reported"));
+    set(&mut first, "evidence", evidence.clone());
+    let mut last = hop(SERVER, "server-7", Value::Null);
+    set(&mut last, "in_port", far.clone());
+    let known = json!({"complete": true, "unknown": []});
+    let answer = |members: Value| {
+        let mut answer = known.clone();
+        for (name, value) in members.as_object().into_iter().flatten() {
+            set(&mut answer, name, value.clone());
+        }
+        answer
+    };
+    let path = json!({"hops": [first, last], "length": 1});
+    let unused = json!({"link_id": uuid(48), "reason": "blocked"});
+    let paths = json!({
+        "complete": false, "unknown": ["routing"], "paths": [path], "more": false, "not_used": [unused],
+    });
+    add_json::<Paths>(schemas, paths);
+    let affected =
+        |host: HostId, name: &str, role: &str| json!({"host_id": host, "name": name, "role": role});
+    let mut at_risk = affected(SWITCH, "switch-1", "switch");
+    set(&mut at_risk, "remaining_links", json!(1));
+    add_json::<Impact>(
+        schemas,
+        answer(json!({
+            "cut_off": [affected(SERVER, "server-7", "server")], "cut_off_total": 1, "at_risk": [at_risk], "at_risk_total": 1,
+            "by_role": {"server": 1}, "by_subnet": [{"subnet_id": uuid(49), "count": 1}], "carried_by": [link],
+            "carried_by_total": 1,
+        })),
+    );
+    let ends = json!({"link_id": link, "source": SWITCH, "target": SERVER});
+    let mut bridge = ends.clone();
+    set(&mut bridge, "behind", json!(1));
+    add_json::<Fragile>(
+        schemas,
+        answer(json!({
+            "nodes": [{"host_id": SWITCH, "name": "switch-1", "behind": 1}], "nodes_total": 1, "edges": [bridge],
+            "edges_total": 1, "one_sided": [ends], "one_sided_total": 1, "degraded_lags": [ends], "degraded_lags_total": 1,
+        })),
+    );
+    let candidate = json!({
+        "host_id": SWITCH, "name": "switch-1", "if_entry_id": UPLINK, "port": "Gi1/0/1", "vlan": 20, "since": now(),
+        "last_seen": now(), "confidence": "Reported", "evidence": evidence,
+    });
+    let conflict = json!({
+        "ip": "192.0.2.7", "mac_addresses": ["00:00:5E:00:53:07", "00:00:5E:00:53:08"], "host_ids": [SERVER],
+    });
+    let found = json!({"candidates": [candidate], "candidates_total": 1, "conflicts": [conflict]});
+    add_json::<Location>(schemas, answer(found));
+    let vlan = json!({
+        "vlan": 20, "name": null, "hosts": [{"host_id": SWITCH, "access": [UPLINK], "trunks": [link]}], "hosts_total": 1,
+        "islands": [[SWITCH]], "islands_total": 1, "one_sided": [link], "native_mismatch": [],
+    });
+    add_json::<VlanList>(schemas, answer(json!({"vlans": [vlan], "vlans_total": 1})));
+}
+
+/// Adds a type whose example is made from JSON, because its fields are private here.
 fn add_json<T: DeserializeOwned + JsonSchema + Serialize>(schemas: &mut Schemas, example: Value) {
     if let Ok(example) = serde_json::from_value::<T>(example) {
         schemas.add(&example);
