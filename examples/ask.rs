@@ -48,7 +48,7 @@ const LISTED: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run(env::args().skip(1)).await {
+    match run(env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())).await {
         Ok(text) => {
             let written = io::stdout().write_all(text.as_bytes());
             written.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
@@ -141,7 +141,8 @@ struct Asked {
 impl Asked {
     fn shown<T: Serialize>(&self, answer: &T, text: impl FnOnce(&T) -> String) -> Result<String, Failure> {
         if !self.is_json {
-            return Ok(text(answer));
+            // Devices may send characters that a terminal obeys.
+            return Ok(text(answer).replace(|letter: char| letter.is_control() && letter != '\n', "?"));
         }
         let json = serde_json::to_string_pretty(answer);
         json.map(|json| json + "\n").map_err(|error| Failure::because("The answer has no JSON form", &error))

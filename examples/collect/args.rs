@@ -95,6 +95,15 @@ impl Args {
 
 impl Flags {
     fn secrets(self) -> Result<Vec<SnmpSecret>, Failure> {
+        if self.priv_password.is_some() && self.auth_password.is_none() {
+            return Err(Failure::usage("--priv-env requires --auth-env: messages cannot be encrypted only"));
+        }
+        if self.auth_password.is_some() && self.user.is_none() {
+            return Err(Failure::usage("--auth-env requires --user"));
+        }
+        if self.is_v1 && self.community.is_none() {
+            return Err(Failure::usage("--v1 requires --community-env"));
+        }
         let mut secrets = Vec::new();
         if let Some(name) = self.user {
             let mut user = SnmpUser::new(name);

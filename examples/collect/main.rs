@@ -126,7 +126,9 @@ fn device_lines(device: &CrawledDevice) -> String {
         let name = described.sys_name.as_deref().unwrap_or("a device without a name");
         let model = described.model.as_deref().or(described.sys_descr.as_deref()).unwrap_or("unknown model");
         let model = model.lines().next().unwrap_or_default();
-        lines += &format!("{name}  {}  {model}\n", device.address);
+        // Devices may send characters that a terminal obeys.
+        let described = format!("{name}  {}  {model}", device.address).replace(char::is_control, "?");
+        lines += &format!("{described}\n");
     }
     if let Some(from) = device.answers_from {
         lines += &format!("  it answers from {from}\n");

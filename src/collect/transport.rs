@@ -29,13 +29,21 @@ pub trait Transport: Send + Sync + fmt::Debug + 'static {
 }
 
 /// A datagram that was received.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Datagram {
     /// The address that sent it.
     pub from: SocketAddr,
     /// The content.
     pub bytes: Vec<u8>,
+}
+
+/// Shows the length of the content alone, because answers of SNMPv1 and v2c have the community.
+impl fmt::Debug for Datagram {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Datagram");
+        shown.field("from", &self.from).field("length", &self.bytes.len()).finish_non_exhaustive()
+    }
 }
 
 impl Datagram {

@@ -97,7 +97,7 @@ impl fmt::Debug for SnmpAgent {
 impl SnmpAgent {
     /// Finds the first of these secrets to which an address answers. Those of SNMPv3 are tried first, and at most four in all.
     ///
-    /// An agent that has answered to a user of SNMPv3 is sent no community.
+    /// An agent that has answered to a user of SNMPv3, or has refused one that it knows, is sent no community.
     ///
     /// # Errors
     /// Returns an error if the allow-list does not have the address, if there is no secret, and if the agent answers to none
@@ -111,6 +111,12 @@ impl SnmpAgent {
         secrets.truncate(MAX_SECRETS);
         let mut failure = AskError::NoSecret;
         for (position, secret) in secrets.iter().enumerate() {
+            // It knows the user, and so is no agent to send a community in plain text to.
+            if !secret.is_v3()
+                && matches!(&failure, AskError::Refused(refusal) if *refusal != SnmpRefusal::UnknownUser)
+            {
+                break;
+            }
             let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
             match Self::open(gate, target, secret, timeouts, false).await {
                 Ok(agent) => return Ok(agent),

@@ -284,7 +284,10 @@ impl TableReading {
     fn add(&mut self, variable: Variable, bytes: &mut usize) -> Option<TableEnd> {
         let truncated = |reason| Some(TableEnd::Truncated(reason));
         if variable.value.is_absent() {
-            self.next = NextObject::EndOfView;
+            // Some agents answer that one object is missing, and have others behind it.
+            if variable.value == SnmpValue::EndOfView {
+                self.next = NextObject::EndOfView;
+            }
             return Some(TableEnd::Complete);
         }
         if !variable.id.is_within(&self.root) {

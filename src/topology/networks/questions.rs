@@ -28,7 +28,8 @@ impl Topologies {
     /// Returns what breaks in a network if nodes and links fail at the same time. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotFound` for an id that no node or link of the network has.
+    /// Those of [`graph`](Self::graph); `NotFound` for an id that no node or link of the network has, `NotNamed` for a location without a
+    /// host.
     pub async fn impact(
         &self,
         caller: &Caller,
@@ -37,7 +38,11 @@ impl Topologies {
     ) -> Result<Impact, Error> {
         self.inventory.require_network(caller, network).await?;
         let ask = move |state: &NetworkState| {
-            let found = state.index(network).impact(&query);
+            let index = state.index(network);
+            if let Some(name) = query.locations.iter().find(|location| !index.has_location(location)) {
+                return Err(ErrorKind::NotNamed { entity: Entity::Host, name: name.clone() }.into());
+            }
+            let found = index.impact(&query);
             found.map_err(|error| unknown_id(error, query.edges.contains(&LinkId::from(error.id))))
         };
         self.with_network(caller.organization_id(), network, ask).await?

@@ -126,6 +126,11 @@ impl PathIndex {
         Ok(self.compare(&removal, &from, query.limit))
     }
 
+    /// Returns whether a host is at a location.
+    pub(crate) fn has_location(&self, location: &str) -> bool {
+        self.nodes.iter().any(|node| node.location.as_deref() == Some(location))
+    }
+
     fn numbers(&self, ids: &BTreeSet<NodeId>) -> Result<Vec<u32>, UnknownIdError> {
         let number = |id: &NodeId| self.number(*id).ok_or(UnknownIdError { id: id.uuid() });
         ids.iter().map(number).collect()

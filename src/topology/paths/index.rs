@@ -146,6 +146,7 @@ impl PathLink {
         !self.is_stale && !self.state.is_out() && self.state != LinkState::Testing
     }
 
+    /// Returns whether the VLANs that the link carries are known.
     pub(super) const fn has_known_vlans(&self) -> bool {
         self.vlans.is_some()
     }

@@ -123,14 +123,18 @@ impl PathIndex {
         ranked.sort_by_key(|(rank, _)| *rank);
         let has_edge = ranked.iter().any(|((_, is_uplink, ..), _)| !is_uplink);
         ranked.retain(|((_, is_uplink, ..), _)| !(has_edge && *is_uplink));
+        // A link names its device; a port that learned further addresses leads to others, too.
+        let is_exact = ranked
+            .iter()
+            .any(|((is_weak, is_uplink, devices, _), _)| !is_uplink && *devices <= usize::from(*is_weak));
         let candidates_total = ranked.len();
         let candidates = ranked.into_iter().take(DEFAULT_LIMIT).map(|(_, mut candidate)| {
             candidate.evidence.extend(arp.iter().cloned());
             candidate
         });
         Ok(Location {
-            complete: has_edge,
-            unknown: if has_edge { Vec::new() } else { vec![UnknownReason::Edge] },
+            complete: is_exact,
+            unknown: if is_exact { Vec::new() } else { vec![UnknownReason::Edge] },
             candidates: candidates.collect(),
             candidates_total,
             conflicts,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::index::{PathIndex, PathStep};
 use super::search::{Found, LinkRoute, Passage, shortest};
 use super::{UnknownIdError, UnknownReason};
+use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::text_enum::text_enum;
 use crate::topology::graph::NodeKind;
@@ -27,7 +28,7 @@ pub struct PathQuery {
     pub from: NodeId,
     /// The node that receives.
     pub to: NodeId,
-    /// The VLAN of the frames; `None`: any. With a VLAN, paths do not lead through routers.
+    /// The VLAN of the frames; `None`: any. With a VLAN, nothing is routed.
     pub vlan: Option<u16>,
     /// Maximum number of paths, at most 16.
     pub k: usize,
@@ -244,18 +245,22 @@ impl PathIndex {
 
     /// Returns nodes with addresses in subnets of both ends, each with these two subnets.
     fn gateways(&self, ends: [u32; 2], nets: &[Vec<u32>; 2], limit: usize) -> Vec<(u32, [u32; 2])> {
+        let mut others: BTreeMap<u32, u32> = BTreeMap::new();
+        for net in &nets[1] {
+            yield_turn();
+            for node in self.members_of(*net) {
+                others.entry(node).or_insert(*net);
+            }
+        }
         let mut gateways: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
         for net in &nets[0] {
+            yield_turn();
             for node in self.members_of(*net) {
                 if gateways.len() == limit {
                     return gateways.into_iter().collect();
                 }
-                if ends.contains(&node) || !self.node(node).is_transit() {
-                    continue;
-                }
-                let own = self.nets_of(node);
-                let other = nets[1].iter().find(|net| own.binary_search(net).is_ok());
-                if let Some(other) = other {
+                let is_gateway = !ends.contains(&node) && self.node(node).is_transit();
+                if let Some(other) = others.get(&node).filter(|_| is_gateway) {
                     gateways.entry(node).or_insert([*net, *other]);
                 }
             }
@@ -311,7 +316,7 @@ impl PathIndex {
                 if let Some(hop) = hops.last_mut() {
                     hop.out_port = near;
                     hop.link_id = Some(found.id);
-                    hop.vlan = leg.vlan.or(found.untagged_vlan);
+                    hop.vlan = leg.vlan.or_else(|| full.and_then(only_vlan));
                     hop.subnet_id = leg.net.and_then(|net| self.nets[net as usize].1);
                     hop.confidence = Some(found.confidence);
                     hop.evidence = full.map(|link| link.evidence.clone()).unwrap_or_default();
@@ -381,6 +386,10 @@ impl Draft {
             self.unknown.push(UnknownReason::Vlan);
             (found, vlan) = (find(None), None);
         }
+        let is_unsure = |step: &PathStep| !index.link(step.link).has_known_vlans();
+        if vlan.is_some() && found.routes.iter().flatten().any(is_unsure) {
+            self.unknown.push(UnknownReason::Vlan);
+        }
         self.add_found(index, found, count, |route| Leg { route, net, vlan });
     }
 
@@ -398,5 +407,13 @@ impl Draft {
         }
         self.has_more |= found.has_more || found.is_cut;
         self.paths.extend(found.routes.into_iter().map(|route| vec![leg(route)]));
+    }
+}
+
+/// Returns the VLAN of a link that carries no other one. The native VLAN of a trunk is not that of the packets on it.
+fn only_vlan(link: &Link) -> Option<u16> {
+    match link.vlans.as_deref() {
+        Some([range]) if range.first == range.last => Some(range.first),
+        _ => None,
     }
 }

@@ -126,8 +126,16 @@ impl PathIndex {
         }
         let is_cut = survey.work > MAX_WORK;
         let vlans_total = survey.drafts.len();
-        let vlans = survey.finish();
+        let mut vlans = survey.finish();
+        if is_cut {
+            // Links that were not reached would join them.
+            for vlan in &mut vlans {
+                vlan.islands.clear();
+                vlan.islands_total = 0;
+            }
+        }
         let mut unknown = Vec::new();
+        unknown.extend(self.unknown_links());
         unknown.extend(has_unknown.then_some(UnknownReason::Vlan));
         unknown.extend(is_cut.then_some(UnknownReason::WorkLimit));
         VlanList { complete: unknown.is_empty(), unknown, vlans, vlans_total }

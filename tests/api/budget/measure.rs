@@ -19,6 +19,8 @@ use toposcope::store::{Record, StoreError, Write};
 use toposcope::testing::{Call, Intercept, Operation, Reply};
 use tower::ServiceExt;
 
+use crate::common::Unfollowed;
+
 /// The cost of a request, and the sizes on which it may depend.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
@@ -104,6 +106,10 @@ impl Counter {
 #[async_trait]
 impl Intercept for Counter {
     async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        // No request costs what records links in the background.
+        if let Some(nothing) = Unfollowed::answer(call.operation()) {
+            return Ok(nothing);
+        }
         self.running.fetch_add(1, Ordering::SeqCst);
         self.operations.fetch_add(1, Ordering::SeqCst);
         if let Operation::Commit(batch) = call.operation() {

@@ -75,6 +75,30 @@ impl Intercept for InProgress {
     }
 }
 
+/// A hook that keeps links from being recorded in the background, at moments that depend on the machine.
+#[derive(Debug)]
+pub(crate) struct Unfollowed;
+
+impl Unfollowed {
+    /// Returns what a background task reads that is to record the links of a network: the organization does not exist.
+    pub(crate) fn answer(operation: &Operation) -> Option<Reply> {
+        let Operation::Get(keys) = operation else { return None };
+        let kinds = ["organization", "network", "network_links"];
+        let is_follower = keys.iter().map(|key| key.kind.as_str()).eq(kinds);
+        is_follower.then(|| Reply::Records(vec![None; kinds.len()]))
+    }
+}
+
+#[async_trait]
+impl Intercept for Unfollowed {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        match Self::answer(call.operation()) {
+            Some(nothing) => Ok(nothing),
+            None => call.proceed().await,
+        }
+    }
+}
+
 /// A hook that records, delays and fails the operations of a store. Operations on the history alone can fail, but are
 /// neither recorded nor held.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ pub(crate) use check::CODES;
 #[cfg(feature = "openapi")]
 pub(crate) use description::validator;
 pub(crate) use fixture::{Fixture, PASSWORD, Site, cheap_passwords, key_for};
-pub(crate) use hook::{Fault, Hook, InProgress, WatchedStore};
+pub(crate) use hook::{Fault, Hook, InProgress, Unfollowed, WatchedStore};
 pub(crate) use records::*;
 pub(crate) use rows::{Produced, Row, check, produced_by};
 pub(crate) use server::{

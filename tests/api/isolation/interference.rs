@@ -16,12 +16,15 @@ use http::header::IF_NONE_MATCH;
 use tokio::runtime;
 use toposcope::access::{ManualClock, RandomError, RandomSource};
 use toposcope::inventory::Inventory;
+use toposcope::testing::Interceptor;
 use uuid::Uuid;
 
 use super::OnFailure;
 use super::campus::{campus, expected_outcomes, is_topology, manual_links, outcomes, registrations, views};
 use crate::backend::{self, Backend};
-use crate::common::{InProgress, NOBODY, Reply, Server, WatchedStore, at, cheap_passwords, from, limit};
+use crate::common::{
+    InProgress, NOBODY, Reply, Server, Unfollowed, WatchedStore, at, cheap_passwords, from, limit,
+};
 use crate::requests::Choose;
 use crate::requests::author::Author;
 use crate::requests::request::{ApiRequest, Body};
@@ -55,7 +58,7 @@ impl Side {
     async fn new() -> Self {
         let (store, clock) = (InProgress::watched_store().await, ManualClock::new(at(0)));
         let random = Arc::new(Reseeded(Mutex::new(Rng::with_seed(0))));
-        let inventory = Inventory::new(Arc::clone(&store))
+        let inventory = Inventory::new(Interceptor::new(Arc::clone(&store), Unfollowed))
             .with_clock(Arc::new(clock.clone()))
             .with_random(Arc::clone(&random) as Arc<dyn RandomSource>)
             .with_passwords(cheap_passwords());

@@ -230,15 +230,26 @@ impl Fixture {
     }
 }
 
+/// More than the commits that record the links of a small campus.
+const MAX_FOLLOW_UPS: usize = 100;
+
 #[test]
 fn tag_of_a_past_graph_holds_until_something_changes() {
     run_with(Campus::new, async |campus| {
         let target = of_office(GRAPH, &format!("compare={}", at(0)));
-        let tag = campus.send_as(&campus.member, get(&target)).await.header("etag").to_owned();
-        let again = || crate::common::with_header(get(&target), "if-none-match", &tag);
-        assert_eq!(campus.send_as(&campus.member, again()).await.status, 304);
+        let with_tag = |tag: &str| crate::common::with_header(get(&target), "if-none-match", tag);
+        let mut tag = campus.send_as(&campus.member, get(&target)).await.header("etag").to_owned();
+        // Entries of the links of the campus may follow, each of which changes the present.
+        for _ in 0..MAX_FOLLOW_UPS {
+            let again = campus.send_as(&campus.member, with_tag(&tag)).await;
+            if again.status == 304 {
+                break;
+            }
+            tag = again.header("etag").to_owned();
+        }
+        assert_eq!(campus.send_as(&campus.member, with_tag(&tag)).await.status, 304);
         campus.switch("newcomer").await;
-        assert_eq!(campus.send_as(&campus.member, again()).await.status, 200);
+        assert_eq!(campus.send_as(&campus.member, with_tag(&tag)).await.status, 200);
     });
 }
 
