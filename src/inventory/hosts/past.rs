@@ -17,7 +17,7 @@ use crate::inventory::collections::{
 };
 use crate::inventory::custom::IndexedKind;
 use crate::inventory::history::PastHosts;
-use crate::inventory::schema::{CHANGE, host_key};
+use crate::inventory::schema::{CHANGE, CHANGE_RUN, host_key};
 use crate::inventory::{Error, Inventory, Moment, Problem};
 use crate::model::{Host, HostId, HostOrderField};
 use crate::store::{Batch, Facets, MemoryStore, Precondition, Query, Revision, Start, Store};
@@ -27,9 +27,13 @@ use crate::wire::{HostQuery, PageCursor};
 const HOSTS_AT_ONCE: usize = 32;
 
 impl Hosts<'_> {
-    /// Returns the revision of the history, which every change of a host moves; `None` if the store does not support it.
-    pub(crate) async fn past_revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
-        Ok(self.inventory.store.revision(CHANGE, caller.organization_id().uuid()).await?)
+    /// Returns the revisions of the history, of which every change, every erasure and every removal of entries moves one; `None` if
+    /// the store does not support it.
+    pub(crate) async fn past_revisions(self, caller: &Caller) -> Result<Option<[Revision; 2]>, Error> {
+        let organization = caller.organization_id().uuid();
+        let changes = self.inventory.store.revision(CHANGE, organization).await?;
+        let runs = self.inventory.store.revision(CHANGE_RUN, organization).await?;
+        Ok(changes.zip(runs).map(|(changes, runs)| [changes, runs]))
     }
 
     /// Lists hosts like [`list`](Self::list), as they were at a moment.

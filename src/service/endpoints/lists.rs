@@ -38,12 +38,17 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
-        let revision = match &query.at {
-            Some(_) => state.inventory.hosts().past_revision(caller).await?,
-            None => state.inventory.hosts().revision(caller).await?,
+        let (hosts, version) = (state.inventory.hosts(), state.responder.server_version());
+        let tag = match &query.at {
+            Some(_) => {
+                let revisions = hosts.past_revisions(caller).await?;
+                revisions.and_then(|revisions| EntityTag::of_past(revisions, caller, request, version))
+            }
+            None => {
+                let revision = hosts.revision(caller).await?;
+                revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version))
+            }
         };
-        let version = state.responder.server_version();
-        let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
         let tag = representation.tag(tag);
         let is_varied = paging.limit == 0 || cfg!(feature = "csv");
         let vary = |outcome: Outcome| if is_varied { outcome.vary_by_accept() } else { outcome };

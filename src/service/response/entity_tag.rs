@@ -39,6 +39,17 @@ impl EntityTag {
         weak(digest_of_list(revision, caller, request, server_version))
     }
 
+    /// Creates the tag of an answer about the past. What a caller may see of the history depends on the level, too.
+    pub(in crate::service) fn of_past(
+        [changes, runs]: [Revision; 2],
+        caller: &Caller,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        let tag = Self::of_personal_list(changes, caller, request, server_version)?;
+        tag.of_part(&runs.number().to_string())
+    }
+
     /// Creates the tag of a list that differs between callers of the same scope.
     pub(in crate::service) fn of_personal_list(
         revision: Revision,

@@ -238,7 +238,7 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
         "/api/v1/topology/impact" => {
             vec![
                 ("location", format!("{lab}&location=Basement")),
-                ("all", format!("{lab}&location=x&limit=10000")),
+                ("all", format!("{lab}&location=Basement&limit=10000")),
             ]
         }
         "/api/v1/topology/fragile" => vec![("all", format!("{lab}&leaves=true&limit=10000")), ("plain", lab)],

@@ -297,6 +297,7 @@ fn switch(number: u128) -> Host {
     let mut switch = host(0x1_0000 + number, LAB);
     switch.name = format!("switch-{number}");
     switch.chassis_id = Some(chassis(number));
+    switch.sys_location = Some("Basement".to_owned());
     for index in 1..=3 {
         let mut entry = IfEntry::new(&switch, i64::try_from(index).unwrap());
         entry.if_type = Some(6);

@@ -90,7 +90,7 @@ fn answers_do_not_depend_on_the_requests_of_another_organization() {
     backend::run(async || {
         let backend = Backend::current();
         // Every step waits until no operation of the store is in progress, which takes longer over a connection.
-        let steps = backend.effort(if backend.is_shared() { 100 } else { 400 }, 25_000);
+        let steps = backend.effort(if backend.is_shared() { 100 } else { 450 }, 25_000);
         let runs = SEEDS.map(|seed| {
             thread::spawn(move || {
                 let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();

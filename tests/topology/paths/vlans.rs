@@ -94,5 +94,9 @@ fn all_vlans_on_all_ports_of_large_switches_are_answered_within_a_limit() {
     let all = ask(&nodes, &VlanQuery::new());
     println!("{} VLANs in {:?}", all.vlans_total, start.elapsed());
     assert_eq!((all.vlans_total, all.complete, all.vlans.len()), (4_094, false, 1_000));
-    assert_eq!(all.unknown, [UnknownReason::WorkLimit]);
+    assert_eq!(all.unknown, [UnknownReason::Links, UnknownReason::WorkLimit]);
+    assert!(
+        all.vlans.iter().all(|vlan| vlan.islands.is_empty()),
+        "links that were not reached may join islands"
+    );
 }

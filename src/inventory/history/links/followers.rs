@@ -18,7 +18,7 @@ use crate::model::{NetworkId, OrganizationId};
 /// The maximum number of networks that are followed at a time.
 const MAX_TASKS: usize = 4;
 
-/// After a turn, a network rests this many times as long as the turn took, so that it takes a tenth of a processor's time at most.
+/// After a turn, a network rests this many times as long as the turn took, but at most a second: turns of up to a ninth of a second take a tenth of a processor's time.
 const REST: u32 = 9;
 const MAX_REST: Duration = Duration::from_secs(1);
 
@@ -70,6 +70,11 @@ impl Followers {
     /// Returns whether networks that were left behind were not looked for yet. From now on, they were.
     pub(super) fn begin_looking(&self) -> bool {
         !self.has_looked.load(Ordering::Relaxed) && !self.has_looked.swap(true, Ordering::Relaxed)
+    }
+
+    /// Notes that looking has failed, so that the next use of the history looks again.
+    pub(super) fn end_looking(&self) {
+        self.has_looked.store(false, Ordering::Relaxed);
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {

@@ -26,6 +26,7 @@ impl Inventory {
             if let Err(error) = inventory.find_networks().await {
                 let error = error.with_causes();
                 tracing::warn!(error, "networks whose links are behind were not looked for");
+                inventory.state.history.followers.end_looking();
             }
         });
     }
@@ -36,7 +37,19 @@ impl Inventory {
             let mut query = Query { limit: Some(READ_TOGETHER), ..Query::new(kind) };
             loop {
                 let page = self.store.list(&query).await?;
-                let keys = page.records.iter().map(key_of).collect::<Result<BTreeSet<_>, Error>>()?;
+                let mut keys = BTreeSet::new();
+                for record in &page.records {
+                    // One damaged record must not keep the links of all other networks from being recorded.
+                    match key_of(record) {
+                        Ok(key) => {
+                            keys.insert(key);
+                        }
+                        Err(error) => {
+                            let error = error.with_causes();
+                            tracing::warn!(error, "the links of a network are not recorded");
+                        }
+                    }
+                }
                 self.follow_soon(keys.into_iter().map(|key| (key, Touched::at_opening())));
                 tokio::task::yield_now().await;
                 match page.next {

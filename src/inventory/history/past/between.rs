@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use crate::access::Caller;
+use crate::inventory::history::log::audience::Audience;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
@@ -44,7 +45,12 @@ impl Inventory {
             None => from.max(self.newest_place(&seen, &mark).await?.unwrap_or(Place::BEGINNING)),
         };
         let span = Span { after: Some(from).max(mark.mark.beginning()), until: Some(to) };
-        let filter = LogFilter { id: query.id, network: query.network_id, ..seen };
+        // Everyone sees tags, so that readers of small networks need not read the entries of others.
+        let audiences = match query.entity {
+            Some(ChangedEntity::Tag) => Some(Audience::Everyone.only()),
+            _ => seen.audiences.clone(),
+        };
+        let filter = LogFilter { id: query.id, network: query.network_id, audiences, ..seen };
         let log = LogReader::new(self, filter, span, Direction::Ascending);
         let is_finished = to <= from || !self.recording.is_on();
         Ok(ChangesBetween { inventory: self, caller, mark, log, query, from, to, is_finished })

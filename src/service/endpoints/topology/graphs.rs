@@ -71,11 +71,10 @@ impl ApiState {
 
     /// Returns the tag of an answer about the past, which depends on what the caller may see of the history.
     async fn tag_of_past(&self, caller: &Caller, request: &Parts) -> Result<Option<EntityTag>, ApiError> {
-        let revision = self.inventory.hosts().past_revision(caller).await?;
+        let revisions = self.inventory.hosts().past_revisions(caller).await?;
         let of_records = self.inventory.topology_revision(caller.organization_id()).await?;
-        let Some((revision, of_records)) = revision.zip(of_records) else { return Ok(None) };
-        let version = self.responder.server_version();
-        let tag = EntityTag::of_personal_list(revision, caller, request, version);
+        let Some((revisions, of_records)) = revisions.zip(of_records) else { return Ok(None) };
+        let tag = EntityTag::of_past(revisions, caller, request, self.responder.server_version());
         Ok(tag.and_then(|tag| tag.of_part(&format!("{:?}", of_records.numbers()))))
     }
 
