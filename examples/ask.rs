@@ -188,7 +188,7 @@ impl Asked {
     }
 }
 
-/// Adds what is not known to an answer.
+/// Adds the unknown parts to an answer.
 fn with_unknown(mut text: String, unknown: &[UnknownReason]) -> String {
     if !unknown.is_empty() {
         let reasons: Vec<&str> = unknown.iter().map(|reason| reason.as_str()).collect();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It reads the device over SNMP, follows its neighbors by LLDP and CDP within the prefixes of `--within`, and prints a line for
-//! each device that answered, and for each that did not, with what to try. The picture is `network.html` in the present folder.
+//! each device that answered, and for each that did not, with advice. The picture is `network.html` in the present folder.
 
 pub(crate) mod args;
 #[path = "../support/failure.rs"]
@@ -59,7 +59,7 @@ async fn run(arguments: impl Iterator<Item = OsString>, output: &mut dyn Write) 
     collect(args, &gate, Path::new("."), output).await
 }
 
-/// Reads the network through a gate, prints what answered, and writes the picture into a folder.
+/// Reads the network through a gate, prints the devices that answered, and writes the picture into a folder.
 pub(crate) async fn collect(
     args: Args,
     gate: &Gate,
@@ -119,7 +119,7 @@ async fn reconcile(
     Ok(())
 }
 
-/// Returns name, address and model of a device, and what could not be read of it.
+/// Returns name, address and model of a device, and the objects that could not be read.
 fn device_lines(device: &CrawledDevice) -> String {
     let mut lines = String::new();
     for described in &device.report.devices {
@@ -154,7 +154,7 @@ fn print_failures(output: &mut dyn Write, failures: &[CrawlFailure]) -> Result<(
     Ok(())
 }
 
-/// Returns what to try.
+/// Returns advice for a failure.
 const fn advice(reason: &CrawlFailureReason) -> &'static str {
     match reason {
         CrawlFailureReason::NotAnswered(AskError::Silent) => {

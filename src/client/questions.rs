@@ -18,7 +18,7 @@ fn query_of(network: NetworkId) -> Serializer<'static, String> {
 }
 
 impl<S: HttpService> Client<S> {
-    /// Returns where a device is connected.
+    /// Returns the ports at which a device is connected.
     ///
     /// # Errors
     /// `entity_not_found` if nothing in the network has the address or the name; `validation_ambiguous` if several hosts have
@@ -33,7 +33,7 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::get(format!("{PATH}/locate?{}", query.finish()))).await
     }
 
-    /// Returns up to `k` of the shortest paths between two nodes, which ids, addresses or names name.
+    /// Returns up to `k` of the shortest paths between two nodes, given by ids, addresses or names.
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
@@ -48,7 +48,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`locate`](Self::locate); `validation_out_of_range` unless `k` is 1 to 16.
+    /// The errors of [`locate`](Self::locate); `validation_out_of_range` unless `k` is 1 to 16.
     pub async fn paths(
         &self,
         network: NetworkId,
@@ -65,10 +65,10 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::get(format!("{PATH}/path?{}", query.finish()))).await
     }
 
-    /// Returns what breaks if nodes and links fail at the same time.
+    /// Returns the consequences if nodes and links fail at the same time.
     ///
     /// # Errors
-    /// Those of [`locate`](Self::locate); `validation_required` if nothing fails.
+    /// The errors of [`locate`](Self::locate); `validation_required` if nothing fails.
     pub async fn impact(&self, network: NetworkId, asked: &ImpactQuery) -> Result<Impact, ClientError> {
         let mut query = query_of(network);
         for node in &asked.nodes {
@@ -87,10 +87,10 @@ impl<S: HttpService> Client<S> {
         self.value(ClientCall::get(format!("{PATH}/impact?{}", query.finish()))).await
     }
 
-    /// Returns what must not fail in a network.
+    /// Returns the devices and links of a network that must not fail.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn fragile(&self, network: NetworkId, asked: &FragileQuery) -> Result<Fragile, ClientError> {
         let mut query = query_of(network);
         query.append_pair("leaves", if asked.leaves { "true" } else { "false" });
@@ -101,7 +101,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the VLANs of a network.
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph).
+    /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn vlans(&self, network: NetworkId, asked: &VlanQuery) -> Result<VlanList, ClientError> {
         let mut query = query_of(network);
         if let Some(vlan) = asked.vlan {

@@ -6,8 +6,8 @@
 //! | [`tables`] | the tables of an agent become a [`Report`](crate::discovery::Report) |
 //! | [`crawl`] | addresses, limits and secrets become a stream of reports and failures |
 //!
-//! A [`Gate`] sends every packet: to addresses of the [`AllowList`] only, and at a [`Pace`]. Dropping what the functions here
-//! return ends what it does: nothing is sent any more.
+//! A [`Gate`] sends every packet: to addresses of the [`AllowList`] only, and at a [`Pace`]. Dropping a future or
+//! stream of this module ends its work: it sends nothing any more.
 
 mod allow_list;
 pub mod crawl;

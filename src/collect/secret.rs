@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::snmp::SnmpRefusal;
 
-/// What an SNMP agent must be shown before it answers: a community, or a user with passwords.
+/// The credentials for an SNMP agent: a community, or a user with passwords.
 ///
 /// It is never part of a `Debug` output, an error or a report, and its bytes are zeroized when it is dropped.
 #[derive(Clone)]
@@ -122,7 +122,7 @@ impl fmt::Debug for SnmpUser {
     }
 }
 
-/// How messages of SNMPv3 are authenticated.
+/// The authentication protocol of SNMPv3 messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SnmpAuthentication {
@@ -153,7 +153,7 @@ impl SnmpAuthentication {
     }
 }
 
-/// How messages of SNMPv3 are encrypted.
+/// The privacy protocol of SNMPv3 messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SnmpPrivacy {
@@ -186,7 +186,7 @@ impl SnmpPrivacy {
 
 /// The secrets of the host application.
 pub trait SnmpSecrets: Send + Sync + 'static {
-    /// Returns the secrets for an address. At most four are tried, those of SNMPv3 first.
+    /// Returns the secrets for an address. At most four are tried, users of SNMPv3 first.
     fn for_target(&self, address: IpAddr) -> Vec<SnmpSecret>;
 }
 

@@ -19,7 +19,7 @@ const MAX_SILENT_TABLES: usize = 2;
 /// `sysObjectID` of devices by Nokia, the only ones with TIMETRA-LLDP-MIB.
 const TIMETRA: [u32; 7] = [1, 3, 6, 1, 4, 1, 6527];
 
-/// What is read below an object, in the order of the objects, and the tables that lack rows if that is truncated.
+/// The objects below which variables are read, in order, each with the tables that lack rows if it is truncated.
 const SUBTREES: &[(&[u32], &[TableKind])] = &[
     // LLDP-MIB: the device itself, its neighbors, their addresses, and the extensions of IEEE 802.1 and 802.3.
     (&[1, 0, 8802, 1, 1, 2, 1, 3], &[Lldp]),
@@ -93,7 +93,7 @@ const SUBTREES: &[(&[u32], &[TableKind])] = &[
     (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 32962, 1, 3, 1], &[Lldp]),
 ];
 
-/// Scalars that are read if the device does not have another one, which shows the same.
+/// Scalars that are read only if the device lacks another one with the same meaning.
 const ALTERNATIVES: [(&[u32], &[u32]); 2] = [
     (&[1, 3, 6, 1, 2, 1, 4, 3], &[1, 3, 6, 1, 2, 1, 4, 1]),
     (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[1, 3, 6, 1, 2, 1, 17, 4, 1]),
@@ -140,7 +140,7 @@ const fn is_silent(table: &WalkedTable) -> bool {
 /// Tables that were read to their ends are complete, if `options` state that the input is.
 ///
 /// # Errors
-/// Returns an error if the device states no name of itself and `options` do not name it, and if the tables are those of
+/// Returns an error if the device states no name of itself and `options` do not name it, and if the tables come from
 /// several devices.
 pub fn report(tables: &[WalkedTable], options: &ParseOptions) -> Result<Report, ParseError> {
     let mut reader = VariableReader::new(options);

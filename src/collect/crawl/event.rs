@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use crate::collect::snmp::{AskError, ObjectId, TableEnd, TruncationReason, WalkedTable};
 use crate::discovery::{ParseError, Report};
 
-/// Something that a crawl has found out.
+/// An event of a crawl: a device that was read, or an address without a report.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CrawlEvent {
@@ -33,7 +33,7 @@ pub struct CrawledDevice {
     pub answers_from: Option<IpAddr>,
     /// The number of neighbors between a seed and the device.
     pub depth: u32,
-    /// What the device says.
+    /// The tables of the device.
     pub report: Report,
     /// The objects below which variables are missing, with the reasons.
     pub truncated: Vec<(ObjectId, TruncationReason)>,

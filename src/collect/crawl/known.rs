@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use super::AnsweringAgent;
 use crate::collect::snmp::SystemIdentity;
 
-/// The devices that were read and are being read, by what they say of themselves.
+/// The devices that were read and are being read, by their system identities.
 ///
 /// Two addresses belong to one device if its `sysName` and `sysObjectID` are the same and one is among its own addresses. While
-/// a device is being read, others that say the same of themselves wait.
+/// a device is being read, others with the same identity wait.
 #[derive(Debug, Default)]
 pub(super) struct DevicesRead {
     devices: HashMap<SystemIdentity, Namesakes>,
@@ -23,18 +23,18 @@ struct Namesakes {
     waiting: Vec<AnsweringAgent>,
 }
 
-/// What is done with an agent that has answered.
+/// The next step for an agent that has answered.
 pub(super) enum ReadingTurn {
     /// It is read now.
     Read(AnsweringAgent),
-    /// It waits until a device that says the same of itself was read.
+    /// It waits until a device with the same identity was read.
     Wait,
     /// The device was read under another address.
     IsRead,
 }
 
 impl DevicesRead {
-    /// Decides what is done with an agent. Those without a name do not wait: they would all wait for each other.
+    /// Decides the next step for an agent. Agents without a name do not wait: they would all wait for each other.
     pub(super) fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
         let system = answering.agent.system();
         if system.name.is_none() {

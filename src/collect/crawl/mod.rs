@@ -29,8 +29,8 @@ use known::{DevicesRead, ReadingTurn};
 
 /// A crawl, as a stream of the devices that were read and the addresses that could not be.
 ///
-/// It works while it is polled: what is asked at the same time is bounded, and nothing further is asked while the events
-/// are not taken. Dropping it stops everything; no packet is sent after that.
+/// It works while it is polled: the number of concurrent requests is bounded, and no further ones begin while the events are
+/// not taken. Dropping it stops everything; no packet is sent after that.
 ///
 /// ```no_run
 /// use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
@@ -82,7 +82,7 @@ struct AnsweringAgent {
 }
 
 impl AnsweringAgent {
-    /// Returns a name for tables in which the device does not name itself: that of its first answer, or the address.
+    /// Returns a name for tables in which the device does not name itself: the name of its first answer, or the address.
     fn name(&self) -> ReporterId {
         let name = self.agent.system().name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
         ReporterId::SysName(name.unwrap_or_else(|| self.target.address.to_string()))

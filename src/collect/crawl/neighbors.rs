@@ -1,4 +1,4 @@
-//! What a report shows of the next devices.
+//! The addresses of further devices in a report.
 
 use std::net::IpAddr;
 

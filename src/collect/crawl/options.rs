@@ -6,7 +6,7 @@ use crate::collect::snmp::{ObjectId, WalkLimits};
 /// The UDP port of SNMP agents.
 const SNMP_PORT: u16 = 161;
 
-/// The limits of a crawl. Those of addresses and pace are the gate's.
+/// The limits of a crawl. The gate has the limits of addresses and pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CrawlOptions {
@@ -22,7 +22,7 @@ pub struct CrawlOptions {
     pub follows_arp: bool,
     /// The addresses that are not asked.
     pub skipped_addresses: BTreeSet<IpAddr>,
-    /// The `sysObjectID`s of devices that are not read, each with all below it.
+    /// The `sysObjectID`s of devices that are not read, each with all identifiers below it.
     pub skipped_object_ids: Vec<ObjectId>,
     /// The limits of each device.
     pub walk: WalkLimits,

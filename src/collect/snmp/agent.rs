@@ -1,4 +1,4 @@
-//! One agent that answers, and how it is asked.
+//! One agent that answers, and the requests to it.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ const FURTHER_TIMEOUTS: [Duration; 2] = seconds([1, 2]);
 /// The timeout of the message whose answer may come from another address.
 const ANY_SOURCE_TIMEOUTS: [Duration; 1] = seconds([2]);
 
-/// By what the timeout of each further message to an agent is multiplied, in halves.
+/// The factors of the timeout for each message to an agent, in halves.
 const TIMEOUT_FACTORS: [u32; 5] = [2, 3, 4, 6, 8];
 
 /// The bounds of the first timeout of an agent that has answered.
@@ -38,7 +38,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time of an answer above which the agent gets as much time before the next request.
 const SLOW_ANSWER: Duration = Duration::from_millis(500);
 
-/// How often a request of SNMPv3 is repeated with the time or engine id that the agent states.
+/// Maximum number of repetitions of a request of SNMPv3 with the time or engine id that the agent states.
 const MAX_CORRECTIONS: usize = 3;
 
 /// Maximum number of bytes that are kept of a `sysName`.
@@ -73,7 +73,7 @@ pub struct SnmpAgent {
     pub(super) has_answered_bulk: bool,
 }
 
-/// What an agent says of the device, to tell whether it was read under another address.
+/// The identity of a device, which shows whether it was read under another address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SystemIdentity {
@@ -95,7 +95,7 @@ impl fmt::Debug for SnmpAgent {
 }
 
 impl SnmpAgent {
-    /// Finds the first of these secrets to which an address answers. Those of SNMPv3 are tried first, and at most four in all.
+    /// Finds the first of these secrets to which an address answers. Users of SNMPv3 are tried first, and at most four secrets in all.
     ///
     /// An agent that has answered to a user of SNMPv3, or has refused one that it knows, is sent no community.
     ///
@@ -120,7 +120,7 @@ impl SnmpAgent {
             let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
             match Self::open(gate, target, secret, timeouts, false).await {
                 Ok(agent) => return Ok(agent),
-                // A refusal says more than the silence after another secret.
+                // A refusal is a more useful error than a timeout with another secret.
                 Err(AskError::Silent) if matches!(failure, AskError::Refused(_)) => {}
                 Err(error) => failure = error,
             }
@@ -178,7 +178,7 @@ impl SnmpAgent {
         self.answers_from
     }
 
-    /// Returns what the agent says of the device.
+    /// Returns the identity of the device.
     #[must_use]
     pub const fn system(&self) -> &SystemIdentity {
         &self.system
@@ -190,7 +190,7 @@ impl SnmpAgent {
         matches!(self.security, Security::User { .. })
     }
 
-    /// Returns whether the agent can say that it does not have an object.
+    /// Returns whether the agent can state that it does not have an object.
     pub(super) const fn has_exceptions(&self) -> bool {
         !matches!(self.security, Security::Community { version: Version::V1, .. })
     }

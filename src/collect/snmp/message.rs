@@ -11,14 +11,14 @@ use super::value::{ObjectId, SnmpValue, Variable};
 /// `version` of SNMPv3 in a message.
 const VERSION_3: i32 = 3;
 
-/// What is asked of the objects of a request.
+/// The kind of a request, which determines the variables of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// Their values.
+    /// The variables of the objects themselves.
     Get,
-    /// The variables behind them.
+    /// The next variable behind each object.
     GetNext,
-    /// As many of the variables behind them.
+    /// The next `repetitions` variables behind each object.
     GetBulk { repetitions: u32 },
 }
 

@@ -1,7 +1,7 @@
 //! SNMP: an address and secrets become an agent, of which tables are read.
 //!
 //! Versions 1, 2c and 3 (USM) are spoken. Answers are taken from the address that was asked alone, with the random id of the
-//! request; what arrives after a request was given up is dropped. A request is sent at most five times, with growing timeouts.
+//! request; answers that arrive after a request was given up are dropped. A request is sent at most five times, with growing timeouts.
 
 mod agent;
 mod error;

@@ -32,7 +32,7 @@ pub(super) struct UsmEngine {
     des: DesSaltState,
 }
 
-/// What an engine answers.
+/// The decoded answer of an engine.
 pub(super) enum UsmAnswer {
     Answer(SnmpAnswer),
     /// The message was outside of the time window, and the engine states its own time.

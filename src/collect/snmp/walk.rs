@@ -1,4 +1,4 @@
-//! Reading what is below an object: GETBULK, GETNEXT, and the faults of agents.
+//! Reads the variables below an object: GETBULK, GETNEXT, and the faults of agents.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use super::value::{ObjectId, SnmpValue, Variable};
 /// Maximum number of variables that one answer is asked for.
 pub(super) const MAX_REPETITIONS: u32 = 30;
 
-/// How often a request is sent to an agent that has answered.
+/// Maximum number of times that a request is sent to an agent that has answered.
 const MAX_TRIES: usize = 5;
 
-/// How often GETBULK is sent to an agent that has never answered it.
+/// Maximum number of times that GETBULK is sent to an agent that has never answered it.
 const MAX_FIRST_BULK_TRIES: usize = 2;
 
 const TOO_BIG: i32 = 1;
 const NO_SUCH_NAME: i32 = 2;
 
-/// Limits of what is read of a device. Tables beyond them are truncated.
+/// Limits of reading a device. Tables beyond them are truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WalkLimits {
@@ -60,7 +60,7 @@ impl WalkLimits {
     }
 }
 
-/// What may still be read of a device.
+/// The remaining part of the limits while a device is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkBudget {
     rows: usize,
@@ -88,16 +88,16 @@ pub struct WalkedTable {
     pub root: ObjectId,
     /// The variables, in the order of the agent.
     pub rows: Vec<Variable>,
-    /// Whether these are all.
+    /// The end of the reading, which shows whether variables are missing.
     pub end: TableEnd,
-    /// What the agent has behind the table.
+    /// The object that the agent has behind the table.
     pub(in crate::collect) next: NextObject,
 }
 
-/// What an agent has behind a table, as far as it has said so.
+/// The object that an agent has behind a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::collect) enum NextObject {
-    /// It has not said so, or does not keep the order.
+    /// The agent has not stated it, or does not keep the order.
     Unknown,
     /// This object.
     Object(ObjectId),
@@ -111,13 +111,13 @@ impl WalkedTable {
         Self { root, rows: Vec::new(), end, next: NextObject::Unknown }
     }
 
-    /// Returns whether the agent has said that it has nothing behind the table.
+    /// Returns whether the agent has stated that it has nothing behind the table.
     #[must_use]
     pub fn is_end_of_view(&self) -> bool {
         self.next == NextObject::EndOfView
     }
 
-    /// Returns a later table if what is behind this one shows that it is empty.
+    /// Returns a later table if the object behind this one shows that it is empty.
     pub(in crate::collect) fn known_empty(&self, root: &ObjectId) -> Option<Self> {
         let is_empty = match &self.next {
             NextObject::Unknown => false,
@@ -130,7 +130,7 @@ impl WalkedTable {
     }
 }
 
-/// How reading a table ended.
+/// The end of reading a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableEnd {
@@ -144,7 +144,7 @@ pub enum TableEnd {
     Truncated(TruncationReason),
 }
 
-/// Why variables of a table are missing.
+/// The reason why variables of a table are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TruncationReason {
@@ -178,10 +178,10 @@ pub enum TruncationReason {
 }
 
 impl SnmpAgent {
-    /// Reads what is below an object. The budget is reduced by what was read.
+    /// Reads the variables below an object, and reduces the budget by them.
     ///
-    /// An agent that answers GETBULK neither with variables nor in time is asked by GETNEXT from then on. One for which the
-    /// answers are too big is asked for half as much.
+    /// An agent that answers GETBULK neither with variables nor in time is asked by GETNEXT from then on. An agent whose
+    /// answers would be too big is asked for half as many variables.
     pub async fn walk(&mut self, root: &ObjectId, budget: &mut WalkBudget) -> WalkedTable {
         let mut reading = TableReading::new(root.clone(), budget.rows);
         let end = loop {
@@ -221,7 +221,7 @@ impl SnmpAgent {
         table
     }
 
-    /// Asks for what is behind an object, in the way that the agent answers to.
+    /// Asks for the variables behind an object, by GETBULK or GETNEXT.
     async fn ask_behind(&mut self, object: &ObjectId) -> Result<SnmpAnswer, TruncationReason> {
         let objects = [object.clone()];
         while let Some(repetitions) = self.bulk {
@@ -253,7 +253,7 @@ struct TableReading {
     max_rows: usize,
     /// The object behind which is read on.
     last: ObjectId,
-    /// What was read, since the agent has answered out of order.
+    /// All objects that were read; `None` while the agent answers in order.
     unsorted: Option<HashSet<ObjectId>>,
     next: NextObject,
 }

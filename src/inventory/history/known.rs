@@ -1,4 +1,4 @@
-//! What an instance knows of the history.
+//! The state that an instance keeps of the history.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,11 +9,11 @@ use super::mark::{CurrentMark, mark_key};
 use super::recording::pending_events::PendingEvents;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// What an instance knows of the history.
+/// The state that an instance keeps of the history.
 #[derive(Debug, Default)]
 pub(in crate::inventory) struct KnownHistory {
     mark: Mutex<Option<CurrentMark>>,
-    /// Waited for by those who need the mark while it is read.
+    /// Callers that need the mark wait for this lock while another one reads it.
     pub(super) reading: tokio::sync::Mutex<Opening>,
     pub(super) watchers: Watchers,
     pub(super) pending_events: PendingEvents,

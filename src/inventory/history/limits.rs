@@ -1,11 +1,11 @@
-//! How much of the history is kept.
+//! The limits of the history.
 
 use std::time::Duration;
 
-/// How much of the history of an organization is kept. The oldest entries are deleted first.
+/// The limits of the history of an organization. The oldest entries are deleted first.
 ///
 /// Security events, such as logins, are counted apart from changes of records, by the same limits: many changes never push
-/// them out. The number and the size are those of entries that are no longer among the newest two thousand commits or so.
+/// them out. The number and the size count entries that are no longer among the newest two thousand commits or so.
 ///
 /// ```
 /// use std::time::Duration;

@@ -22,17 +22,17 @@ const MAX_ATTEMPTS: usize = 16;
 /// The number of records of changes that are written again in one commit.
 const RENEWED_TOGETHER: usize = 500;
 
-/// What all instances with one store agree on.
+/// The settings that all instances with one store agree on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct HistoryMark {
-    /// The prefix of the keys of entries. Those of a later era are later.
+    /// The prefix of the keys of entries. Entries of a later era are later.
     pub(super) era: u32,
-    /// The era since which all changes are recorded. What is earlier was before a gap.
+    /// The era since which all changes are recorded. Earlier eras were before a gap.
     pub(super) first_era: u32,
     /// Whether instances record changes. They must agree.
     pub(super) is_recording: bool,
     pub(super) key: PositionKey,
-    /// When the history began: what was before is not known.
+    /// When the history began. Earlier states are not known.
     pub(super) began_at: Timestamp,
 }
 
@@ -205,7 +205,7 @@ impl Inventory {
         Ok(self.store.list(&any).await?.total == 0)
     }
 
-    /// Returns whether the key of a record is that of its version, or what it says itself.
+    /// Returns whether a record of changes is stored under the key of the commit in its body.
     async fn has_own_key(&self, record: &Record) -> Result<bool, Error> {
         if record.key.kind != CHANGE {
             return Ok(true);

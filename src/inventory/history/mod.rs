@@ -1,17 +1,17 @@
-//! The history of an organization: what has changed, who did it, and what it looked like before.
+//! The history of an organization: its changes, their actors, and past states of records.
 //!
 //! | Room | Contents |
 //! |---|---|
 //! | `log` | entries, the records of commits and the runs that hold them, their order, and readers of them |
 //! | `recording` | a commit's entries, which `recorder` adds to its batch, and security events |
-//! | `feed` | what clients read in the order of the log: pages, one record's entries, counts, streams |
-//! | `past` | past states of hosts, lists and networks, and what differs between two moments |
-//! | `links` | what follows from changes: the links of a network, and how they are recorded |
+//! | `feed` | reads in the order of the log: pages, one record's entries, counts, streams |
+//! | `past` | past states of hosts, lists and networks, and the differences between two moments |
+//! | `links` | the links of a network, which follow from changes, and how they are recorded |
 //! | `maintenance` | joining, deleting, erasing and restoring entries |
 //!
-//! `mark` is what all instances with one store agree on, and `known` what one instance knows of it.
+//! `mark` has the settings that all instances with one store agree on, and `known` the state of one instance.
 //!
-//! Decision 17 says why entries are records, and how they are ordered.
+//! Decision 17 states why entries are records, and how they are ordered.
 
 mod feed;
 mod known;
@@ -40,7 +40,7 @@ use crate::model::{ChangeActor, OrganizationId, UserId};
 pub(in crate::inventory) enum Recording {
     On,
     Off,
-    /// Nothing is stored: neither changes nor what is known of the history.
+    /// Nothing is stored: neither changes nor the state of the history.
     DryRun,
 }
 
@@ -50,7 +50,7 @@ impl Recording {
     }
 }
 
-/// Who makes a change, and in which organization.
+/// The actor of a change, and its organization.
 #[derive(Clone, Debug)]
 pub(in crate::inventory) struct Author {
     organization: OrganizationId,
@@ -59,7 +59,7 @@ pub(in crate::inventory) struct Author {
 }
 
 impl Author {
-    /// Returns the inventory itself, which does what follows from changes of others.
+    /// Returns the inventory itself, which does the work that follows from changes of others.
     pub(in crate::inventory) const fn system(organization: OrganizationId) -> Self {
         Self { organization, actor: ChangeActor::System, request_id: None }
     }

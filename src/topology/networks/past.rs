@@ -1,4 +1,4 @@
-//! Graphs of networks as they were, and of what has changed since.
+//! Graphs of networks as they were, and of the changes since.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ struct ShownMoments {
 }
 
 impl Topologies {
-    /// Returns the graph of a network as it was, or of what has changed since, with positions. Every level may read.
+    /// Returns the graph of a network as it was, or of the changes since, with positions. Every level may read.
     ///
     /// It follows from the hosts, subnets, tags and links of users that the history knows. Tables of devices, such as forwarding
     /// tables, are not in the history. Nodes are where they are in the present graph, as far as possible.
@@ -63,9 +63,9 @@ impl Topologies {
     /// ```
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `Invalid` for text that is no position, for an earlier moment that is the later one, and for an
-    /// overview of what has changed; `PositionGone` for a time before the history began, and for a position whose entry is no longer
-    /// there.
+    /// The errors of [`graph`](Self::graph); `Invalid` for text that is no position, for a moment `compare` that is later than the
+    /// drawn state, and for an overview of changes; `PositionGone` for a time before the history began, and for a position whose
+    /// entry is no longer there.
     pub async fn graph_at(
         &self,
         caller: &Caller,
@@ -193,7 +193,7 @@ impl Drawing {
         drawing.draw_with(&state.network, kept)
     }
 
-    /// Draws a state, and what has changed since another one.
+    /// Draws a state, and the changes since another one.
     fn draw_compared(
         &self,
         (former, time): (&PastState, Timestamp),

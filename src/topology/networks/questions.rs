@@ -13,7 +13,7 @@ use crate::topology::paths::{
     Paths, UnknownIdError, VlanList, VlanQuery,
 };
 
-/// The index of the links of a network, made when it is asked for first.
+/// The index of the links of a network, made on first use.
 #[derive(Debug, Default)]
 pub(super) struct LazyIndex(OnceLock<PathIndex>);
 
@@ -25,11 +25,11 @@ impl LazyIndex {
 }
 
 impl Topologies {
-    /// Returns what breaks in a network if nodes and links fail at the same time. Every level may read.
+    /// Returns the consequences in a network if nodes and links fail at the same time. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotFound` for an id that no node or link of the network has, `NotNamed` for a location without a
-    /// host.
+    /// The errors of [`graph`](Self::graph); `NotFound` for an id that no node or link of the network has,
+    /// `NotNamed` for a location without a host.
     pub async fn impact(
         &self,
         caller: &Caller,
@@ -48,10 +48,10 @@ impl Topologies {
         self.with_network(caller.organization_id(), network, ask).await?
     }
 
-    /// Returns what must not fail in a network. Every level may read.
+    /// Returns the devices and links of a network that must not fail. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph).
+    /// The errors of [`graph`](Self::graph).
     pub async fn fragile(
         &self,
         caller: &Caller,
@@ -66,7 +66,7 @@ impl Topologies {
     /// Returns the shortest paths between two nodes of a network. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotFound` for an id that no node of the network has.
+    /// The errors of [`graph`](Self::graph); `NotFound` for an id that no node of the network has.
     pub async fn paths(&self, caller: &Caller, network: NetworkId, query: PathQuery) -> Result<Paths, Error> {
         self.inventory.require_network(caller, network).await?;
         let ask = move |state: &NetworkState| {
@@ -76,10 +76,10 @@ impl Topologies {
         self.with_network(caller.organization_id(), network, ask).await?
     }
 
-    /// Returns where a device is connected to a network. Every level may read.
+    /// Returns the ports at which a device is connected to a network. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotNamed` if nothing has the address or the name, `Invalid` if several
+    /// The errors of [`graph`](Self::graph); `NotNamed` if nothing has the address or the name, `Invalid` if several
     /// hosts have the name.
     pub async fn locate(
         &self,
@@ -102,7 +102,7 @@ impl Topologies {
     /// Returns the VLANs of a network. Every level may read.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph).
+    /// The errors of [`graph`](Self::graph).
     pub async fn vlans(
         &self,
         caller: &Caller,
@@ -118,7 +118,7 @@ impl Topologies {
     /// names the field of the text in errors.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotNamed` for a text that names no node, `Invalid` for one that names several.
+    /// The errors of [`graph`](Self::graph); `NotNamed` for a text that names no node, `Invalid` for one that names several.
     pub async fn find_nodes(
         &self,
         caller: &Caller,

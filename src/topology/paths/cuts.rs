@@ -152,13 +152,13 @@ impl Search<'_> {
         let visit = &mut self.visits[root as usize];
         visit.is_cut = children > 1;
         if is_only_root {
-            // Without the only root, what remains is where most devices are.
+            // Without the only root, the largest remaining part counts as the network.
             visit.behind = all_below - largest_below;
         }
         self.collect();
     }
 
-    /// Tells the parent of a node what was found below.
+    /// Adds the results below a node to its parent.
     fn leave(&mut self, node: u32, parent: PathStep) {
         let child = self.visits[node as usize];
         let link = self.index.link(parent.link);
@@ -185,7 +185,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds what was found of a part to the cuts.
+    /// Adds the results of a part to the cuts.
     fn collect(&mut self) {
         for node in &self.order {
             let visit = &self.visits[*node as usize];

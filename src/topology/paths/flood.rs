@@ -3,7 +3,7 @@
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
 
-/// The distance of what is not reached.
+/// The distance of nodes that are not reached.
 pub(super) const FAR: u32 = u32::MAX;
 
 /// The number of steps between two turns of other work.
@@ -51,7 +51,7 @@ fn marked(count: usize, places: &[u32]) -> Vec<bool> {
 pub(super) struct Tree {
     /// The number of links to the nearest root, or [`FAR`].
     pub(super) distances: Vec<u32>,
-    /// The last link on the path to each node; [`FAR`] for roots and for what is not reached.
+    /// The last link on the path to each node; [`FAR`] for roots and for nodes that are not reached.
     pub(super) links: Vec<u32>,
 }
 

@@ -40,11 +40,12 @@ pub struct Fragile {
     pub complete: bool,
     /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
-    /// The articulation points: without one of them, its part of the network falls apart. The most devices behind first.
+    /// The articulation points: without one of them, its part of the network falls apart. Points with more devices behind them
+    /// come first.
     pub nodes: Vec<FragileNode>,
     /// The number of articulation points.
     pub nodes_total: usize,
-    /// The bridges: links that no others can replace. The most devices behind first.
+    /// The bridges: links that no others can replace. Bridges with more devices behind them come first.
     pub edges: Vec<FragileEdge>,
     /// The number of bridges, without those of leaves unless these are asked for.
     pub edges_total: usize,
@@ -104,7 +105,7 @@ pub struct LinkSummary {
 }
 
 impl PathIndex {
-    /// Returns what must not fail.
+    /// Returns the devices and links that must not fail.
     #[must_use]
     pub fn fragile(&self, query: &FragileQuery) -> Fragile {
         let unknown = self.unknown_links();

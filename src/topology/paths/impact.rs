@@ -88,7 +88,7 @@ pub struct AffectedHost {
     pub name: String,
     /// The role.
     pub role: HostRole,
-    /// The number of working links to what is still reached; absent for a device that is cut off.
+    /// The number of working links to reachable nodes; absent for a device that is cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remaining_links: Option<usize>,
 }
@@ -105,12 +105,12 @@ pub struct SubnetCount {
 }
 
 impl PathIndex {
-    /// Returns what breaks if nodes and links fail at the same time.
+    /// Returns the consequences if nodes and links fail at the same time.
     ///
     /// Where all of the top of a connected part fails, the largest remaining part counts as still connected.
     ///
     /// # Errors
-    /// For an id that no node or link of the network has.
+    /// Returns an error for an id that no node or link of the network has.
     pub fn impact(&self, query: &ImpactQuery) -> Result<Impact, UnknownIdError> {
         let mut nodes = self.numbers(&query.nodes)?;
         if !query.locations.is_empty() {
@@ -161,7 +161,7 @@ impl PathIndex {
                 answer.add_at_risk(node, links);
             }
         }
-        // Where the top fails, paths begin elsewhere and say nothing of links that take over.
+        // Where the top fails, paths begin elsewhere and do not show links that take over.
         let carrying = if substitutes.is_empty() { after } else { Tree::of(self, roots, removal) };
         answer.finish(&self.new_links(before, &carrying))
     }

@@ -124,7 +124,7 @@ impl PathNode {
         (self.kind == NodeKind::Host).then(|| HostId::from(self.id.uuid()))
     }
 
-    /// Returns whether the node passes on what others send. Devices of unknown role may.
+    /// Returns whether the node passes on frames of others. Devices of unknown role may.
     pub(super) fn is_transit(&self) -> bool {
         matches!(
             self.role,
@@ -232,7 +232,7 @@ impl PathIndex {
 
     /// Returns the nodes at the top of the network, by id: each connected part has some.
     ///
-    /// They are where the network is connected with the world, by the evidence that pictures go by: a node that stands for the
+    /// They connect the network with the world, by the same evidence as in pictures: a node that stands for the
     /// Internet or a provider, public addresses, routers, firewalls. Where there is none, the center is the top.
     pub fn top_nodes(&self) -> impl Iterator<Item = NodeId> {
         self.top().iter().map(|node| self.node(*node).id)

@@ -1,4 +1,4 @@
-//! Where a device is connected.
+//! The ports to which a device is connected.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -91,7 +91,7 @@ struct Sought {
     conflicts: Vec<AddressConflict>,
 }
 
-/// How likely a candidate is: links before tables, edge ports before uplinks, few devices before many.
+/// The likelihood of a candidate: links before tables, edge ports before uplinks, few devices before many.
 type Rank = (bool, bool, usize, std::cmp::Reverse<Option<Timestamp>>);
 
 /// Candidates by port, each with its rank.
@@ -104,7 +104,7 @@ impl PathIndex {
     /// index was made of.
     ///
     /// # Errors
-    /// If nothing in the network has the address or the name, or several hosts have the name.
+    /// Returns an error if nothing in the network has the address or the name, or several hosts have the name.
     pub fn locate(&self, links: &Links, target: &LocateTarget) -> Result<Location, LookupError> {
         let Sought { hosts, macs, arp, conflicts } = self.target(links, target)?;
         let mut found = Ranked::new();
@@ -141,7 +141,7 @@ impl PathIndex {
         })
     }
 
-    /// Returns what a question means.
+    /// Returns the hosts and the addresses that a question means.
     fn target(&self, links: &Links, target: &LocateTarget) -> Result<Sought, LookupError> {
         match target {
             LocateTarget::Mac(mac) => {

@@ -1,4 +1,4 @@
-//! Nodes by what people write.
+//! Looks up nodes by ids, addresses and names.
 
 use std::net::IpAddr;
 
@@ -29,7 +29,7 @@ impl PathIndex {
     /// Returns the node that a text names: by its id, or else an address, or else a name.
     ///
     /// # Errors
-    /// If no node or several hosts are named.
+    /// Returns an error if the text names no node, or several hosts.
     pub fn find(&self, text: &str) -> Result<NodeId, LookupError> {
         let by_id = text.parse::<Uuid>().ok().map(NodeId::from).filter(|id| self.number(*id).is_some());
         if let Some(id) = by_id {

@@ -1,7 +1,7 @@
-//! Answers about a network: what breaks, what is fragile, and how a device is reached.
+//! Answers about a network: effects of failures, fragile devices and links, paths, ports and VLANs.
 //!
 //! [`PathIndex`] prepares the links of a network. Each question is a pure function of it; the work and the memory of each are
-//! bounded. The answers say whether they are complete, and what was not known.
+//! bounded. The answers state whether they are complete, and why not.
 //!
 //! | Question | Function |
 //! |---|---|

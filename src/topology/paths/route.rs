@@ -1,4 +1,4 @@
-//! How a device is reached.
+//! The paths on which a device is reached.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ pub(crate) const DEFAULT_PATHS: usize = 4;
 /// Maximum number of paths.
 pub(crate) const MAX_PATHS: usize = 16;
 
-/// Two nodes, and how to go from one to the other.
+/// A question about the paths between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PathQuery {
@@ -55,7 +55,7 @@ pub struct Paths {
     pub paths: Vec<NetworkPath>,
     /// Whether there are others.
     pub more: bool,
-    /// The links on a shorter way that carry nothing, and why.
+    /// The links on a shorter path that carry nothing, with the reasons.
     pub not_used: Vec<UnusedLink>,
 }
 
@@ -168,7 +168,7 @@ impl PathIndex {
     /// by id.
     ///
     /// # Errors
-    /// For an id that no node of the network has.
+    /// Returns an error for an id that no node of the network has.
     pub fn paths<'l>(
         &self,
         query: &PathQuery,
@@ -223,7 +223,7 @@ impl PathIndex {
             matches!(self.node(*node).role, HostRole::Router | HostRole::Firewall | HostRole::Switch)
         };
         if gateways.len() != 1 || !gateways.iter().all(is_router) {
-            // Which of several routers hosts use, or which leads to another one, only routes say.
+            // Only routes tell which of several routers hosts use, and which router leads to another one.
             draft.unknown.push(UnknownReason::Routing);
         }
         draft.has_more = gateways.len() > count;
@@ -268,7 +268,7 @@ impl PathIndex {
         gateways.into_iter().collect()
     }
 
-    /// Returns the links on a way that would be shorter than all paths, if all links carried everything.
+    /// Returns the links on a path that would be shorter than all others, if all links carried everything.
     fn not_used(&self, ends: [u32; 2], vlan: Option<u16>, draft: &Draft) -> Vec<UnusedLink> {
         let length = |legs: &Vec<Leg>| legs.iter().map(|leg| leg.route.len()).sum::<usize>();
         let least = draft.paths.iter().map(length).min();

@@ -1,6 +1,6 @@
 //! The shortest paths without loops between two nodes (J. Y. Yen, 1971, with the partition of E. L. Lawler, 1972).
 //!
-//! The paths that are left are divided into sets: those that begin in the same way, and do not go on over some links. The
+//! The paths that are left are divided into sets: paths that begin in the same way, and do not continue over some links. The
 //! shortest path of a set is found by A* with the distances to the target, and only when no other set can have a
 //! shorter one.
 
@@ -68,13 +68,13 @@ struct RouteSet {
     /// A path that begins in this way, and the number of steps that all have in common with it.
     model: Rc<LinkRoute>,
     common: usize,
-    /// The links by which none of them goes on.
+    /// The links over which none of them continues.
     closed: Vec<u32>,
     /// The shortest of them, once it is known.
     best: Option<Rc<LinkRoute>>,
 }
 
-/// How a node was reached.
+/// The step by which a walk reached a node.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     /// The number of the walk.
@@ -97,7 +97,7 @@ struct RouteSearch<'i> {
     distances: Vec<u32>,
     /// The least number of links to the target from where it was not measured; [`FAR`] if there is no path.
     least: u32,
-    /// How each node was reached last.
+    /// The last step to each node.
     passed: Vec<Passed>,
     walk: u32,
     work: u64,

@@ -1,11 +1,11 @@
-//! The top of a network: where it is connected with the world, or else its center.
+//! The top of a network: the nodes that connect it with the world, or else its center.
 
 use super::flood::{FAR, NO_REMOVAL, Parts};
 use super::index::PathIndex;
 use crate::model::HostRole;
 use crate::topology::layout::AddressScope;
 
-/// A kind of evidence tells nothing if more than one in this many nodes have it.
+/// A kind of evidence is ignored if more than one in this many nodes have it.
 const ONE_IN: usize = 3;
 /// Maximum number of nodes at the top of a part of the network.
 const MAX_TOP: usize = 24;
@@ -96,7 +96,7 @@ impl<'i> Survey<'i> {
         parts >= PROVIDER_PARTS
     }
 
-    /// Walks from a node with a distance to all nodes without one. Returns what was reached, the farthest last.
+    /// Walks from a node with a distance to all nodes without one. Returns the nodes that were reached, the farthest last.
     fn walk(&mut self, start: u32) -> Vec<u32> {
         let mut reached = vec![start];
         let mut next = 0;

@@ -108,7 +108,7 @@ struct VlanSurvey<'i> {
 }
 
 impl PathIndex {
-    /// Returns the VLANs that ports have, with what is wrong with them. `links` are the links that the index was made of.
+    /// Returns the VLANs that ports have, with their faults. `links` are the links that the index was made of.
     #[must_use]
     pub fn vlans(&self, links: &Links, query: &VlanQuery) -> VlanList {
         let mut survey = VlanSurvey { index: self, query: *query, drafts: BTreeMap::new(), work: 0 };
@@ -142,7 +142,7 @@ impl PathIndex {
     }
 }
 
-/// Returns the VLANs of the port at an end of a link. Members say what their aggregate does not.
+/// Returns the VLANs of the port at an end of a link. Members state VLANs that their aggregate does not state.
 fn vlans_at<'p>(
     link: &Link,
     is_source: bool,

@@ -8,12 +8,12 @@ use crate::inventory::{ChangePage, ChangeQuery, Collection, Error, Hosts, Invent
 use crate::model::{ChangedEntity, HostId, OrderDirection};
 
 impl<T: Resource> Collection<'_, T> {
-    /// Returns a page of the history of one record. What the query says of the record itself is ignored.
+    /// Returns a page of the history of one record. The query's filters on the record itself are ignored.
     ///
-    /// That of a deleted record remains, for those who may see its entries.
+    /// The history of a deleted record remains, for callers that may see its entries.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get), if the caller may see no entry of the record; those of [`Inventory::changes`].
+    /// The errors of [`get`](Self::get), if the caller may see no entry of the record; the errors of [`Inventory::changes`].
     pub async fn history(self, caller: &Caller, id: T::Id, query: &ChangeQuery) -> Result<ChangePage, Error> {
         T::REQUIREMENTS.read.check(caller)?;
         let (page, is_known) =
@@ -26,9 +26,9 @@ impl<T: Resource> Collection<'_, T> {
 }
 
 impl Hosts<'_> {
-    /// Returns a page of the history of one host, with its parts. What the query says of the host itself is ignored.
+    /// Returns a page of the history of one host, with its parts. The query's filters on the host itself are ignored.
     ///
-    /// That of a deleted host remains, for those who may see its entries.
+    /// The history of a deleted host remains, for callers that may see its entries.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -51,7 +51,7 @@ impl Hosts<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`get`](Self::get), if the caller may see no entry of the host; those of [`Inventory::changes`].
+    /// The errors of [`get`](Self::get), if the caller may see no entry of the host; the errors of [`Inventory::changes`].
     pub async fn history(
         self,
         caller: &Caller,

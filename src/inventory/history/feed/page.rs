@@ -63,7 +63,7 @@ impl Inventory {
         self.changes_with(caller, query, true).await
     }
 
-    /// Returns a page like [`changes`](Self::changes). Without the fields of its entries, it is for those who only count them.
+    /// Returns a page like [`changes`](Self::changes). Without the fields of its entries, it is for callers that only count them.
     pub(in crate::inventory::history) async fn changes_with(
         &self,
         caller: &Caller,
@@ -103,7 +103,7 @@ impl Inventory {
         Ok(ChangePage::new(changes, next, !is_complete))
     }
 
-    /// Returns the filter of what a caller may see.
+    /// Returns the filter of the entries that a caller may see.
     pub(in crate::inventory::history) async fn seen_in_log(
         &self,
         caller: &Caller,

@@ -13,7 +13,7 @@ use crate::model::{ChangeActor, ChangeCount, ChangePosition, ChangeSummary};
 use crate::store::{Direction, TermRange};
 use crate::wire::SummaryQuery;
 
-/// The number of changes that are read one by one after which a summary ends. Those that are counted already do not count.
+/// The number of changes that are read one by one after which a summary ends. Changes that are counted already do not count.
 const MAX_READ: usize = 200_000;
 
 /// The number of counts after which a summary ends.
@@ -126,7 +126,7 @@ impl Counting<'_> {
         self.reached >= self.end || self.read >= MAX_READ || counts >= MAX_COUNTS
     }
 
-    /// Adds what was counted before, unless the entries before it were not all read.
+    /// Adds the earlier counts, unless the entries before it were not all read.
     fn add_stretch(&mut self, stretch: &CountedStretch) {
         if self.reached != stretch.after {
             return;

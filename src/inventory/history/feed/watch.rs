@@ -37,13 +37,13 @@ impl Watchers {
         }
     }
 
-    /// Returns what the entries of an organization are waited for by.
+    /// Returns the sender that notifies the watchers of an organization of new entries.
     fn watch(&self, organization: OrganizationId) -> Arc<watch::Sender<()>> {
         let mut watched = self.watched();
         if let Some(known) = watched.get(&organization).and_then(Weak::upgrade) {
             return known;
         }
-        // Those that no reader waits for any more would otherwise stay until their next entry.
+        // Senders without receivers would otherwise stay until their next entry.
         watched.retain(|_, sender| sender.strong_count() > 0);
         let sender = Arc::new(watch::Sender::new(()));
         watched.insert(organization, Arc::downgrade(&sender));

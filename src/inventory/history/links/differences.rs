@@ -87,7 +87,7 @@ impl Inventory {
     }
 }
 
-/// Compares a link with what was recorded of it. `None`: it is the same.
+/// Compares a link with its recorded document. `None`: it is the same.
 fn differing_link(
     network: NetworkId,
     links: &Links,
@@ -104,7 +104,7 @@ fn differing_link(
     Ok((!is_same).then_some(DifferingLink { key, before, after }))
 }
 
-/// Returns whether an entry would say anything: another release may have written the same in another way.
+/// Returns whether an entry would have content: another release may have written the same in another way.
 fn differs(before: &Bytes, after: &Bytes) -> Result<bool, Error> {
     let text = |body| std::str::from_utf8(body).map_err(Error::internal);
     Ok(!differences(text(before)?, text(after)?).map_err(Error::internal)?.is_empty())

@@ -22,10 +22,10 @@ const MAX_TASKS: usize = 4;
 const REST: u32 = 9;
 const MAX_REST: Duration = Duration::from_secs(1);
 
-/// The number of networks from which those that have rested are forgotten.
+/// The number of networks from which rested networks are forgotten.
 const MAX_RESTING: usize = 1_024;
 
-/// How often a turn that has failed is repeated, and after which time.
+/// The number of repetitions of a failed turn, and the delays before them.
 const MAX_REPETITIONS: u8 = 5;
 const REPEATED_AFTER: Duration = Duration::from_secs(1);
 
@@ -46,11 +46,11 @@ pub(in crate::inventory::history) struct Followers {
 #[derive(Debug, Default)]
 struct Waiting {
     touched: HashMap<FollowedKey, Pending>,
-    /// Those that have something to follow and no task, in the order of their turns.
+    /// The networks with changes and without a task, in the order of their turns.
     ready: VecDeque<FollowedKey>,
-    /// Those that have a task.
+    /// The networks that have a task.
     busy: HashSet<FollowedKey>,
-    /// Until when networks rest. No task exists for a rest alone: it would keep the store open.
+    /// The ends of the rests of networks. No task exists for a rest alone: it would keep the store open.
     resting: HashMap<FollowedKey, Instant>,
     tasks: usize,
 }
@@ -109,7 +109,7 @@ impl Waiting {
     }
 }
 
-/// A task that follows networks. What it has begun is pending again if it is aborted.
+/// A task that follows networks. If it is aborted, its network is pending again.
 #[derive(Debug)]
 struct FollowerTask {
     history: Arc<KnownHistory>,
@@ -142,7 +142,7 @@ impl FollowerTask {
         Some((key, waiting.resting.remove(&key)))
     }
 
-    /// Takes what there is to follow on a network.
+    /// Takes the pending changes of a network.
     fn take(&self, key: FollowedKey) -> Pending {
         self.history.followers.waiting().touched.remove(&key).unwrap_or_default()
     }
@@ -171,7 +171,7 @@ impl Drop for FollowerTask {
 }
 
 impl KnownHistory {
-    /// Notes the tasks of the inventory, which end with it. Those of its background tasks end earlier.
+    /// Notes the tasks of the inventory, which end with it. The tasks of its background tasks end earlier.
     pub(in crate::inventory) fn note_tasks(&self, tasks: &Arc<BackgroundTasks>) {
         self.followers.tasks.get_or_init(|| Arc::downgrade(tasks));
     }

@@ -36,13 +36,13 @@ impl Leads {
         hosts.filter_map(|host| self.of_hosts.get(&host)).max().copied().or(self.newest)
     }
 
-    /// Returns what was changed.
+    /// Returns the changes.
     pub(super) fn touched(&self) -> Touched {
         let hosts = self.of_hosts.keys().copied().collect();
         Touched { hosts, manual: self.manual, all: self.is_cut, opening: false }
     }
 
-    /// Adds the entries of a commit that are later than a place. Those of later commits were added before.
+    /// Adds the entries of a commit that are later than a place. The entries of later commits must have been added before.
     fn add(&mut self, changes: &CommitChanges, after: Option<Place>) {
         for entry in changes.entries.iter().rev() {
             let place = changes.place(entry.number);
@@ -64,7 +64,7 @@ impl Leads {
     }
 }
 
-/// Returns the hosts at the ends of a link that a user has entered; none if what the entry said was erased.
+/// Returns the hosts at the ends of a link that a user has entered; none if the content of the entry was erased.
 fn hosts_of(entry: &ChangeEntry) -> Vec<HostId> {
     #[derive(Deserialize)]
     struct Ends {

@@ -23,13 +23,13 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownHost {
     pub(super) version: Version,
-    /// Those of the claims, by their ids.
+    /// The versions of the claims, by their ids.
     pub(super) claims: Vec<(Uuid, Version)>,
     /// The size of the host and its claims, in bytes.
     pub(super) bytes: usize,
 }
 
-/// The links of a network, with all that they follow from.
+/// The links of a network, with the versions of the records from which they follow.
 #[derive(Debug)]
 pub(super) struct FollowedNetwork {
     pub(super) hosts: BTreeMap<HostId, KnownHost>,
@@ -86,7 +86,7 @@ impl FollowedMemory {
         self.remembered().networks.remove(&key).map(|entry| entry.network)
     }
 
-    /// Puts a network back. Those that were used least recently give way.
+    /// Puts a network back, and evicts the networks that were used least recently.
     pub(super) fn put(&self, key: FollowedKey, network: Box<FollowedNetwork>) {
         let (hosts, bytes) = (network.hosts.len(), network.bytes());
         let mut remembered = self.remembered();

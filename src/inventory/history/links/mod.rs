@@ -1,12 +1,13 @@
-//! Links in time: what follows from the changes of hosts, claims and links that users enter.
+//! Links in time: the changes of links that follow from hosts, claims and links that users enter.
 //!
-//! A commit that changes what links follow from [touches](touched) its network. A background task then computes the links of the
-//! neighborhood, compares them with those that were recorded last, and records what differs, in a commit that requires the version of the network's
-//! record. So each difference is recorded once, whichever instance is first, and an interrupted task is taken up again by the next one.
+//! A commit that changes records from which links follow [touches](touched) its network. A background task then computes the
+//! links of the neighborhood, compares them with those that were recorded last, and records the differences, in a commit that
+//! requires the version of the network's record. So each difference is recorded once, whichever instance is first, and the next
+//! task continues an interrupted one.
 //!
 //! | File | Contents |
 //! |---|---|
-//! | `touched` | what a commit touches |
+//! | `touched` | the hosts and links that a commit touches |
 //! | `followers` | the networks that wait for their turn, and the tasks that follow them |
 //! | `memory` | the networks whose links are in memory |
 //! | `reading` | the records from which links follow, as far as they have changed |
@@ -54,7 +55,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Records what follows from the changes of a network, before anything else is done.
+    /// Records the links that follow from the changes of a network, before anything else is done.
     pub(in crate::inventory::history) async fn follow_now(
         &self,
         organization: OrganizationId,
@@ -68,7 +69,8 @@ impl Inventory {
         Ok(())
     }
 
-    /// Looks once for what was left behind when the store was closed: the history is read, or what links follow from has changed.
+    /// Looks once for links that were not recorded before the store was closed. The first read of the history, or the first change
+    /// from which links follow, starts it.
     pub(in crate::inventory::history) fn begin_following(&self) {
         #[cfg(feature = "topology")]
         if self.recording.is_on() {

@@ -1,4 +1,4 @@
-//! One turn of a network: its links are brought up to date, and what differs is recorded.
+//! One turn of a network: its links are brought up to date, and the differences are recorded.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,10 +28,10 @@ const MAX_ATTEMPTS: usize = 16;
 /// The number of links that one commit changes at most.
 const RECORDED_TOGETHER: usize = 500;
 
-/// The time after which it is recorded that nothing differs, so that a store that is opened again has less to compare.
+/// The time after which the place is recorded even if no link differs, so that a store that is opened again has less to compare.
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
-/// What is stored of a network when its turn begins.
+/// The stored records of a network when its turn begins.
 struct Turn {
     key: FollowedKey,
     /// Whether the network exists.
@@ -41,7 +41,7 @@ struct Turn {
     recorded: Option<RecordedNetwork>,
 }
 
-/// What is recorded in one turn.
+/// The changes that one turn records.
 struct Recording<'t> {
     turn: &'t Turn,
     /// The place of the last entry whose consequences are then recorded.
@@ -58,7 +58,7 @@ impl Inventory {
     ) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
             let Some(turn) = self.begin_turn(key, &touched).await? else {
-                // What is in memory is of no use any more.
+                // The links in memory are no longer needed.
                 drop(self.state.history.followers.memory.take(key));
                 return Ok(());
             };
@@ -70,7 +70,7 @@ impl Inventory {
         Err(ErrorKind::Conflict { entity: Entity::Network, id: key.1.uuid() }.into())
     }
 
-    /// Reads what is stored of a network. `None`: its links are not recorded, or by another release.
+    /// Reads the stored records of a network. `None`: its links are not recorded, or by another release.
     async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<Turn>, Error> {
         let (organization, network) = key;
         let keys = [organization_key(organization), network_key(network), network_links_key(network)];
@@ -104,7 +104,7 @@ impl Inventory {
         Ok(self.newest_lead(turn.key, turn.reached()).await?.is_some())
     }
 
-    /// Records what differs. Returns `false` if another instance has recorded something meanwhile.
+    /// Records the differences. Returns `false` if another instance has recorded something meanwhile.
     async fn take_turn(&self, turn: &Turn, touched: &Touched) -> Result<bool, Error> {
         let memory = &self.state.history.followers.memory;
         let version = turn.record.as_ref().map(|record| record.version);
@@ -114,10 +114,10 @@ impl Inventory {
         {
             network.recorded = None;
         }
-        // Read first: what is committed meanwhile may or may not be among what is read next. Other inventories in this process
-        // may have made some of the changes.
+        // The entries are read first, because the next reads may or may not see commits made meanwhile. Other inventories in
+        // this process may have made some of the changes.
         let mut touched = touched.clone();
-        // What is in memory was compared before, also where nothing was recorded.
+        // The links in memory were compared before, even if nothing was recorded.
         let compared = known.as_ref().filter(|network| network.recorded.is_some());
         let since = compared.and_then(|network| network.reached).max(turn.reached());
         let reached = match &known {
@@ -249,7 +249,7 @@ impl Recording<'_> {
         let former = self.turn.recorded.as_ref();
         let (rules, reached) = match is_last {
             true => (self.turn.rules.clone(), self.reached),
-            // If the turn is interrupted, the next one goes on from what is recorded.
+            // If the turn is interrupted, the next one continues from the recorded links.
             false => (
                 former.map(|former| former.rules.clone()).unwrap_or_default(),
                 former.and_then(|former| former.reached),

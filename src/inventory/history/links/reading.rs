@@ -1,4 +1,4 @@
-//! Reading what links follow from, as far as it has changed.
+//! Reads the changed records from which links follow.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,12 +28,12 @@ pub(super) enum Decided {
     Some(BTreeSet<LinkId>),
 }
 
-/// What has changed on a network.
+/// The changes on a network.
 #[derive(Debug, Default)]
 struct Reading {
     /// The hosts that were read.
     hosts: BTreeMap<HostId, KnownHost>,
-    /// Those that are new or changed.
+    /// The hosts that are new or changed.
     devices: Vec<Device>,
     gone: Vec<HostId>,
     manual: Option<Vec<ManualLink>>,
@@ -42,7 +42,7 @@ struct Reading {
 }
 
 impl Inventory {
-    /// Brings the links of a network up to date. Returns those that may differ from the recorded ones.
+    /// Brings the links of a network up to date. Returns the links that may differ from the recorded ones.
     pub(super) async fn bring_up_to_date(
         &self,
         key: FollowedKey,
@@ -165,7 +165,7 @@ impl Inventory {
 }
 
 impl FollowedNetwork {
-    /// Computes the links of what has changed. Returns those that were decided again.
+    /// Computes the links of the changed records. Returns the links that were decided again.
     fn apply(&mut self, reading: Reading, is_new: bool) -> BTreeSet<LinkId> {
         let Reading { hosts, devices, gone, manual, .. } = reading;
         self.hosts.extend(hosts);

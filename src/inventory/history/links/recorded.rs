@@ -22,7 +22,7 @@ pub(super) struct LinkRules {
     pub(super) port_names: Option<String>,
 }
 
-/// How far the links of a network are recorded.
+/// The record of a network that states how far its links are recorded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RecordedNetwork {
     pub(super) organization_id: OrganizationId,
@@ -36,7 +36,7 @@ pub(super) struct RecordedNetwork {
     pub(super) turn: u64,
 }
 
-/// What the history says of a link. Times, and what only ports say, are left out.
+/// The document of a link in the history. Times and the states of ports are left out.
 #[derive(Debug, Serialize)]
 struct LinkDocument<'l> {
     id: LinkId,
@@ -77,7 +77,7 @@ pub(super) struct RecordedEnds {
 }
 
 impl RecordedEnds {
-    /// Returns the name of the link in the history: those of its ports, as far as they are known.
+    /// Returns the name of the link in the history: the names of its ports, as far as they are known.
     pub(super) fn name(&self) -> String {
         let name = |end: &End| match end {
             End::Host { port, .. } | End::Stub { port, .. } => port.as_ref().map(|port| port.name.clone()),

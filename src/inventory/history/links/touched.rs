@@ -1,4 +1,4 @@
-//! What commits change of that from which links follow.
+//! The changes of commits from which links follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use crate::store::{Batch, Facets, Name, Write};
 /// The number of hosts from which on all hosts of the network are looked at.
 const MAX_HOSTS: usize = 2_000;
 
-/// What has changed on a network since its links were last computed.
+/// The changes on a network since its links were last computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::inventory::history) struct Touched {
-    /// Hosts that were written, or whose claims were.
+    /// Hosts that were written, or whose claims were written.
     pub(super) hosts: BTreeSet<HostId>,
     /// Whether links that users enter were written.
     pub(super) manual: bool,
-    /// Whether it is not known what has changed.
+    /// Whether anything may have changed.
     pub(super) all: bool,
     /// Whether it is not known that anything has changed: the store was opened.
     pub(super) opening: bool,
@@ -38,7 +38,7 @@ impl Touched {
         self.hosts.is_empty() && !self.manual && !self.all
     }
 
-    /// Adds what else has changed.
+    /// Adds further changes.
     pub(super) fn add(&mut self, other: Self) {
         self.hosts.extend(other.hosts);
         self.manual |= other.manual;
@@ -69,16 +69,16 @@ impl Touched {
     }
 }
 
-/// What a commit changes, network by network.
+/// The changes of a commit, by network.
 #[derive(Debug, Default)]
 pub(in crate::inventory::history) struct TouchedNetworks {
     pub(super) networks: BTreeMap<NetworkId, Touched>,
-    /// What it deletes. Only the entries of the commit name the networks of that.
+    /// The deleted records. Only the entries of the commit name their networks.
     deleted: Touched,
 }
 
 impl TouchedNetworks {
-    /// Returns what a batch changes, as far as the batch says it.
+    /// Returns the changes of a batch, without the networks of deleted records.
     pub(super) fn of(batch: &Batch) -> Self {
         let mut touched = Self::default();
         for write in batch.writes() {
@@ -100,7 +100,7 @@ impl TouchedNetworks {
         touched
     }
 
-    /// Adds what the commit deletes to all networks on which it has changed something.
+    /// Adds the deleted records to all networks on which the commit has changed something.
     pub(in crate::inventory::history) fn complete(&mut self, networks: impl Iterator<Item = NetworkId>) {
         let mut written = Touched::default();
         self.networks.values().cloned().for_each(|touched| written.add(touched));

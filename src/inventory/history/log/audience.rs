@@ -1,4 +1,4 @@
-//! Who may see an entry.
+//! The users who may see an entry.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -11,12 +11,12 @@ use crate::store::{Term, TermFilter, TermRange};
 /// The start of the terms of entries that a user and Admins may see.
 const USERS: &[u8] = b"user.";
 
-/// Those who may see an entry. It is a term of the record, by which pages of the history are filtered.
+/// The users who may see an entry. It is a term of the record, by which pages of the history are filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(in crate::inventory::history) enum Audience {
     /// All users of the organization.
     Everyone,
-    /// Those who may see this network. What was on a network that is gone is for Admins.
+    /// Users with access to this network. Entries of deleted networks are for Admins.
     Network(NetworkId),
     /// This user, and Admins.
     User(UserId),
@@ -39,7 +39,7 @@ impl Audience {
             (ChangedEntity::DaemonApiKey | ChangedEntity::Share, _) => Self::Admins,
             (ChangedEntity::Tag | ChangedEntity::Organization, _) => Self::Everyone,
             (_, Some(network)) => Self::Network(network),
-            // A record that does not say where it is must not be seen by those who see only some networks.
+            // A record without a network must not be visible to users who see only some networks.
             (_, None) => Self::Admins,
         }
     }

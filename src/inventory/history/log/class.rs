@@ -1,4 +1,4 @@
-//! What entries are of: records, or logins and the like.
+//! Classes of entries: changes of records, and security events.
 
 use crate::inventory::schema::CHANGE_CLASS;
 use crate::model::ChangeAction;

@@ -21,7 +21,7 @@ const MAX_COUNTS: usize = 2_000;
 
 const DAY: i64 = 24 * 3_600 * 1_000_000;
 
-/// What is counted together. The day is the number of days since 1970-01-01 in UTC.
+/// The key under which entries are counted. The day is the number of days since 1970-01-01 in UTC.
 pub(in crate::inventory::history) type Counted = (i64, ChangedEntity, ChangeAction);
 
 /// The numbers of entries, by who may see them and who has made them.
@@ -76,7 +76,7 @@ impl CountedStretch {
     }
 }
 
-/// Returns what an entry is counted as.
+/// Returns the key under which an entry is counted.
 pub(in crate::inventory::history) fn counted(
     at: Timestamp,
     entity: ChangedEntity,

@@ -9,7 +9,7 @@ use crate::model::{ChangePosition, OrganizationId};
 
 /// The number of bytes of a place.
 const LENGTH: usize = 4 + 8 + 4 + 8;
-/// The number of bytes of the code before them, which says that this server has made the position.
+/// The number of bytes of the code before them, which shows that this server has made the position.
 const CODE: usize = 16;
 
 /// The place of an entry: its era, the version of its commit, and its number within the commit.

@@ -24,7 +24,7 @@ const RUNS_AT_ONCE: usize = 16;
 /// The size of bodies, in bytes, from which on no further record is read.
 const BYTES_AT_ONCE: usize = 96 * 1024;
 
-/// The numbers of records, and the size, with which those of one record are read. Little of each is decoded.
+/// The numbers of records, and the size, with which the entries of one record are read. Little of each is decoded.
 const COMMITS_OF_RECORD: usize = 500;
 const RUNS_OF_RECORD: usize = 64;
 const BYTES_OF_RECORD: usize = 2 * 1024 * 1024;
@@ -33,7 +33,7 @@ const BYTES_OF_RECORD: usize = 2 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub(in crate::inventory::history) struct LogFilter {
     pub(in crate::inventory::history) organization: OrganizationId,
-    /// Those whose entries are read; `None`: all.
+    /// The audiences whose entries are read; `None`: all.
     pub(in crate::inventory::history) audiences: Option<TermFilter>,
     pub(in crate::inventory::history) class: Option<Class>,
     /// Only entries on this network.
@@ -48,7 +48,7 @@ impl LogFilter {
         Self { organization, audiences: None, class: None, network: None, id: None }
     }
 
-    /// Returns the filter of what a caller may see, on these networks.
+    /// Returns the filter of the entries that a caller may see, on these networks.
     pub(in crate::inventory::history) fn seen_by(caller: &Caller, networks: &[NetworkId]) -> Self {
         let audiences = Audience::filter(caller, networks);
         Self { audiences, ..Self::all(caller.organization_id()) }
@@ -118,7 +118,7 @@ pub(in crate::inventory::history) struct LogReader<'i> {
     inventory: &'i Inventory,
     filter: LogFilter,
     direction: Direction,
-    /// What is still to be read.
+    /// The part of the log that is still to be read.
     span: Span,
     stage: Stage,
     /// The numbers of records that are read at a time, of commits and of runs, and their size in bytes.
@@ -127,7 +127,7 @@ pub(in crate::inventory::history) struct LogReader<'i> {
     pub(in crate::inventory::history) records: usize,
 }
 
-/// How far a reader has come that begins with the newest entries.
+/// The progress of a reader that begins with the newest entries.
 #[derive(Clone, Debug)]
 enum Stage {
     /// It reads the records of commits.
@@ -200,7 +200,7 @@ impl<'i> LogReader<'i> {
         let from = TermRange::new(from.unwrap_or_default(), None);
         let runs = self.slabs(from, Direction::Ascending).await?;
         let Some(end) = runs.iter().map(|run| run.end).max() else { return Ok(None) };
-        // The last entries of a slab may be others than those that are read.
+        // The last entries of a slab may not be among the entries that are read.
         self.span.after = self.span.after.max(Some(end));
         Ok(Some(commits_of(runs)))
     }
@@ -272,7 +272,7 @@ impl<'i> LogReader<'i> {
 }
 
 impl Inventory {
-    /// Reads records of whole commits whose keys are in a range, and what they say.
+    /// Reads records of whole commits whose keys are in a range, with their entries.
     pub(in crate::inventory::history) async fn whole_commits(
         &self,
         query: &Query,

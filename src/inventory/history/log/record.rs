@@ -108,7 +108,7 @@ pub(in crate::inventory::history) struct ChangeEntry {
     pub(in crate::inventory::history) content: Bytes,
     /// The place of the entry that led to this one.
     pub(in crate::inventory::history) cause: Option<Place>,
-    /// Whether what it said was erased.
+    /// Whether the content was erased.
     pub(in crate::inventory::history) is_erased: bool,
 }
 
@@ -135,5 +135,5 @@ impl ChangeEntry {
     }
 }
 
-/// What an entry takes beside its name and its content in a record, in bytes.
+/// The size of an entry in a record without its name and content, in bytes.
 const PER_ENTRY: usize = 48;

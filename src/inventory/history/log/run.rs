@@ -71,7 +71,7 @@ impl ChangeRun {
     }
 }
 
-/// Returns what runs have as a term of an id. Other ids may end alike.
+/// Returns the term of an id in runs. Other ids may end alike.
 pub(in crate::inventory::history) const fn id_ending(id: Uuid) -> [u8; 6] {
     let [.., a, b, c, d, e, f] = *id.as_bytes();
     [a, b, c, d, e, f]
@@ -82,9 +82,9 @@ pub(in crate::inventory::history) const fn id_ending(id: Uuid) -> [u8; 6] {
 pub(in crate::inventory::history) struct Joining {
     organization: OrganizationId,
     finished: Vec<ChangeRun>,
-    /// Those of the slab that is not full, by their audiences, each with its size in bytes.
+    /// The runs of the slab that is not full, by their audiences, each with its size in bytes.
     open: BTreeMap<(Audience, Class), (ChangeRun, usize)>,
-    /// Those of it that are full themselves.
+    /// The runs of that slab that are full themselves.
     full: Vec<ChangeRun>,
     /// The size of the slab that is not full, in bytes.
     size: usize,

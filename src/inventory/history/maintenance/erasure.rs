@@ -1,4 +1,4 @@
-//! Erases what the history says of a record.
+//! Erases names and values from the history.
 
 use std::sync::Arc;
 
@@ -19,25 +19,24 @@ use crate::store::{Batch, Direction, Precondition, Query, Record, Start};
 /// The number of records that one commit changes at most.
 const CHANGED_TOGETHER: usize = 16;
 
-/// What is erased.
+/// The content to erase.
 #[derive(Clone, Copy, Debug)]
 enum Erased {
-    /// What entries say of this record.
+    /// The content of the entries of this record.
     Record(ChangedEntity, Uuid),
-    /// What entries say of the links of this host.
+    /// The content of the entries of this host's links.
     Links(HostId),
     /// The e-mail address of this user as the maker of changes.
     Address(UserId),
 }
 
 impl Inventory {
-    /// Erases what the history says of a record: the name and all values. Also of a record that is gone.
+    /// Erases the name and all values of a record from the history, also of a deleted record.
     ///
-    /// The entries stay, with their positions, times, actors and the id of the record. Of a host, the entries of its links are erased,
-    /// too. Of a user, the e-mail address is erased in all entries
-    /// of the user's own changes, too. The past state of the record is then unknown. Returns the number of records of the store
-    /// that were changed. It works in steps, and may be called again after a failure. Backups, and what a backend has not yet
-    /// reclaimed, keep what was erased.
+    /// The entries stay, with their positions, times, actors and the id of the record. For a host, the entries of its links that
+    /// name it are erased as well. For a user, the e-mail address is also erased from all entries of the user's own changes. The
+    /// past state of the record is then unknown. Returns the number of records of the store that were changed. It works in steps,
+    /// and may be called again after a failure. Backups, and space that a backend has not yet reclaimed, keep the erased values.
     ///
     /// # Errors
     /// `PermissionDenied` unless the caller is an Owner of all networks with a session.
@@ -60,8 +59,8 @@ impl Inventory {
         Ok(changed)
     }
 
-    /// Erases what the history says of a record that `deletion` deletes, or that is gone. Nothing is deleted before it is checked
-    /// that the caller may erase.
+    /// Erases the names and values of a record that `deletion` deletes, or that is gone, from the history. Before anything is
+    /// deleted, it checks that the caller may erase.
     async fn erase_deleted(
         &self,
         caller: &Caller,
@@ -82,7 +81,7 @@ impl Inventory {
 
     async fn erase(&self, filter: &LogFilter, what: Erased) -> Result<u64, Error> {
         let mut changed = 0;
-        // In this order: what is erased in the records of commits stays so when it is joined.
+        // Commits come before runs: entries that are erased in a commit stay erased when they are joined.
         for query in [filter.commits(), filter.runs()] {
             let query = ordered(&query, Direction::Ascending);
             let mut query = Query { limit: Some(CHANGED_TOGETHER), max_bytes: None, ..query };
@@ -101,7 +100,7 @@ impl Inventory {
         Ok(changed)
     }
 
-    /// Erases what some records say. `None`: one of them has changed meanwhile.
+    /// Erases the content of some records. `None`: one of them has changed meanwhile.
     async fn erase_in(&self, records: &[Record], what: Erased) -> Result<Option<u64>, Error> {
         let mut batch = Batch::new();
         for record in records {
@@ -128,12 +127,12 @@ impl Inventory {
 }
 
 impl<T: Resource + Deletable> Collection<'_, T> {
-    /// Deletes a record like [`delete_if`](Self::delete_if), and erases what the history says of it.
+    /// Deletes a record like [`delete_if`](Self::delete_if), and erases its names and values from the history.
     ///
-    /// If it is gone already, and only its history is left, `check_missing` may prevent the erasure.
+    /// If the record is gone already, and only its history is left, `check_missing` may prevent the erasure.
     ///
     /// # Errors
-    /// Those of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
+    /// The errors of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
     /// of the record; the errors of `check_missing`.
     pub(crate) async fn delete_and_erase(
         self,
@@ -149,12 +148,12 @@ impl<T: Resource + Deletable> Collection<'_, T> {
 }
 
 impl Hosts<'_> {
-    /// Deletes a host like [`delete_if`](Self::delete_if), and erases what the history says of it.
+    /// Deletes a host like [`delete_if`](Self::delete_if), and erases its names and values from the history.
     ///
-    /// If it is gone already, and only its history is left, `check_missing` may prevent the erasure.
+    /// If the record is gone already, and only its history is left, `check_missing` may prevent the erasure.
     ///
     /// # Errors
-    /// Those of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
+    /// The errors of [`Inventory::erase_history`] and of [`delete_if`](Self::delete_if), but `NotFound` only if the history has no entry
     /// of the host; the errors of `check_missing`.
     pub(crate) async fn delete_and_erase(
         self,
@@ -168,7 +167,7 @@ impl Hosts<'_> {
         let network = stored.map(|stored| network_of(&stored)).transpose()?;
         let deletion = async {
             self.delete_if(caller, id, check).await?;
-            // Its links are gone, too: the entries of that are erased with the others.
+            // Its links are deleted with it. Their `deleted` entries must exist before the erasure.
             match network {
                 Some(network) => self.inventory.follow_now(caller.organization_id(), network).await,
                 None => Ok(()),
@@ -188,7 +187,7 @@ fn network_of(host: &Record) -> Result<NetworkId, Error> {
     Ok(network_id)
 }
 
-/// Checks that a caller may erase what the history says: an Owner of all networks with a session.
+/// Checks that a caller may erase content of the history: an Owner of all networks with a session.
 fn check_may_erase(caller: &Caller) -> Result<(), Error> {
     let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
     if is_owner && caller.credential().is_session() {

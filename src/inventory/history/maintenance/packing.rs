@@ -1,6 +1,6 @@
 //! Joins the oldest entries of an organization into runs, a step at a time.
 //!
-//! A step takes whole commits from the beginning of those that are not joined yet, and moves their entries in one commit, on the
+//! A step takes whole commits from the beginning of the ones that are not joined yet, and moves their entries in one commit, on the
 //! condition that none of their records has changed. So each entry is in one place at any moment, and those in runs are older
 //! than all others.
 
@@ -173,7 +173,7 @@ impl Inventory {
     }
 }
 
-/// What a commit has added to the history.
+/// The entries that a commit has added to the history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::inventory::history) struct EntriesAdded {
     pub(in crate::inventory::history) records: u64,

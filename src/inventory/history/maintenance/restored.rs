@@ -16,7 +16,7 @@ const MAX_ERA: u32 = u32::MAX / 2;
 /// Puts the entries of an organization in another store than the one in which they were written, in their order.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::inventory) struct RestoredHistory {
-    /// What is added to eras: those before it were before a gap of this store.
+    /// The number that is added to eras: earlier eras were before a gap of this store.
     first_era: u32,
     /// The greatest era of an entry.
     greatest: u32,
@@ -86,7 +86,7 @@ impl RestoredHistory {
         Ok(Some(true))
     }
 
-    /// Moves the places of the entries that led to others. Those that no era has are left out.
+    /// Moves the places of the entries that led to others. Places outside of all eras are left out.
     fn move_causes(&mut self, entries: &mut [ChangeEntry]) {
         for entry in entries {
             entry.cause = entry.cause.and_then(|cause| Some(Place { era: self.era(cause.era)?, ..cause }));
@@ -100,7 +100,7 @@ impl RestoredHistory {
     }
 }
 
-/// Returns whether the contents of entries can be decoded. Those of a run otherwise are only when they are read.
+/// Returns whether the contents of entries can be decoded. The contents of a run are otherwise decoded only when they are read.
 fn are_readable(entries: &[ChangeEntry]) -> bool {
     entries.iter().all(|entry| entry.fields().is_ok())
 }

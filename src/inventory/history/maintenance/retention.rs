@@ -82,7 +82,7 @@ impl Inventory {
         while self.forget_some_runs(filter, class).await? {
             tokio::task::yield_now().await;
         }
-        // What is not in runs is later than all of them.
+        // Entries outside of runs are later than all runs.
         while self.forget_some_commits(filter).await? {
             tokio::task::yield_now().await;
         }
@@ -122,12 +122,12 @@ impl Inventory {
         if let (Some(first), Some(last)) = (ends.first(), ends.last()) {
             self.forget_counts(filter.organization, (*first, *last), &mut batch).await?;
         }
-        // Another task may have deleted some of them. What is in runs must be gone before any later commit is.
+        // Another task may have deleted some of them. Entries in runs must be deleted before any later commit.
         let is_current = self.commit_if_current(batch).await?;
         Ok(!is_current || (is_cut && deleted == count))
     }
 
-    /// Returns the runs of these records, slab by slab. Of the last slab, those that are not among them are read.
+    /// Returns the runs of these records, slab by slab. Runs of the last slab that are not among them are read.
     async fn whole_slabs(
         &self,
         filter: &LogFilter,

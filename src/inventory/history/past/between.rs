@@ -18,7 +18,7 @@ impl Inventory {
     /// Returns the place of the last entry that is not later than a moment whose state is asked for.
     ///
     /// # Errors
-    /// Those of [`position_at`](Self::position_at).
+    /// The errors of [`position_at`](Self::position_at).
     pub(in crate::inventory::history) async fn place_of_state(
         &self,
         caller: &Caller,
@@ -71,7 +71,7 @@ pub(in crate::inventory::history) struct ChangesBetween<'a> {
     is_finished: bool,
 }
 
-/// A change between two places, with what becomes of its record.
+/// A change between two places.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct ChangeBetween {
     pub(in crate::inventory::history) action: ChangeAction,
@@ -79,7 +79,7 @@ pub(in crate::inventory::history) struct ChangeBetween {
     pub(in crate::inventory::history) id: Uuid,
     pub(in crate::inventory::history) network_id: Option<NetworkId>,
     pub(in crate::inventory::history) name: String,
-    /// The fields of an update, but of links, of those that are new or deleted. All others are left out.
+    /// The fields of an update, or of a new or deleted link; empty otherwise.
     pub(in crate::inventory::history) fields: BTreeMap<String, FieldChange>,
     pub(in crate::inventory::history) is_erased: bool,
 }
@@ -108,7 +108,7 @@ impl ChangesBetween<'_> {
                 }
             }
         }
-        // The runs of a slab follow those who may see their entries.
+        // The runs of a slab are in the order of their audiences, not of time.
         found.sort_by_key(|(place, _)| *place);
         // The reader of a long part of the history leaves the thread to others now and then.
         tokio::task::yield_now().await;

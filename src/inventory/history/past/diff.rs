@@ -1,4 +1,4 @@
-//! What differs between two states of an organization.
+//! The differences between two states of an organization.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) const MAX_ELEMENTS: usize = 10_000;
 pub(in crate::inventory::history) const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 impl Inventory {
-    /// Returns what differs between two states of the caller's organization.
+    /// Returns the differences between two states of the caller's organization.
     ///
     /// Changes that cancel out are left out. The work is in proportion to the number of changes between the two states. A diff
     /// of more than 10,000 hosts and links, or of very many fields, is truncated. Links of which one end has moved to another
@@ -83,7 +83,7 @@ impl Inventory {
         Ok(diff)
     }
 
-    /// Returns what has become of hosts and links after one place up to another one; `None`: up to the newest, which is returned.
+    /// Returns the merged changes of hosts and links after one place up to another one; `None`: up to the newest, which is returned.
     async fn merged_between(
         &self,
         caller: &Caller,

@@ -12,7 +12,7 @@ use crate::model::{
 /// The number of links whose ends are kept. Of further ones, only the numbers are known.
 const MAX_KNOWN: usize = 50_000;
 
-/// What has become of links.
+/// The links that were added or removed, merged from their changes.
 #[derive(Debug, Default)]
 pub(in crate::inventory::history) struct MergedLinks {
     links: BTreeMap<LinkId, MergedLink>,
@@ -26,7 +26,7 @@ struct MergedLink {
     /// Whether it was there before the first change.
     was_there: bool,
     is_there: bool,
-    /// The ends; `None`: what the entry said was erased.
+    /// The ends; `None` if the content of the entry was erased.
     ends: Option<(DiffedLinkEnd, DiffedLinkEnd)>,
     network_id: Option<NetworkId>,
 }
@@ -38,7 +38,7 @@ impl MergedLinks {
         let is_there = match change.action {
             ChangeAction::Created => true,
             ChangeAction::Deleted => false,
-            // What supports the link is no part of a diff.
+            // A diff has no evidence of links.
             _ => return,
         };
         let side = |name: &str| {
@@ -56,7 +56,7 @@ impl MergedLinks {
         self.known += usize::from(link.ends.is_some());
     }
 
-    /// Adds what differs to a diff, at most this many links. Returns whether some are left out.
+    /// Adds the links that differ to a diff, at most this many. Returns whether some are left out.
     pub(in crate::inventory::history) fn diff(self, max: usize, diff: &mut LinkDiff) -> bool {
         let (mut added, mut removed, mut unknown) = (BTreeMap::new(), BTreeMap::new(), false);
         for (id, MergedLink { was_there, is_there, ends, network_id }) in self.links {

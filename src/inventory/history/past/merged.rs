@@ -8,16 +8,16 @@ use super::between::ChangeBetween;
 use crate::inventory::history::recording::difference::CUSTOM_FIELDS;
 use crate::model::{ChangeAction, FieldChange, NetworkId, ORDER, set};
 
-/// What has become of a record.
+/// The outcome of all changes of a record between two moments.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::inventory::history) enum Outcome {
     /// It is as it was, or was there only in between.
     Nothing,
     Added,
     Removed,
-    /// These fields differ.
+    /// Some fields differ.
     Changed(BTreeMap<String, FieldChange>),
-    /// It was deleted and created again: the two states tell what differs.
+    /// It was deleted and created again: the differences follow from the two states.
     Replaced,
     /// It may differ. Its fields are not known, because they would take too much memory.
     Unknown,
@@ -50,7 +50,7 @@ impl MergedChanges {
         self.bytes -= self.name.len();
         self.name = change.name;
         self.bytes += self.name.len();
-        // What is new or gone is in one of the states as a whole.
+        // One of the two states has the whole document of a new or deleted record.
         if !was_there || self.was_deleted {
             self.forget_fields();
         } else if !self.is_incomplete {
@@ -85,7 +85,7 @@ impl MergedChanges {
         is_known.then(|| self.fields.clone())
     }
 
-    /// Returns what differs.
+    /// Returns the outcome of the changes.
     pub(in crate::inventory::history) fn outcome(&self) -> Outcome {
         let differing = |field: &FieldChange| field.before != field.after;
         match (self.was_there(), self.is_there) {

@@ -1,4 +1,4 @@
-//! What records were.
+//! Past states of single records.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -251,7 +251,7 @@ impl RecordReader<'_> {
     }
 }
 
-/// Returns what became of a record through these changes, of which the last one comes first.
+/// Returns the outcome of these changes of a record, of which the last one comes first.
 fn replayed(created: &RecordChange, later: Vec<RecordChange>) -> Result<Document, Error> {
     let at = later.first().unwrap_or(created).at;
     let mut document = whole(&created.entry)?;
@@ -269,11 +269,11 @@ fn whole(entry: &ChangeEntry) -> Result<Document, Error> {
     Ok(document)
 }
 
-/// Changes the document of a record back to what it was before a change. `None`: the record does not exist.
+/// Changes the document of a record back to its state before a change. `None`: the record does not exist.
 fn rewind(entry: &ChangeEntry, document: &mut Option<Document>) -> Result<(), Error> {
     match (entry.action, document) {
         (ChangeAction::Created, document) => *document = None,
-        // It is not known what it was.
+        // Its former state is not known.
         (_, document) if entry.is_erased => *document = None,
         (ChangeAction::Deleted, document) => *document = Some(whole(entry)?),
         (ChangeAction::Updated, Some(document)) => apply_side(entry.fields()?, document, ChangeSide::Before),

@@ -1,4 +1,4 @@
-//! Hosts as they were, many at a time: the present ones, and what has become of them since.
+//! Hosts as they were, many at a time: the present ones, with the changes since undone.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(in crate::inventory) struct PastHosts {
 }
 
 impl PastHosts {
-    /// Reads what has changed since a moment.
+    /// Reads the changes since a moment.
     pub(in crate::inventory) async fn at(
         inventory: &Inventory,
         caller: &Caller,
@@ -31,7 +31,7 @@ impl PastHosts {
         Self::since(inventory, caller, at, None).await
     }
 
-    /// Reads what has changed since a moment. With a network, only the hosts that are or were on it are known.
+    /// Reads the changes since a moment. With a network, only the hosts that are or were on it are known.
     pub(in crate::inventory) async fn since(
         inventory: &Inventory,
         caller: &Caller,
@@ -43,7 +43,7 @@ impl PastHosts {
         Ok(Self { inventory: inventory.clone(), caller: caller.clone(), at, records })
     }
 
-    /// Reads what has changed in the meantime.
+    /// Reads the changes made in the meantime.
     pub(in crate::inventory) async fn catch_up(&mut self) -> Result<(), Error> {
         self.records.catch_up().await
     }

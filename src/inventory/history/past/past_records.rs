@@ -1,4 +1,4 @@
-//! Records of one kind as they were: the present ones, and what has become of them since.
+//! Records of one kind as they were: the present ones, with the changes since undone.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Inventory {
     }
 }
 
-/// What has become of the records of one kind since a place of the history.
+/// The changes of the records of one kind since a place of the history, merged for each record.
 #[derive(Debug, Default)]
 pub(in crate::inventory::history) struct MergedRecords {
     pub(in crate::inventory::history) records: BTreeMap<Uuid, MergedChanges>,
@@ -79,7 +79,7 @@ impl MergedRecords {
     }
 }
 
-/// What has become of the records of one kind since a moment, for reading them as they were.
+/// Reads records of one kind as they were at a moment, by the changes since.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct PastRecords {
     inventory: Inventory,
@@ -92,7 +92,7 @@ pub(in crate::inventory::history) struct PastRecords {
 }
 
 impl PastRecords {
-    /// Reads what has changed since a moment. With a network, only changes on it are read.
+    /// Reads the changes since a moment. With a network, only changes on it are read.
     pub(in crate::inventory::history) async fn since(
         inventory: &Inventory,
         caller: &Caller,
@@ -106,7 +106,7 @@ impl PastRecords {
         Ok(records)
     }
 
-    /// Reads what has changed in the meantime.
+    /// Reads the changes made in the meantime.
     pub(in crate::inventory::history) async fn catch_up(&mut self) -> Result<(), Error> {
         let span = (self.reached, None);
         self.reached = self.merged.read(&self.inventory, &self.caller, span, self.kind).await?;
@@ -138,7 +138,7 @@ impl PastRecords {
                 apply_side(fields, &mut document, ChangeSide::Before);
                 Ok(Some(document))
             }
-            // What is gone is known as a whole from its entries alone.
+            // Only the entries of a deleted record have its whole document.
             _ => self.inventory.document_at_place(&self.caller, (self.kind.0, id), self.place).await,
         }
     }

@@ -1,4 +1,4 @@
-//! What entries say of records.
+//! The content of the entries of records.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::{ChangeAction, NetworkId};
 /// A state of a record.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct RecordState<'d> {
-    /// What entries show of it.
+    /// The part of the record that entries show.
     document: &'d Bytes,
     members: ObjectMembers<'d>,
 }

@@ -1,4 +1,4 @@
-//! What differs between two states of a document, and how one state follows from the other.
+//! The differences between two states of a document, and how one state follows from the other.
 //!
 //! | Value | Paths |
 //! |---|---|

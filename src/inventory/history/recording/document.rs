@@ -1,4 +1,4 @@
-//! JSON documents by their members, without reading what is in these.
+//! JSON documents by their members, without reading the values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ impl<'d> ObjectMembers<'d> {
         serde_json::from_str(text)
     }
 
-    /// Returns the members that are not null. Those that are count as missing: a document may leave them out.
+    /// Returns the members that are not null. Null members count as missing: a document may leave them out.
     pub(in crate::inventory::history) fn present(&self) -> impl Iterator<Item = (&str, &'d RawValue)> {
         let members = self.0.iter().map(|(name, value)| (&**name, *value));
         members.filter(|(_, value)| value.get() != "null")

@@ -1,4 +1,4 @@
-//! Security events: what a commit does with credentials.
+//! Security events: changes of credentials in a commit.
 
 use uuid::Uuid;
 

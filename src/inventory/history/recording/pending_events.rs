@@ -16,7 +16,7 @@ use crate::inventory::{Error, Inventory};
 use crate::model::{ChangeAction, ChangedEntity, OrganizationId, Share, ShareId, User, UserId};
 use crate::store::{Batch, Guard, Key, Precondition};
 
-/// The number of accounts and shares whose events are counted at the same time. Those of further ones are left out, with a warning.
+/// The number of accounts and shares whose events are counted at the same time. Events of further ones are left out, with a warning.
 const MAX_COUNTED: usize = 1_000;
 
 /// The time between two entries of one account or share.
@@ -48,7 +48,7 @@ struct Counted {
     due: Instant,
 }
 
-/// Events whose time has come, and the number of those that were left out since the last look.
+/// Events whose time has come, and the number of events that were left out since the last look.
 #[derive(Debug, Default)]
 struct DueEvents {
     events: Vec<(Event, u64)>,

@@ -41,7 +41,7 @@ const RECORDED: [(Name, ChangedEntity); 11] = [
 /// Size, in bytes of documents, from which a commit begins another record of the same network.
 const MAX_RECORD: usize = 64 * 1024;
 
-/// Returns what the history calls a kind of records; `None` if their changes are not recorded.
+/// Returns the entity of a kind of records; `None` if their changes are not recorded.
 pub(in crate::inventory::history) fn entity_of(kind: Name) -> Option<ChangedEntity> {
     if kind.is_of_application() {
         return Some(ChangedEntity::ApplicationRecord);
@@ -49,7 +49,7 @@ pub(in crate::inventory::history) fn entity_of(kind: Name) -> Option<ChangedEnti
     RECORDED.iter().find(|(recorded, _)| *recorded == kind).map(|(_, entity)| *entity)
 }
 
-/// Returns the kind of the records of an entity; `None`: those of the host application have many.
+/// Returns the kind of the records of an entity; `None` for records of the host application, which have many kinds.
 pub(in crate::inventory::history) fn kind_of(entity: ChangedEntity) -> Option<Name> {
     RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
 }
@@ -92,7 +92,7 @@ impl Inventory {
             return Ok(EntriesAdded::default());
         }
         let (before, user) = self.state_before(author, batch).await?;
-        // What an entry says of the state before must be what the commit replaces.
+        // The state before in an entry must be the one that the commit replaces.
         batch.require(|key| entity_of(key.kind).map(|_| unchanged(before.get(&key))));
         let mut changes = CommitEntries::default();
         for write in batch.writes() {
@@ -179,12 +179,12 @@ fn as_store_error(error: Error) -> StoreError {
     }
 }
 
-/// The entries of a commit, by those who may see them.
+/// The entries of a commit, by the users who may see them.
 #[derive(Default)]
 pub(in crate::inventory::history) struct CommitEntries {
     /// The number of entries so far.
     pub(in crate::inventory::history) count: u32,
-    /// Those of which the record is not full.
+    /// The entries whose record is not full.
     open: BTreeMap<(Audience, Class), Entries>,
     full: Vec<((Audience, Class), Entries)>,
 }
@@ -280,7 +280,7 @@ impl CommitEntries {
     }
 }
 
-/// Returns what entries show of a body, as JSON. Bodies of hosts begin with a comma.
+/// Returns the part of a body that entries show, as JSON. Bodies of hosts begin with a comma.
 pub(in crate::inventory::history) fn shown(entity: ChangedEntity, body: &Bytes) -> Result<Bytes, Error> {
     if !matches!(entity, ChangedEntity::UserApiKey | ChangedEntity::DaemonApiKey) {
         return Ok(if body.starts_with(b",") { body.slice(1..) } else { body.clone() });

@@ -1,4 +1,4 @@
-//! Which edges of two states are the same.
+//! Matches the edges of two states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::topology::graph::draft::GraphDraft;
 use crate::topology::graph::shape::Edge;
 use crate::topology::links::PortRef;
 
-/// What has become of edges.
+/// The edges that were added, removed or moved between two states.
 #[derive(Debug, Default)]
 pub(super) struct EdgeMatches {
     /// Edges of the later state alone.
@@ -67,7 +67,7 @@ enum PortKey {
     Named(NodeId, String),
 }
 
-/// By what ports are recognized: a port may have got another name, and a card another port of the same name.
+/// The values by which ports are recognized: a port may have got another name, and a card another port of the same name.
 #[derive(Clone, Copy)]
 enum By {
     Id,
@@ -92,7 +92,7 @@ struct Unmatched<'a> {
     known_as: &'a BTreeMap<NodeId, NodeId>,
 }
 
-/// Finds out what has become of the edges. `known_as` has the ids that nodes of the earlier state have now.
+/// Matches the edges of two states. `known_as` has the ids that nodes of the earlier state have now.
 pub(super) fn matches(
     before: &GraphDraft,
     after: &GraphDraft,

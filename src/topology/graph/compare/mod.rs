@@ -1,7 +1,7 @@
 //! Two states of a network in one graph.
 //!
 //! Nodes are compared by their ids, and edges by the devices and ports at both ends. An edge that keeps one end is one that has
-//! moved. What is no longer there is drawn as it was.
+//! moved. Nodes and edges of the earlier state alone are drawn as they were.
 
 mod matching;
 
@@ -18,9 +18,9 @@ use super::views::parallel;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, NodeId};
 
-/// Draws two states of a network in one graph. Nodes and edges say what has become of them since the earlier one.
+/// Draws two states of a network in one graph. Nodes and edges state their change since the earlier one.
 ///
-/// The options are those of the later state. The nodes have extents, but no positions.
+/// The options of the later state apply. The nodes have extents, but no positions.
 ///
 /// ```
 /// use toposcope::model::{Host, NetworkId, TopologyView};
@@ -139,7 +139,7 @@ fn mark_moved(node: &mut Node, was: &Node, former: &BTreeMap<NodeId, Node>) {
     }
 }
 
-/// Marks the edges of the later state, and adds those of the earlier one that are no longer there.
+/// Marks the edges of the later state, and adds the edges of the earlier one that are no longer there.
 fn mark_edges(
     draft: &mut GraphDraft,
     former: &GraphDraft,

@@ -49,7 +49,7 @@ pub(in crate::inventory::history::log) fn decode(
         let entries =
             entries(&mut directory, &mut contents, &kinds, |id, number| selection.has(id, place(number)))?;
         let actor = actors.get(head.actor)?;
-        // A record that is no run is known by its commit, whatever is selected.
+        // A record that is not a run keeps its commit even if no entry is selected: the commit identifies it.
         if end.is_none() || !entries.is_empty() {
             commits.push(CommitChanges {
                 organization_id,
@@ -90,7 +90,7 @@ fn kinds(rest: &mut Rest<'_>) -> Option<Vec<(ChangeAction, ChangedEntity)>> {
     (0..count).map(|_| Some((rest.string()?.parse().ok()?, rest.string()?.parse().ok()?))).collect()
 }
 
-/// What a directory says of a commit, beside its entries.
+/// The values of a commit in a directory, without its entries.
 struct CommitHead<'b> {
     era: u32,
     version: Option<u64>,

@@ -50,7 +50,7 @@ pub(in crate::inventory::history::log) fn encode(
     Ok(body.into_boxed_slice().into())
 }
 
-/// What many entries have in common.
+/// The tables of values that many entries share.
 #[derive(Debug, Default)]
 struct Tables<'c> {
     actors: Vec<&'c ChangeActor>,

@@ -2,14 +2,14 @@
 //!
 //! | Part | Contents |
 //! |---|---|
-//! | heading | the format, the organization, those who may see the entries, their class, and of a run the place of its last entry |
+//! | heading | the format, the organization, the audience of the entries, their class, and of a run the place of its last entry |
 //! | tables | each actor once, as JSON, and each pair of an action and an entity once, as texts |
 //! | directory | for each commit its place, time, actor and request, and for each of its entries the number, the id, the name and the length of its content |
 //! | contents | the JSON of the entries, one after the other |
 //!
-//! Numbers are of variable length (LEB128), and those of a commit or an entry are differences from the one before it. A reader passes
+//! Numbers are of variable length (LEB128), and the numbers of a commit or an entry are differences from the one before it. A reader passes
 //! over the directory, and takes the content of an entry as a part of the body, without copying or decoding it. The JSON itself is
-//! decoded only for those who ask for it.
+//! decoded only when a caller asks for the fields.
 
 mod decode;
 mod encode;
@@ -32,16 +32,16 @@ use crate::store::Key;
 /// The first byte of a body. Another format would have another one.
 const FORMAT: u8 = 1;
 
-/// What a commit says of itself in the directory, as bits.
+/// Flags of a commit in the directory: which optional values follow.
 const HAS_VERSION: u8 = 1;
 const HAS_REQUEST: u8 = 2;
 
-/// What an entry says of itself beside its kind, as bits, and their number.
+/// Flags of an entry in the directory, below the bits of its kind, and their number.
 const IS_ERASED: u8 = 1;
 const HAS_CAUSE: u8 = 2;
 const ENTRY_BITS: u32 = 2;
 
-/// What the commit before said, from which the next one differs little.
+/// The values of the previous commit, from which those of the next one are differences.
 #[derive(Clone, Copy, Debug, Default)]
 struct Former {
     era: u32,
@@ -70,9 +70,9 @@ impl Frame {
 /// Which entries of a body are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::inventory::history) struct Selection {
-    /// Only those of this record.
+    /// Only entries of this record.
     pub(in crate::inventory::history) id: Option<Uuid>,
-    /// Only those in this part of the log.
+    /// Only entries in this part of the log.
     pub(in crate::inventory::history) span: Span,
 }
 

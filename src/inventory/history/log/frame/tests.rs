@@ -12,7 +12,7 @@ use crate::inventory::history::log::reader::Span;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::model::{ChangeAction, ChangeActor, ChangedEntity, NetworkId, OrganizationId, Timestamp, UserId};
 
-/// The version of the record, which commits have that do not know theirs.
+/// The version of the record, which also applies to commits without a version of their own.
 const VERSION: u64 = 77;
 
 const ORGANIZATION: OrganizationId = OrganizationId::from_u128(1);
@@ -89,7 +89,7 @@ fn selection(random: &mut Rng, commits: &[CommitChanges]) -> Selection {
     Selection { id: random.bool().then(|| Uuid::from_u128(random.u128(..4))), span }
 }
 
-/// Returns what a reader is to find, by looking at each entry.
+/// Returns the entries that a reader must find, by looking at each entry.
 fn expected(commits: &[CommitChanges], selection: &Selection, is_run: bool) -> Vec<CommitChanges> {
     let selected = commits.iter().map(|commit| {
         let mut commit = CommitChanges { version: commit.version.or(Some(VERSION)), ..commit.clone() };
