@@ -203,14 +203,13 @@ async fn disk(name: &str, changes: usize, bar: f64) -> Outcome<bool> {
         let Changed { ground: Ground { inventory, caller, .. }, store, .. } =
             changed(&path, has_history, changes).await?;
         let mut query = limited(1_000);
-        while has_history {
+        let mut is_finished = !has_history;
+        while !is_finished {
             let page = inventory.changes(&caller, &query).await?;
             for change in &page.changes {
                 serde_json::to_writer(&mut fields, &change.fields)?;
             }
-            if !page.has_more {
-                break;
-            }
+            is_finished = !page.has_more;
             query.after = Some(page.next);
         }
         store.close().await?;

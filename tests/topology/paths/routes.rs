@@ -36,7 +36,7 @@ fn all_routes(network: &Fixture, query: &PathQuery) -> BTreeSet<Vec<LinkId>> {
     };
     let end = |end: &End| match end {
         End::Host { host_id, .. } => NodeId::from(*host_id),
-        _ => unreachable!("hosts alone"),
+        other => panic!("{other:?} is no host"),
     };
     let links: Vec<(LinkId, [NodeId; 2])> = network
         .links

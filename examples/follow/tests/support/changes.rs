@@ -31,6 +31,9 @@ const KINDS: [&str; 12] = [
     "reversion",
 ];
 
+/// The number of changes among which there are some of each kind.
+const MAX_STEPS: usize = 5_000;
+
 /// Changes an inventory at random.
 pub struct Changes<S> {
     client: Client<S>,
@@ -61,6 +64,24 @@ impl<S: HttpService> Changes<S> {
                     && error.status().is_some_and(|s| s.as_u16() < 500) => {}
             Err(error) => return Err(error),
         }
+        Ok(())
+    }
+
+    /// Makes changes until there were some of each kind.
+    ///
+    /// # Errors
+    /// If the server cannot be reached.
+    ///
+    /// # Panics
+    /// If a kind is not among many changes.
+    pub async fn make_all(&mut self) -> Result<(), ClientError> {
+        for _ in 0..MAX_STEPS {
+            if KINDS.iter().all(|kind| self.made.contains(kind)) {
+                return Ok(());
+            }
+            self.step().await?;
+        }
+        self.assert_made_all();
         Ok(())
     }
 

@@ -1,19 +1,19 @@
 //! Erases names and values from the history.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span, ordered};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::log::run::ChangeRun;
-use crate::inventory::history::recording::recorder::{entity_of, shown};
-use crate::inventory::schema::{CHANGE_RUN, decode_text, host_key};
+use crate::inventory::history::recording::recorder::entity_of;
+use crate::inventory::schema::CHANGE_RUN;
 use crate::inventory::{Collection, Deletable, Error, ErrorKind, Hosts, Inventory, Resource};
-use crate::model::{ChangeActor, ChangedEntity, Host, HostId, NetworkId, Permission, UserId};
+use crate::model::{ChangeActor, ChangedEntity, Host, HostId, OrganizationId, Permission, UserId};
 use crate::store::{Batch, Direction, Precondition, Query, Record, Start};
 
 /// The number of records that one commit changes at most.
@@ -21,11 +21,11 @@ const CHANGED_TOGETHER: usize = 16;
 
 /// The content to erase.
 #[derive(Clone, Copy, Debug)]
-enum Erased {
+enum Erased<'e> {
     /// The content of the entries of this record.
     Record(ChangedEntity, Uuid),
-    /// The content of the entries of this host's links.
-    Links(HostId),
+    /// The content of the entries of these links.
+    Links(&'e BTreeSet<Uuid>),
     /// The e-mail address of this user as the maker of changes.
     Address(UserId),
 }
@@ -33,8 +33,8 @@ enum Erased {
 impl Inventory {
     /// Erases the name and all values of a record from the history, also of a deleted record.
     ///
-    /// The entries stay, with their positions, times, actors and the id of the record. For a host, the entries of its links that
-    /// name it are erased as well. For a user, the e-mail address is also erased from all entries of the user's own changes. The
+    /// The entries stay, with their positions, times, actors and the id of the record. For a host, the entries of its links
+    /// are erased as well. For a user, the e-mail address is also erased from all entries of the user's own changes. The
     /// past state of the record is then unknown. Returns the number of records of the store that were changed. It works in steps,
     /// and may be called again after a failure. Backups, and space that a backend has not yet reclaimed, keep the erased values.
     ///
@@ -51,12 +51,53 @@ impl Inventory {
         let of_record = LogFilter { id: Some(id), ..all.clone() };
         let mut changed = self.erase(&of_record, Erased::Record(entity, id)).await?;
         if entity == ChangedEntity::Host {
-            changed += self.erase(&all, Erased::Links(HostId::new(id))).await?;
+            changed += self.erase_links(caller.organization_id(), (&all, &of_record), id).await?;
         }
         if entity == ChangedEntity::User {
             changed += self.erase(&all, Erased::Address(UserId::new(id))).await?;
         }
         Ok(changed)
+    }
+
+    /// Erases the names and values of the links of a host.
+    async fn erase_links(
+        &self,
+        organization: OrganizationId,
+        (all, of_host): (&LogFilter, &LogFilter),
+        host: Uuid,
+    ) -> Result<u64, Error> {
+        let mut networks = BTreeSet::new();
+        self.for_each_commit(of_host, |commit| networks.extend(commit.audience.network())).await?;
+        for network in networks {
+            // Entries that follow from the last changes of the host must exist before they are erased.
+            self.follow_now(organization, network).await?;
+        }
+        // Entries of updated links have the fields that differ, and name the host only where an end differs.
+        let text = host.to_string();
+        let mut links = BTreeSet::new();
+        let find = |commit: &CommitChanges| {
+            let of_links = commit.entries.iter().filter(|entry| entry.entity == ChangedEntity::Link);
+            links.extend(of_links.filter(|entry| entry.mentions(&text)).map(|entry| entry.id));
+        };
+        self.for_each_commit(all, find).await?;
+        if links.is_empty() { Ok(0) } else { self.erase(all, Erased::Links(&links)).await }
+    }
+
+    /// Reads all commits of a filter, some at a time.
+    async fn for_each_commit(
+        &self,
+        filter: &LogFilter,
+        mut visit: impl FnMut(&CommitChanges),
+    ) -> Result<(), Error> {
+        let mut log = LogReader::new(self, filter.clone(), Span::default(), Direction::Ascending);
+        loop {
+            let commits = log.next().await?;
+            if commits.is_empty() {
+                return Ok(());
+            }
+            commits.iter().for_each(&mut visit);
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Erases the names and values of a record that `deletion` deletes, or that is gone, from the history. Before anything is
@@ -79,11 +120,12 @@ impl Inventory {
         self.erase_history(caller, entity, id).await.map(|_| ())
     }
 
-    async fn erase(&self, filter: &LogFilter, what: Erased) -> Result<u64, Error> {
+    async fn erase(&self, filter: &LogFilter, what: Erased<'_>) -> Result<u64, Error> {
         let mut changed = 0;
+        // The entries of new links, which name their hosts, are the last to be erased: after a failure, they are found again.
         // Commits come before runs: entries that are erased in a commit stay erased when they are joined.
         for query in [filter.commits(), filter.runs()] {
-            let query = ordered(&query, Direction::Ascending);
+            let query = ordered(&query, Direction::Descending);
             let mut query = Query { limit: Some(CHANGED_TOGETHER), max_bytes: None, ..query };
             loop {
                 let page = self.store.list(&query).await?;
@@ -101,7 +143,7 @@ impl Inventory {
     }
 
     /// Erases the content of some records. `None`: one of them has changed meanwhile.
-    async fn erase_in(&self, records: &[Record], what: Erased) -> Result<Option<u64>, Error> {
+    async fn erase_in(&self, records: &[Record], what: Erased<'_>) -> Result<Option<u64>, Error> {
         let mut batch = Batch::new();
         for record in records {
             let precondition = Precondition::Version(record.version);
@@ -162,29 +204,9 @@ impl Hosts<'_> {
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
         check_missing: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let record = (ChangedEntity::Host, id.uuid());
-        let stored = self.inventory.get(host_key(id)).await?;
-        let network = stored.map(|stored| network_of(&stored)).transpose()?;
-        let deletion = async {
-            self.delete_if(caller, id, check).await?;
-            // Its links are deleted with it. Their `deleted` entries must exist before the erasure.
-            match network {
-                Some(network) => self.inventory.follow_now(caller.organization_id(), network).await,
-                None => Ok(()),
-            }
-        };
-        self.inventory.erase_deleted(caller, record, deletion, check_missing).await
+        let deletion = self.delete_if(caller, id, check);
+        self.inventory.erase_deleted(caller, (ChangedEntity::Host, id.uuid()), deletion, check_missing).await
     }
-}
-
-/// Returns the network of a stored host.
-fn network_of(host: &Record) -> Result<NetworkId, Error> {
-    #[derive(Deserialize)]
-    struct Placed {
-        network_id: NetworkId,
-    }
-    let Placed { network_id } = decode_text(host.key, &shown(ChangedEntity::Host, &host.body)?)?;
-    Ok(network_id)
 }
 
 /// Checks that a caller may erase content of the history: an Owner of all networks with a session.
@@ -196,7 +218,7 @@ fn check_may_erase(caller: &Caller) -> Result<(), Error> {
     Err(ErrorKind::PermissionDenied.into())
 }
 
-impl Erased {
+impl Erased<'_> {
     /// Erases in the entries of a commit. Returns whether there was anything to erase.
     fn erase(self, actor: &mut Arc<ChangeActor>, entries: &mut [ChangeEntry]) -> bool {
         match self {
@@ -207,10 +229,9 @@ impl Erased {
                 }
                 _ => false,
             },
-            Self::Links(host) => {
-                let id = host.to_string();
+            Self::Links(links) => {
                 let of_links = entries.iter_mut().filter(|entry| {
-                    entry.entity == ChangedEntity::Link && !entry.is_erased && entry.mentions(&id)
+                    entry.entity == ChangedEntity::Link && !entry.is_erased && links.contains(&entry.id)
                 });
                 of_links.map(ChangeEntry::erase).count() > 0
             }

@@ -58,7 +58,7 @@ impl Inventory {
         let position = self.changes(caller, &newest).await?.next;
         let key = &self.history_mark().await?.mark.key;
         let place = key.open(caller.organization_id(), &position).unwrap_or(Place::BEGINNING);
-        Ok(PastMoment { place, position })
+        Ok(PastMoment { place })
     }
 
     /// Returns the time of a moment that a request names: of a position, that of the last change up to it that the caller may see.
@@ -71,14 +71,16 @@ impl Inventory {
         if let Moment::Time(time) = named {
             return Ok((*time).min(self.now()));
         }
+        let mark = self.history_mark().await?.mark;
+        let position = mark.key.seal(caller.organization_id(), moment.place);
         let last = ChangeQuery {
-            until: Some(moment.moment()),
+            until: Some(Moment::Position(position)),
             order_direction: OrderDirection::Descending,
             limit: Some(1),
             ..ChangeQuery::default()
         };
         let last = self.changes_with(caller, &last, false).await?.changes.pop();
-        Ok(last.map_or(self.history_mark().await?.mark.began_at, |change| change.at))
+        Ok(last.map_or(mark.began_at, |change| change.at))
     }
 
     /// Reads the records of a network, whose access was checked, as they were at a moment.

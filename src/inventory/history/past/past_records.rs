@@ -12,19 +12,12 @@ use super::one_record::{ChangeSide, Document, apply_side};
 use crate::access::Caller;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::{ChangePosition, ChangedEntity, NetworkId};
+use crate::model::{ChangedEntity, NetworkId};
 
 /// A moment whose state can be read.
 #[derive(Clone, Debug)]
 pub(crate) struct PastMoment {
     pub(super) place: Place,
-    pub(super) position: ChangePosition,
-}
-
-impl PastMoment {
-    pub(in crate::inventory::history) fn moment(&self) -> Moment {
-        Moment::Position(self.position.clone())
-    }
 }
 
 impl Inventory {
@@ -40,8 +33,7 @@ impl Inventory {
         moment: &Moment,
     ) -> Result<PastMoment, Error> {
         let place = self.place_of_state(caller, field, moment).await?;
-        let position = self.history_mark().await?.mark.key.seal(caller.organization_id(), place);
-        Ok(PastMoment { place, position })
+        Ok(PastMoment { place })
     }
 }
 

@@ -120,7 +120,7 @@ async fn first_line<R: AsyncBufRead + Unpin>(reader: &mut R, max_length: usize) 
     while line.len() <= max_length {
         let input = reader.fill_buf().await?;
         let breaks = if is_begun { 0 } else { input.iter().take_while(|byte| is_break(byte)).count() };
-        let end = input.iter().skip(breaks).position(|byte| is_break(byte));
+        let end = input.iter().skip(breaks).position(is_break);
         let taken = end.map_or(input.len(), |end| breaks + end + 1);
         if taken == 0 {
             break;
