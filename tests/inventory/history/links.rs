@@ -385,10 +385,10 @@ fn erased_host_leaves_no_value_in_the_entries_of_its_links() {
         plug(&mut access, 2, Some((3, 1)));
         fixture.put(&access).await;
         assert_eq!(link_entries(&fixture, None).await.0.len(), 2);
-        // The entry of a renamed port names no host.
-        let mut renamed = switch(1, fixture.network, 2);
-        renamed.if_entries[0].if_descr = "port-of-the-erased-host".to_owned();
-        fixture.put(&renamed).await;
+        // It confirms the link, which is an update.
+        let mut confirming = switch(1, fixture.network, 2);
+        plug(&mut confirming, 1, Some((2, 1)));
+        fixture.put(&confirming).await;
         let before = link_entries(&fixture, None).await.0;
         assert!(before.iter().any(|entry| entry.action == ChangeAction::Updated), "{before:?}");
         fixture.inventory.erase_history(&owner, ChangedEntity::Host, uuid(1)).await.unwrap();
