@@ -166,7 +166,7 @@ struct Changed {
     ids: Vec<HostId>,
 }
 
-/// Creates a thousand hosts and changes one of them so many times.
+/// Creates a thousand hosts, and changes one of them this number of times.
 async fn changed(path: &Path, has_history: bool, changes: usize) -> Outcome<Changed> {
     let store = Arc::new(SledStore::builder(path).open().await?);
     let inventory = Inventory::new(Arc::clone(&store) as Arc<dyn Store>);

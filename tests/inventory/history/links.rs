@@ -152,7 +152,7 @@ fn cable_that_appears_moves_and_vanishes_is_recorded_with_what_led_to_it() {
         assert_eq!(vanished.cause, Some(last_entry(&fixture, access.id).await));
         assert_eq!(vanished.fields["target"].before.as_ref().unwrap()["port"]["name"], json!("Gi0/3"));
 
-        // What cancels out is left out, and a moved end is told from a new link.
+        // Changes that cancel out are left out, and a moved end is no new link.
         let diff = async |from: &ChangePosition, to: &ChangePosition| {
             let mut query = DiffQuery::new(Moment::Position(from.clone()));
             query.to = Some(Moment::Position(to.clone()));
