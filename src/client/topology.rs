@@ -108,7 +108,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`topology_graph`](Self::topology_graph); `validation_invalid_format` for an earlier moment that is the later one;
+    /// The errors of [`topology_graph`](Self::topology_graph); `validation_invalid_format` for an earlier moment that is the later one;
     /// `validation_unsupported` for an overview of what has changed; `position_gone` for a moment of before the history.
     pub async fn topology_graph_at(
         &self,
@@ -123,7 +123,7 @@ impl<S: HttpService> Client<S> {
     /// Returns the graph of [`topology_graph_at`](Self::topology_graph_at) as a file.
     ///
     /// # Errors
-    /// Those of [`topology_graph_at`](Self::topology_graph_at).
+    /// The errors of [`topology_graph_at`](Self::topology_graph_at).
     pub async fn export_topology_at(
         &self,
         network: NetworkId,

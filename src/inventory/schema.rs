@@ -111,7 +111,7 @@ kinds! {
     NETWORK_LINKS = "network_links";
     /// A link as the history last recorded it. The id is derived from the network and the link.
     RECORDED_LINK = "recorded_link";
-    /// What all instances know of the history. A store has one, which belongs to no organization.
+    /// The state of the history that all instances share. A store has one such record, which belongs to no organization.
     HISTORY = "history";
 
     /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.

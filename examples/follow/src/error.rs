@@ -52,8 +52,8 @@ impl fmt::Display for Error {
             }
             Self::Database(error) => write!(
                 formatter,
-                "The database cannot be used: {error}. What it has stays. Start the program again when the reason is gone, and it goes \
-                 on from there; or name another file with --database, and it copies everything."
+                "The database cannot be used: {error}. Its contents stay. Mend the cause and start the program again, and it \
+                 continues from there; or name another file with --database, and it copies everything."
             ),
             Self::Document(error) => write!(
                 formatter,

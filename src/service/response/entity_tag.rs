@@ -39,7 +39,7 @@ impl EntityTag {
         weak(digest_of_list(revision, caller, request, server_version))
     }
 
-    /// Creates the tag of an answer about the past. What a caller may see of the history depends on the level, too.
+    /// Creates the tag of an answer about the past. The part of the history that a caller may see depends on the level, too.
     pub(in crate::service) fn of_past(
         [changes, runs]: [Revision; 2],
         caller: &Caller,

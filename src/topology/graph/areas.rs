@@ -12,7 +12,7 @@ use crate::model::{HostId, NodeId, SubnetId, derived_id};
 
 /// Puts the devices of the outermost level into a container for each location, subnet or tag.
 ///
-/// What has none of its own, such as a computer at a switch or a device that is not scanned, is in the container of its
+/// A device without one, such as a computer at a switch or a device that is not scanned, is in the container of its
 /// neighbors if all of them are in the same.
 pub(super) fn group(draft: &mut GraphDraft, context: &GraphContext<'_>, by: GroupBy) {
     for (id, name) in areas(draft, context, by) {

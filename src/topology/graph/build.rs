@@ -155,7 +155,7 @@ pub(super) fn limit(draft: &mut GraphDraft, options: &GraphOptions) {
         order.sort_unstable();
         let left_out = order.split_off(MAX_NODES);
         let mut kept: BTreeSet<NodeId> = order.into_iter().map(|(_, id)| id).collect();
-        // What is within a container that is left out is left out as well.
+        // The contents of a container that is left out are left out as well.
         let mut inner: Vec<NodeId> = left_out.iter().map(|(_, id)| *id).collect();
         let contents = draft.contents();
         while let Some(outer) = inner.pop() {

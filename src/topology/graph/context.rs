@@ -18,7 +18,7 @@ pub(super) struct GraphContext<'a> {
     pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
     pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
-    /// What the links of each node say of it.
+    /// The properties of each node that follow from its links.
     pub(super) links: BTreeMap<NodeId, LinkFacts>,
     /// The links that are not drawn because a device has left them for another port.
     pub(super) left_behind: BTreeSet<LinkId>,

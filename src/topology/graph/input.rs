@@ -22,7 +22,7 @@ pub struct GraphOptions {
     pub roles: BTreeSet<HostRole>,
     /// Shows only links that are known to carry this VLAN, and what they connect; `None`: all links.
     pub vlan: Option<u16>,
-    /// What containers of the view `l2` stand for; `None`: it has none.
+    /// The property that containers of the view `l2` stand for; `None`: it has no containers.
     pub group_by: Option<GroupBy>,
     /// Whether the graph shows devices or the parts of the network; `None`: devices, and on a page what can be read on it.
     pub detail: Option<Detail>,
@@ -85,7 +85,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What the devices in a container of a graph have in common.
+    /// The property that the devices in a container of a graph share.
     #[derive(PartialOrd, Ord)]
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
@@ -108,7 +108,7 @@ text_enum! {
 pub(in crate::topology) enum Folding {
     /// The largest ones, until the names of the others can be read on A3.
     AsNeeded,
-    /// Those of an earlier picture with these nodes. Of the new ones, those that are as large.
+    /// The groups of an earlier picture with these nodes, and new groups that are as large.
     #[cfg(feature = "service")]
     AsBefore(BTreeSet<NodeId>),
     /// All of them.

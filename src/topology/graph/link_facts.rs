@@ -1,4 +1,4 @@
-//! What the links of a node say of it: all links of the network, whatever a view shows of them.
+//! The properties of a node that follow from all links of the network, whichever of them a view shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, LinkId, NodeId};
 use crate::topology::links::{End, Link, LinkState};
 
-/// What the links of a node say of it.
+/// The properties of a node that follow from its links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinkFacts {
     pub(super) state: LinkState,

@@ -70,7 +70,7 @@ impl Graph {
 }
 
 text_enum! {
-    /// What has become of a part of a graph since an earlier state.
+    /// The change of a part of a graph since an earlier state.
     #[derive(PartialOrd, Ord)]
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
@@ -194,7 +194,7 @@ pub struct Node {
     /// The kind of the label's content. It decides what a share replaces.
     #[serde(skip)]
     pub(super) label_kind: TextKind,
-    /// What the addresses say about the side of the network that the node is on.
+    /// The side of the network that the node is on, as far as its addresses show it.
     #[serde(skip)]
     pub(super) addresses: AddressScope,
     /// The role of a host.
@@ -246,8 +246,8 @@ pub struct Node {
     /// The VLAN of an end device, or of all that a node stands for: that of frames without a tag at the port that it is connected to; absent as `location`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlan: Option<u16>,
-    /// What has become of the node since the state that the graph is compared with; absent if it was there at the same place,
-    /// and without a comparison.
+    /// The change of the node since the state that the graph is compared with; absent if it was there at the same place, and
+    /// without a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<GraphChange>,
     /// The name of the container that the node was in; absent unless it has moved to another one.
@@ -429,8 +429,7 @@ pub struct Edge {
     /// Whether the spanning tree blocks an end, and all of several parallel links; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
-    /// What has become of the edge since the state that the graph is compared with; absent if it was there, and without a
-    /// comparison.
+    /// The change of the edge since the state that the graph is compared with; absent if it was there, and without a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<GraphChange>,
     /// Where one end was; absent unless the edge has moved.

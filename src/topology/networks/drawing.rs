@@ -32,11 +32,11 @@ impl KeptPicture {
 /// How the nodes of a graph get their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// Not at all.
+    /// They get none.
     Nowhere,
-    /// Where they were, as far as possible. What is new is placed beside it.
+    /// Nodes keep their places as far as possible; new ones are placed beside them.
     Remembered,
-    /// From nothing, but for what users have placed.
+    /// The layout begins anew, except for positions that users have given.
     Tidy,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Drawing {
     pub(super) network: NetworkId,
     pub(super) options: GraphOptions,
     pub(super) placement: Placement,
-    /// What users have placed.
+    /// The positions that users have given.
     pub(super) pins: Positions,
     pub(super) tag_names: BTreeMap<TagId, String>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Drawing {
 /// The outcome of an attempt to draw a picture.
 enum Drawn<T, F> {
     Finished(T),
-    /// This layout is to be kept first. What was to be done with the graph is handed back.
+    /// This layout is to be kept first. The function that was to process the graph is returned.
     Renewed(Box<KeptLayout>, F),
 }
 

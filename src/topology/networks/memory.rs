@@ -1,8 +1,8 @@
-//! What a picture remembers of its last layout.
+//! The memory of a picture: its last layout.
 //!
 //! The layout of the whole picture of a view is kept in the store: it is renewed when shapes or connections have changed.
-//! What has a place keeps it, and what is new is placed beside it. Other pictures of the view, such as filtered ones, take their
-//! places from it.
+//! Nodes with a place keep it, and new nodes are placed beside them. Other pictures of the view, such as filtered ones, take
+//! their places from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -89,7 +89,7 @@ impl Topologies {
     /// Returns the graph of a network without positions.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph).
+    /// The errors of [`graph`](Self::graph).
     pub async fn graph_without_layout(
         &self,
         caller: &Caller,
@@ -103,7 +103,7 @@ impl Topologies {
     /// Returns an edge of a view, with the weaker claims that it overrides.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph); `NotFound` for an edge that the view does not have.
+    /// The errors of [`graph`](Self::graph); `NotFound` for an edge that the view does not have.
     pub async fn edge(
         &self,
         caller: &Caller,
@@ -132,7 +132,7 @@ impl Topologies {
     /// Returns what to scan next in a network, the most useful first.
     ///
     /// # Errors
-    /// Those of [`graph`](Self::graph).
+    /// The errors of [`graph`](Self::graph).
     pub async fn blind_spots(&self, caller: &Caller, network: NetworkId) -> Result<Vec<BlindSpot>, Error> {
         self.inventory.require_network(caller, network).await?;
         let options = GraphOptions::new(TopologyView::L2);

@@ -1,4 +1,4 @@
-//! What has become of nodes and edges since an earlier state, in signs, words and colors.
+//! The changes of nodes and edges since an earlier state, in signs, words and colors.
 
 use std::fmt::Write;
 

@@ -20,7 +20,7 @@ const GEN_ERR: i32 = 5;
 /// The time of an answer without a fault.
 const RESPONSE_TIME: Duration = Duration::from_millis(5);
 
-/// What an agent does wrong, or differently from most.
+/// A fault of an agent, or a difference from most.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// It ignores GETBULK.

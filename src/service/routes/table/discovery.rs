@@ -41,7 +41,7 @@ const REGISTRATION: &[Parameter] = &[
         "Which side begins. Daemons older than 0.14 use the last two names.",
     ),
     Parameter::optional("version", VERSION, "The version of the daemon."),
-    Parameter::optional("capabilities", Kind::Schema("DaemonCapabilities"), "What it can discover."),
+    Parameter::optional("capabilities", Kind::Schema("DaemonCapabilities"), "The scans it is capable of."),
 ];
 
 const HEARTBEAT: &[Parameter] =

@@ -47,7 +47,7 @@ const COMMON_STYLE: &str = "\
 .topology .stub text,.topology .stale text{fill-opacity:.88}\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}";
 
-/// What has a color: its selectors within the picture, the property, and the color. Later entries win.
+/// The elements with a color: their selectors within the picture, the property, and the color. Later entries win.
 const COLORED: [(&str, &str, ThemeColor); 34] = [
     (".ground", "fill", ThemeColor::Ground),
     ("text", "fill", ThemeColor::Text),

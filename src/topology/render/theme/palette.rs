@@ -47,11 +47,11 @@ text_enum! {
         Down = "down",
         /// Links and devices that are disabled.
         Disabled = "disabled",
-        /// What was added since an earlier state.
+        /// Nodes and links that were added since an earlier state.
         Added = "added",
-        /// What was removed since an earlier state.
+        /// Nodes and links that were removed since an earlier state.
         Removed = "removed",
-        /// What has moved since an earlier state.
+        /// Nodes and links that have moved since an earlier state.
         Moved = "moved",
     }
 
