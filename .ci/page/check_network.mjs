@@ -12,6 +12,7 @@ import { launch, open, SCHEMES, SIZES } from './browser.mjs';
 import { checkContrast } from './contrast.mjs';
 import { loaded, NetworkChecks } from './network.mjs';
 import { checkFrames, checkOpening } from './speed.mjs';
+import { checkTime } from './time.mjs';
 
 const [address, email, password, milliseconds = '1000'] = process.argv.slice(2);
 if (!password) {
@@ -35,6 +36,7 @@ const checks = [
   ['A damaged address opens the page', (browser) => network.checkDamagedAddress(browser)],
   ['Two editors keep each other\'s changes', (browser) => network.checkTwoEditors(browser)],
   ['An update keeps position and selection', (browser) => network.checkRefresh(browser)],
+  ['The time slider shows a day of the past', (browser) => checkTime(browser, network)],
   ['The address names what is selected', (browser) => network.checkPermalink(browser)],
   ['A phone shows words', (browser) => network.checkPhone(browser)],
   ['Print leaves no sheet blank', (browser) => network.checkPrint(browser)],

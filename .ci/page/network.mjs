@@ -484,7 +484,7 @@ export class NetworkChecks {
     await settle(page);
     await runAxe(page);
     await page.keyboard.press('Escape');
-    for (const opener of ['#open-filters', '[popovertarget="export"]', '#open-links', '#open-blind-spots']) {
+    for (const opener of ['#open-filters', '#open-time', '[popovertarget="export"]', '#open-links', '#open-blind-spots']) {
       await this.pressOn(page, opener);
       await page.waitForTimeout(300);
       await runAxe(page);

@@ -231,7 +231,7 @@ struct State {
     credentials: Arc<daemons::HeldCredentials>,
     #[cfg(feature = "discovery")]
     neighbor_caches: Arc<discovery::NeighborCaches>,
-    /// The lists of the parts of all hosts that were read last.
+    /// Cache of the most recently read lists of host parts.
     part_lists: PartLists,
     /// Queues per organization for reading such lists.
     part_readers: UpdateQueues,

@@ -48,7 +48,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// The route of requests whose path and method no endpoint has.
+    /// The route of requests that match no endpoint.
     pub const UNMATCHED: &'static str = "unmatched";
 
     /// The route of requests to endpoints of the host application, which [`Api::admit`](crate::Api::admit) refuses or

@@ -55,7 +55,7 @@ pub struct NewDaemon {
     pub id: DaemonId,
     /// The name, of 1 to 100 characters.
     pub name: String,
-    /// The side that begins the contact.
+    /// The side that opens the connection.
     pub mode: DaemonMode,
     /// The version of the daemon's program.
     pub version: Option<String>,

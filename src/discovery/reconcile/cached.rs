@@ -55,7 +55,7 @@ pub(crate) fn withdraw_cached_macs(host: &mut Host) -> BTreeMap<InterfaceId, Mac
     withdrawn
 }
 
-/// Puts MAC addresses back that were withdrawn, unless the host has MAC addresses of its own by now.
+/// Restores withdrawn MAC addresses, unless the host now has MAC addresses of its own.
 ///
 /// Returns the paths of the fields that have lost their values.
 pub(crate) fn restore_cached_macs(

@@ -56,7 +56,7 @@ pub(super) fn check_joined(own: &Custom, others: &Custom) -> Result<(), Error> {
     check_custom(&joined)
 }
 
-/// Adds the fields that only `others` has, in the order of their names, as long as they fit within the limits.
+/// Adds each field that only `others` has, in the order of names, if it still fits within the limits.
 ///
 /// Returns the names of the fields that are left out.
 #[cfg(feature = "discovery")]

@@ -154,7 +154,7 @@ fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
             codes.extend(max.map(|_| ErrorCode::ValidationMaxLength));
             codes.extend(too_short(min));
         }
-        // A text of a fixed length has a form.
+        // A text of fixed length fails with `validation_invalid_format` only.
         Kind::Id
         | Kind::Boolean
         | Kind::Flag(_)

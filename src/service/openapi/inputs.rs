@@ -120,7 +120,7 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// Returns the schema of a body. `items` are those of the values within bodies. Adds the schemas of the objects within
+    /// Returns the schema of a body. `items` holds the schemas of the values within bodies. Adds the schemas of the objects within
     /// a patch to `patches`.
     fn body_of(
         &self,

@@ -37,7 +37,7 @@ pub struct Link {
     /// The state. Of the two ends, the worse one counts.
     #[serde(default)]
     pub state: LinkState,
-    /// The VLANs that the link carries, in ascending order: those that both ends have, or the only known end; `None`
+    /// The VLANs that the link carries, in ascending order: those that both ends have, or those of the only end whose VLANs are known; `None`
     /// when neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlans: Option<Vec<VlanRange>>,

@@ -20,7 +20,7 @@ use crate::topology::graph::{
     diagram_with_ports, lay_out,
 };
 
-/// The number of attempts to keep a layout while other instances keep theirs. The picture is drawn in any case.
+/// Maximum number of attempts to store a layout while other instances store theirs.
 const MAX_ATTEMPTS: usize = 4;
 
 impl KeptPicture {

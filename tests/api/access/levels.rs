@@ -28,7 +28,7 @@ enum Endpoint {
 const ENDPOINTS: [Endpoint; 6] = [List, CreateDaemonKey, UpdatePort, UpdateKey, DeleteKey, Referral];
 
 impl Endpoint {
-    /// A valid request, about a key of this user if it is about a key.
+    /// Returns a valid request. Requests about a key use a key of this user.
     fn request(self, fixture: &Populated, user: &User, key: UserApiKeyId) -> Request<String> {
         match self {
             List => get(HOSTS),

@@ -28,7 +28,7 @@ use crate::common::{
 const SMALL_HOSTS: u128 = 1_200;
 /// The number of parts of each kind of a large host.
 const PARTS: u128 = 1_000;
-/// The number of switches of the lab, of which each sees the others behind one port.
+/// The number of lab switches; each sees all others behind a single port.
 const SWITCHES: u128 = 60;
 /// The number of hosts that run on each other.
 const NESTED: u128 = 200;

@@ -219,7 +219,7 @@ impl Hook {
         }
     }
 
-    /// Records an operation. Returns its place among the operations not taken yet, and the fault to apply.
+    /// Records an operation. Returns its place among the operations not taken yet (`usize::MAX` for those of the history), and the fault to apply.
     fn record(&self, operation: &Operation) -> (usize, Fault) {
         let fault = *self.fault.lock().unwrap();
         let mut seen = self.seen.lock().unwrap();

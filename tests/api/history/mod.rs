@@ -1,4 +1,4 @@
-//! The history over HTTP: its pages, that of one record, its stream, and hosts as they were.
+//! The history over HTTP: pages, the history of one record, the stream, and past hosts.
 
 mod erasure;
 #[cfg(feature = "topology")]

@@ -49,7 +49,7 @@ pub(super) fn assert_account(report: &Report) {
     assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{:?}", report.warnings);
 }
 
-/// An interface table: index, name, type.
+/// Returns a walk of an interface table with these indexes, names and types.
 pub(super) fn interfaces(interfaces: &[(i64, &str, i64)]) -> String {
     let line = |(index, name, kind): &(i64, &str, i64)| {
         format!(

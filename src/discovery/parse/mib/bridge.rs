@@ -199,7 +199,7 @@ enum PortNumbering {
     BridgePorts,
     /// Indexes of interfaces.
     Interfaces,
-    /// Indexes of interfaces less a constant: number 1 is the first interface of the bridge.
+    /// Interface indexes minus a constant, so that number 1 is the first interface of the bridge.
     Offset(i64),
 }
 

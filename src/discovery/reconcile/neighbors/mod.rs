@@ -133,7 +133,7 @@ impl Sightings {
 
 /// Sets the neighbors of a host's ports, except those that a user has set. Returns the paths of the changed fields.
 ///
-/// `state` is the state of the host. It takes the neighbors as well, so that they do not count as edits.
+/// `state` is the state of the host. The neighbors are also written to its baseline, so that they do not count as edits.
 pub fn set_neighbors(
     host: &mut Host,
     state: &mut HostState,

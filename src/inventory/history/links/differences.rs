@@ -17,7 +17,7 @@ use crate::topology::links::Links;
 /// The number of recorded links that are read at a time.
 const READ_TOGETHER: usize = 500;
 
-/// A link that is not as it was recorded last.
+/// A link that differs from its recorded document.
 #[derive(Debug)]
 pub(super) struct DifferingLink {
     pub(super) key: Key,

@@ -169,7 +169,7 @@ impl Inventory {
     }
 }
 
-/// Returns an error of the recorder as one of the commit.
+/// Converts an error of the recorder to the store error of the commit.
 fn as_store_error(error: Error) -> StoreError {
     match error.kind() {
         ErrorKind::StoreUnavailable => {

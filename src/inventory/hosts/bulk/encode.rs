@@ -20,7 +20,7 @@ pub(super) struct Decision {
     pub(super) before: Before,
 }
 
-/// The position of a host in the request, and its replacement. `None`: it is the same as the stored one.
+/// The position of a host in the request, and its replacement. `None` if the host equals the stored one.
 type Encoded = (usize, Result<Option<Replacement>, Error>);
 
 /// A host to be written, with the host that it replaces.
@@ -79,7 +79,7 @@ impl Decision {
     }
 }
 
-/// Sets the times of a host, and encodes it. `None`: it is the same as the stored one.
+/// Sets the times of a host, and encodes it. `None` if the host equals the stored one.
 fn encode(
     mut host: Host,
     stored: Option<Stored>,

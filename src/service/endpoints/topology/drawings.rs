@@ -38,7 +38,7 @@ pub(in crate::service) struct Drawings<T> {
 }
 
 impl<T: Clone + Send + Sync> Drawings<T> {
-    /// Creates drawings that take these slots.
+    /// Creates an empty registry of running drawings, limited by `slots`.
     pub(in crate::service) fn new(slots: DrawingSlots) -> Self {
         Self { slots, running: Mutex::default() }
     }

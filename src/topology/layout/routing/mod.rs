@@ -109,7 +109,7 @@ fn bundles(outline: &Outline) -> BTreeMap<(usize, usize), Vec<usize>> {
     bundles
 }
 
-/// Returns a loop at the right side of a shape; further loops are larger.
+/// Returns a loop at the right side of a shape; each further loop is larger, up to the fifth.
 fn self_loop(rect: Rect, place: usize) -> Vec<Point> {
     let reach = LOOP + LANE / 4.0 * place.min(4) as f64;
     let half = (rect.height / 4.0).min(reach / 2.0);

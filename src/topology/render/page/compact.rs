@@ -1,11 +1,15 @@
 //! Minification of sources: removal of comments, indentation, and spaces and line breaks without a meaning.
 
+use std::collections::HashMap;
+
 /// The characters of JavaScript beside which a space means nothing, unless it keeps signs apart.
 const SCRIPT: &str = "{}()[]=<>&|?:;,!*/%+-'`";
 /// The signs that form another operator when they follow each other.
 const SIGNS: [char; 2] = ['+', '-'];
 /// The characters of CSS beside which a space means nothing. A colon may begin a selector.
 const STYLE: &str = "{};,>";
+/// The beginning of a line of JavaScript that declares constants.
+const DECLARATION: &str = "const ";
 /// The characters after which a line break means nothing in both languages.
 const BREAKS: [char; 3] = [';', '{', ','];
 
@@ -13,7 +17,60 @@ const BREAKS: [char; 3] = [';', '{', ','];
 pub(super) fn script(parts: &[&str]) -> String {
     // A line that is only a closing brace ends a block, others may end a value.
     let ends = |line: &str| line.ends_with(BREAKS) || line == "}";
-    join(parts, |line| if is_plain(line) { squeeze(line, SCRIPT) } else { line.to_owned() }, ends)
+    let squeeze = |line: &str| if is_plain(line) { squeeze(line, SCRIPT) } else { line.to_owned() };
+    shorten_words(&without_parentheses(&join(parts, squeeze, ends)), &constants(parts))
+}
+
+/// Returns the names of constants in capital letters.
+fn constants<'a>(parts: &[&'a str]) -> Vec<&'a str> {
+    let is_capital = |character: char| character.is_ascii_uppercase() || character == '_';
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let names = lines.filter_map(|line| Some(line.strip_prefix(DECLARATION)?.split_once(' ')?.0));
+    names.filter(|name| name.len() > 2 && name.chars().all(is_capital)).collect()
+}
+
+/// Removes the parentheses of the parameter of a function, where it has one.
+fn without_parentheses(script: &str) -> String {
+    let mut plain = String::with_capacity(script.len());
+    let mut parts = script.split(")=>").peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            plain.push_str(part);
+            break;
+        }
+        let (before, parameter) = part.rsplit_once('(').unwrap_or(("", part));
+        let is_one =
+            !parameter.is_empty() && parameter.chars().all(is_in_name) && !before.ends_with(is_in_name);
+        if is_one {
+            plain.extend([before, parameter, "=>"]);
+        } else {
+            plain.extend([part, ")=>"]);
+        }
+    }
+    plain
+}
+
+/// Gives short names to these constants, and to the word that declares constants. No string and no property contains
+/// either.
+fn shorten_words(script: &str, constants: &[&str]) -> String {
+    let short_names = constants.iter().copied().zip((0..).map(|number| format!("${number}")));
+    let mut short: HashMap<&str, String> = short_names.collect();
+    short.insert(DECLARATION.trim_end(), "let".to_owned());
+    let mut shortened = String::with_capacity(script.len());
+    let mut rest = script;
+    while !rest.is_empty() {
+        let (word, others) =
+            rest.split_at(rest.find(|character| !is_in_name(character)).unwrap_or(rest.len()));
+        let (signs, others) = others.split_at(others.find(is_in_name).unwrap_or(others.len()));
+        shortened.push_str(short.get(word).map_or(word, String::as_str));
+        shortened.push_str(signs);
+        rest = others;
+    }
+    shortened
+}
+
+const fn is_in_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '$')
 }
 
 /// Joins the parts of a style.
@@ -40,10 +97,22 @@ fn join(parts: &[&str], squeeze: impl Fn(&str) -> String, ends: impl Fn(&str) ->
     let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
     let is_comment = |line: &&str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
     let mut joined = String::new();
+    let mut follows_declaration = false;
     for line in lines.filter(|line| !line.is_empty() && !is_comment(line)) {
-        let line = squeeze(line);
-        // Before the end of a block, a semicolon means nothing.
-        if line.starts_with('}') && joined.ends_with(';') {
+        let declares = line.starts_with(DECLARATION);
+        let mut line = squeeze(line);
+        // One statement declares all constants.
+        if let Some(rest) =
+            line.strip_prefix(DECLARATION.trim_end()).filter(|_| declares && follows_declaration)
+        {
+            line = format!(",{}", rest.trim_start());
+            joined.pop();
+        }
+        follows_declaration = declares && line.ends_with(';');
+        // Before the end of a block, a semicolon means nothing, and a comma means nothing before any end.
+        if line.starts_with('}') && joined.ends_with(';')
+            || line.starts_with(['}', ']', ')']) && joined.ends_with(',')
+        {
             joined.pop();
         }
         joined.push_str(&line);
@@ -114,7 +183,7 @@ mod tests {
     #[test]
     fn script_loses_comments_and_spaces_and_keeps_strings() {
         let source = "// A comment.\n  const a = b ? 'c , d' : `e { ${f} `;\n  g( { h : 1 } );\n\n  return 'i' + +j / 2;\n";
-        assert_eq!(script(&[source]), "const a=b?'c , d':`e { ${f} `;g({h:1});return'i'+ +j/2;");
+        assert_eq!(script(&[source]), "let a=b?'c , d':`e { ${f} `;g({h:1});return'i'+ +j/2;");
     }
 
     #[test]
@@ -123,6 +192,21 @@ mod tests {
             assert_eq!(script(&[line]), line);
         }
         assert_eq!(script(&["a = 'it\\'s , b' , c\n"]), "a='it\\'s , b',c\n");
+    }
+
+    #[test]
+    fn script_has_short_words_for_its_constants() {
+        let source = "const LIMIT = 5;\nconst limit = LIMITS + `${LIMIT} of all`;\n";
+        assert_eq!(
+            script(&[source, "const LIMITS = [LIMIT];\n"]),
+            "let $0=5,limit=$1+`${$0} of all`,$1=[$0];"
+        );
+    }
+
+    #[test]
+    fn function_with_one_parameter_needs_no_parentheses() {
+        let source = "a((b) => c((d, e) => f(() => g(h)(i) ?? (async (j) => ({ k }) => l))));\n";
+        assert_eq!(script(&[source]), "a(b=>c((d,e)=>f(()=>g(h)(i)??(async(j)=>({k})=>l))));");
     }
 
     #[test]

@@ -175,6 +175,6 @@ class Camera {
     this.canvas.style.transform = `translate(${x}px, ${y}px) scale(${this.scale})`;
     this.picture.classList.toggle('is-distant', this.scale < PORT_SCALE);
     this.picture.classList.toggle('is-remote', this.scale < TEXT_SCALE);
-    for (const listener of this.listeners) listener();
+    notify(this.listeners);
   }
 }

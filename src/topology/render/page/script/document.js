@@ -4,8 +4,10 @@
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
 const byId = (id) => document.getElementById(id);
+const listen = (target, name, action, options) => target.addEventListener(name, action, options);
+const notify = (listeners) => listeners.forEach((listener) => listener());
 // Connects a button, if the page has it.
-const onClick = (id, action) => byId(id)?.addEventListener('click', action);
+const onClick = (id, action) => byId(id) && listen(byId(id), 'click', action);
 
 function create(name, properties = {}, ...children) {
   const created = Object.assign(document.createElement(name), properties);
@@ -24,7 +26,7 @@ const nameText = (text) => create('bdi', {}, text);
 
 function button(label, action, properties = {}) {
   const created = create('button', properties, label);
-  created.addEventListener('click', action);
+  listen(created, 'click', action);
   return created;
 }
 

@@ -6,7 +6,7 @@ class Minimap {
     this.frame = createSvg('rect', { class: 'shown' });
     network.listeners.push(() => this.draw());
     camera.listeners.push(() => this.place());
-    for (const name of ['pointerdown', 'pointermove']) element.addEventListener(name, (event) => this.point(event));
+    for (const name of ['pointerdown', 'pointermove']) listen(element, name, (event) => this.point(event));
   }
 
   // Three paths instead of thousands of elements.

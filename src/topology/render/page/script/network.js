@@ -9,7 +9,7 @@ class Network {
   replace(readGraph, picture) {
     this.picture.replaceWith(picture);
     this.load(readGraph, picture);
-    for (const listener of this.listeners) listener();
+    notify(this.listeners);
   }
 
   load(readGraph, picture) {

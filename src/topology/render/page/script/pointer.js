@@ -6,13 +6,13 @@ const EDGE_REACH = 8;
 class PointerInput {
   constructor(network, camera, selection) {
     Object.assign(this, { network, camera, selection, pointers: new Map(), isDragging: false });
-    const listen = (name, action) => camera.stage.addEventListener(name, action, { passive: false });
-    listen('pointerdown', (event) => this.press(event));
-    listen('pointermove', (event) => this.move(event));
-    for (const name of ['pointerup', 'pointercancel']) listen(name, (event) => this.release(event));
-    listen('click', (event) => this.click(event));
-    listen('dblclick', (event) => this.isOnPicture(event) && camera.zoom(1.8, camera.toStage(event)));
-    listen('wheel', (event) => this.wheel(event));
+    const onStage = (name, action) => listen(camera.stage, name, action, { passive: false });
+    onStage('pointerdown', (event) => this.press(event));
+    onStage('pointermove', (event) => this.move(event));
+    for (const name of ['pointerup', 'pointercancel']) onStage(name, (event) => this.release(event));
+    onStage('click', (event) => this.click(event));
+    onStage('dblclick', (event) => this.isOnPicture(event) && camera.zoom(1.8, camera.toStage(event)));
+    onStage('wheel', (event) => this.wheel(event));
   }
 
   isOnPicture(event) {

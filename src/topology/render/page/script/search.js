@@ -7,13 +7,13 @@ class Search {
     this.list = byId('matches');
     this.box = byId('found');
     this.count = byId('match-count');
-    this.input.addEventListener('input', () => this.update());
-    this.input.addEventListener('focus', () => this.update());
-    this.input.addEventListener('blur', () => this.close());
-    this.input.addEventListener('keydown', (event) => this.press(event));
+    listen(this.input, 'input', () => this.update());
+    listen(this.input, 'focus', () => this.update());
+    listen(this.input, 'blur', () => this.close());
+    listen(this.input, 'keydown', (event) => this.press(event));
     // The press would take the focus from the input before the click arrives.
-    this.list.addEventListener('pointerdown', (event) => event.preventDefault());
-    this.list.addEventListener('click', (event) => this.choose(Number(event.target.closest('li')?.dataset.place)));
+    listen(this.list, 'pointerdown', (event) => event.preventDefault());
+    listen(this.list, 'click', (event) => this.choose(Number(event.target.closest('li')?.dataset.place)));
   }
 
   update() {

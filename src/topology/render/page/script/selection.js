@@ -69,7 +69,7 @@ class Selection {
   }
 
   changed() {
-    for (const listener of this.listeners) listener();
+    notify(this.listeners);
   }
 
   // What is selected: a node, an edge, or the two ends of a path.
@@ -148,8 +148,8 @@ class Cursor {
     area.append(...this.buttons);
     this.rings = this.buttons.map((element) => new Ring(element, camera));
     this.rings[0].element.hidden = false;
-    area.addEventListener('focusin', () => this.entered());
-    area.addEventListener('click', () => this.node && selection.toggle(this.node));
+    listen(area, 'focusin', () => this.entered());
+    listen(area, 'click', () => this.node && selection.toggle(this.node));
   }
 
   createButton() {

@@ -12,7 +12,7 @@ function startShare(viewer, share, token) {
   // A page in the background asks nothing. It is up to date as soon as it is looked at.
   const refresh = () => document.hidden || refreshShare(viewer, share, token).catch(() => {});
   setInterval(refresh, REFRESH_MILLISECONDS);
-  document.addEventListener('visibilitychange', refresh);
+  listen(document, 'visibilitychange', refresh);
 }
 
 async function refreshShare(viewer, share, token) {

@@ -14,10 +14,10 @@ class Filters {
     for (const filter of FILTERS) {
       filter.group = create('fieldset', { hidden: true }, create('legend', {}, filter.title));
       this.form.append(filter.group);
-      filter.group.addEventListener('change', () => this.change(filter));
+      listen(filter.group, 'change', () => this.change(filter));
     }
-    this.form.addEventListener('submit', (event) => event.preventDefault());
-    this.form.addEventListener('beforetoggle', (event) => event.newState === 'open' && this.fill());
+    listen(this.form, 'submit', (event) => event.preventDefault());
+    listen(this.form, 'beforetoggle', (event) => event.newState === 'open' && this.fill());
     onClick('clear-filters', () => this.clear());
     network.hiders.push((node) => this.hidesNode(node));
     network.listeners.push(() => this.update());

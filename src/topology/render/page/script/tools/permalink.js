@@ -4,9 +4,9 @@ class Permalink {
     this.listeners = [];
     this.read();
     // Not for what `set` writes: only for addresses that are typed, pasted or followed.
-    window.addEventListener('hashchange', () => {
+    listen(window, 'hashchange', () => {
       this.read();
-      for (const listener of this.listeners) listener();
+      notify(this.listeners);
     });
   }
 

@@ -10,9 +10,9 @@ function connectFiles(views) {
   views.listeners.push(update);
   views.viewer.network.listeners.push(update);
   for (const choice of byId('export').querySelectorAll('[data-paper]')) {
-    choice.addEventListener('click', () => print(choice.dataset.paper, 'tiles' in choice.dataset));
+    listen(choice, 'click', () => print(choice.dataset.paper, 'tiles' in choice.dataset));
   }
-  window.addEventListener('afterprint', endPrint);
+  listen(window, 'afterprint', endPrint);
 
   // The side of the sheet that is longer follows the picture.
   function print(paper, isTiled) {

@@ -5,11 +5,11 @@ const FOUND_LIMIT = 50;
 class EndPicker {
   constructor(name) {
     [this.search, this.host, this.port] = ['search', 'host', 'port'].map((part) => byId(`${name}-${part}`));
-    this.search.addEventListener('input', () => {
+    listen(this.search, 'input', () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => attempt(() => this.find()), SEARCH_MILLISECONDS);
     });
-    this.host.addEventListener('change', () => attempt(() => this.loadPorts()));
+    listen(this.host, 'change', () => attempt(() => this.loadPorts()));
   }
 
   // Begins with a host, or with the first ones by name.
@@ -65,13 +65,13 @@ class ManualLinks {
     this.problem = byId('link-problem');
     this.dialog = byId('add-link');
     onClick('close-add-link', () => this.dialog.close());
-    byId('link-form').addEventListener('submit', (event) => {
+    listen(byId('link-form'), 'submit', (event) => {
       event.preventDefault();
       this.submit();
     });
     onClick('new-link', () => this.open(null));
     connectDialog('links', () => this.list());
-    const isHost = (node) => node?.kind === 'Host' && node.entity_id;
+    const isHost = (node) => views.isNow() && node?.kind === 'Host' && node.entity_id;
     const { panel } = viewer.selection;
     panel.nodeActions.push((node) => (isHost(node) ? [button('Add a link …', () => this.open(node))] : []));
     panel.edgeActions.push((edge) => {

@@ -7,13 +7,13 @@ class Mover {
     Object.assign(this, viewer, { viewer, views, pins, history, moved: null, timer: 0 });
     viewer.pointer.mover = this;
     viewer.keys.combinations = this;
-    viewer.selection.panel.nodeActions.push((node) => (node.pinned ? [button('Unpin', () => this.unpin(node))] : []));
+    viewer.selection.panel.nodeActions.push((node) => (node.pinned && this.canPin() ? [button('Unpin', () => this.unpin(node))] : []));
   }
 
   // Pins are places in the picture of all devices of the present network, without areas.
   canPin() {
     const parameters = this.views.parameters();
-    return this.network.graph.detail !== 'overview' && !['group_by', 'focus', 'at', 'compare'].some((name) => parameters.has(name));
+    return this.network.graph.detail !== 'overview' && this.views.isNow() && !parameters.has('group_by') && !parameters.has('focus');
   }
 
   // The node to move: a card. A container fills the stage, where the picture is to be moved.

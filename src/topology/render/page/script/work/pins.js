@@ -49,7 +49,7 @@ class History {
   constructor() {
     this.steps = [];
     this.button = byId('undo');
-    this.button.addEventListener('click', () => this.undo());
+    listen(this.button, 'click', () => this.undo());
     this.update();
   }
 

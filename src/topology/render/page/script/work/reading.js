@@ -1,7 +1,7 @@
 // What the server knows beyond the picture: why a link is there, and what to scan next.
 function connectReading(viewer, views) {
   const { network, selection, camera } = viewer;
-  selection.panel.edgeActions.push((edge) => (edge.bundled ? [] : [button('Explain', () => attempt(() => explainEdge(edge)))]));
+  selection.panel.edgeActions.push((edge) => (edge.bundled || !views.isNow() ? [] : [button('Explain', () => attempt(() => explainEdge(edge)))]));
 
   async function explainEdge(edge) {
     const { rejected } = await ask(`topology/edges/${edge.id}?${ofNetwork({ view: views.view })}`);

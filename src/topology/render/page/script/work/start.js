@@ -7,6 +7,7 @@
   selection.paths = new Paths(network, selection);
   const views = new Views(viewer, permalink);
   views.filters = new Filters(network, permalink, () => views.load());
+  new TimeSlider(views);
   connectFiles(views);
   connectReading(viewer, views);
   byId('work').hidden = false;

@@ -9,13 +9,13 @@ class Views {
     this.initial = this.shown = this.parameters().toString();
     this.links = [...byId('views').querySelectorAll('[data-view]')];
     for (const link of this.links) {
-      link.addEventListener('click', (event) => {
+      listen(link, 'click', (event) => {
         event.preventDefault();
         this.show(link.dataset.view);
       });
     }
     setInterval(() => document.hidden || this.refresh(), REFRESH_MILLISECONDS);
-    document.addEventListener('visibilitychange', () => document.hidden || this.refresh());
+    listen(document, 'visibilitychange', () => document.hidden || this.refresh());
     viewer.selection.folds = this;
     viewer.pointer.onRelease = () => this.isLate && this.load();
     viewer.selection.panel.nodeActions.push((node) => this.actions(node));
@@ -32,7 +32,7 @@ class Views {
 
   mark() {
     for (const link of this.links) link.ariaCurrent = link.dataset.view === this.view ? 'page' : null;
-    for (const listener of this.listeners) listener();
+    notify(this.listeners);
   }
 
   parameters() {
@@ -40,7 +40,14 @@ class Views {
     parameters.set('view', this.view);
     if (this.expand.size) parameters.set('expand', [...this.expand.keys()].join(','));
     for (const [name, value] of this.filters?.parameters() ?? []) parameters.set(name, value);
+    this.time?.apply(parameters);
     return parameters;
+  }
+
+  // Links of the past are neither explained nor edited.
+  isNow() {
+    const parameters = this.parameters();
+    return !['at', 'compare'].some((name) => parameters.has(name));
   }
 
   // The tag of the page is that of its address.
