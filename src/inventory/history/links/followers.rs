@@ -1,6 +1,7 @@
 //! The networks whose links are to be computed again, and the tasks that do it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -115,6 +116,8 @@ struct FollowerTask {
     history: Arc<KnownHistory>,
     /// The network that has its turn.
     current: Option<FollowedKey>,
+    /// The changes that are pending again if the turn ends early.
+    repetition: Touched,
     is_counted: bool,
 }
 
@@ -126,7 +129,12 @@ impl FollowerTask {
             return None;
         }
         waiting.tasks += 1;
-        Some(Self { history: Arc::clone(history), current: None, is_counted: true })
+        Some(Self {
+            history: Arc::clone(history),
+            current: None,
+            repetition: Touched::default(),
+            is_counted: true,
+        })
     }
 
     /// Chooses the next network, and returns until when it rests. `None`: there is none, and the task ends.
@@ -139,12 +147,15 @@ impl FollowerTask {
         };
         waiting.busy.insert(key);
         self.current = Some(key);
+        self.repetition = Touched::default();
         Some((key, waiting.resting.remove(&key)))
     }
 
     /// Takes the pending changes of a network.
-    fn take(&self, key: FollowedKey) -> Pending {
-        self.history.followers.waiting().touched.remove(&key).unwrap_or_default()
+    fn take(&mut self, key: FollowedKey) -> Pending {
+        let pending = self.history.followers.waiting().touched.remove(&key).unwrap_or_default();
+        self.repetition = pending.touched.repeated();
+        pending
     }
 
     /// Ends the turn of a network.
@@ -161,7 +172,7 @@ impl Drop for FollowerTask {
     fn drop(&mut self) {
         let mut waiting = self.history.followers.waiting();
         if let Some(key) = self.current {
-            waiting.add(key, Touched::everything(), 0);
+            waiting.add(key, mem::take(&mut self.repetition), 0);
             waiting.release(key);
         }
         if self.is_counted {
@@ -226,9 +237,12 @@ impl Inventory {
                 Err(error) => {
                     let error = error.with_causes();
                     tracing::warn!(error, "changes of links were not recorded");
+                    let followers = &self.state.history.followers;
                     if failures < MAX_REPETITIONS {
-                        let mut waiting = self.state.history.followers.waiting();
-                        waiting.add(key, Touched::everything(), failures + 1);
+                        followers.waiting().add(key, mem::take(&mut task.repetition), failures + 1);
+                    } else {
+                        // The next turn reads everything again, also what these changes were about.
+                        drop(followers.memory.take(key));
                     }
                     REPEATED_AFTER
                 }

@@ -29,6 +29,11 @@ impl Touched {
         Self { all: true, ..Self::default() }
     }
 
+    /// Returns the changes of a turn that repeats one of these changes: all, since the first may have lost some.
+    pub(super) fn repeated(&self) -> Self {
+        Self { opening: self.opening, ..Self::everything() }
+    }
+
     pub(super) fn at_opening() -> Self {
         Self { opening: true, ..Self::default() }
     }
