@@ -45,7 +45,7 @@ const MAX_CORRECTIONS: usize = 3;
 const MAX_NAME: usize = 255;
 
 /// `sysObjectID.0` and `sysName.0`, which every agent has.
-const SYSTEM: [[u32; 9]; 2] = [[1, 3, 6, 1, 2, 1, 1, 2, 0], [1, 3, 6, 1, 2, 1, 1, 5, 0]];
+pub(super) const SYSTEM: [[u32; 9]; 2] = [[1, 3, 6, 1, 2, 1, 1, 2, 0], [1, 3, 6, 1, 2, 1, 1, 5, 0]];
 
 const fn seconds<const N: usize>(numbers: [u64; N]) -> [Duration; N] {
     let mut durations = [Duration::ZERO; N];

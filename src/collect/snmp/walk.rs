@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::agent::SnmpAgent;
+use super::agent::{SYSTEM, SnmpAgent, SystemIdentity};
 use super::error::AskError;
 use super::message::{Question, SnmpAnswer};
 use super::value::{ObjectId, SnmpValue, Variable};
@@ -183,7 +183,7 @@ impl SnmpAgent {
     /// An agent that answers GETBULK neither with variables nor in time is asked by GETNEXT from then on. An agent whose
     /// answers would be too big is asked for half as many variables.
     pub async fn walk(&mut self, root: &ObjectId, budget: &mut WalkBudget) -> WalkedTable {
-        let mut reading = TableReading::new(root.clone(), budget.rows);
+        let mut reading = TableReading::new(root.clone(), budget.rows, self.has_exceptions());
         let end = loop {
             if Instant::now() >= budget.ends {
                 break TableEnd::Truncated(TruncationReason::TimeLimit);
@@ -197,6 +197,12 @@ impl SnmpAgent {
             }
         };
         let mut table = reading.finish(end);
+        // Behind tables before the system group, an agent has at least the objects of it that it has answered for.
+        let is_before_system =
+            *root < ObjectId::new(SYSTEM[0]) && *self.system() != SystemIdentity::default();
+        if table.next == NextObject::EndOfView && is_before_system {
+            table.next = NextObject::Unknown;
+        }
         if table.rows.is_empty() && table.end == TableEnd::Complete {
             table.end = TableEnd::Empty;
         }
@@ -256,12 +262,15 @@ struct TableReading {
     /// All objects that were read; `None` while the agent answers in order.
     unsorted: Option<HashSet<ObjectId>>,
     next: NextObject,
+    /// Whether the agent can state the end of the view by an exception.
+    has_exceptions: bool,
 }
 
 impl TableReading {
-    fn new(root: ObjectId, max_rows: usize) -> Self {
+    fn new(root: ObjectId, max_rows: usize, has_exceptions: bool) -> Self {
         let last = root.clone();
-        Self { root, rows: Vec::new(), max_rows, last, unsorted: None, next: NextObject::Unknown }
+        let (rows, next) = (Vec::new(), NextObject::Unknown);
+        Self { root, rows, max_rows, last, unsorted: None, next, has_exceptions }
     }
 
     /// Takes the variables of an answer. Returns how the table ends, if it does.
@@ -271,9 +280,11 @@ impl TableReading {
                 return Some(TableEnd::Truncated(TruncationReason::EmptyAnswer));
             }
             0 => {}
-            // In SNMPv1, this is how the end of the view is reported.
+            // In SNMPv1, this is how the end of the view is reported. Later versions have no such answer.
             NO_SUCH_NAME => {
-                self.next = NextObject::EndOfView;
+                if !self.has_exceptions {
+                    self.next = NextObject::EndOfView;
+                }
                 return Some(TableEnd::Complete);
             }
             status => return Some(TableEnd::Truncated(TruncationReason::Status(status))),
@@ -283,12 +294,21 @@ impl TableReading {
 
     fn add(&mut self, variable: Variable, bytes: &mut usize) -> Option<TableEnd> {
         let truncated = |reason| Some(TableEnd::Truncated(reason));
-        if variable.value.is_absent() {
-            // Some agents answer that one object is missing, and have others behind it.
-            if variable.value == SnmpValue::EndOfView {
-                self.next = NextObject::EndOfView;
-            }
+        if variable.value == SnmpValue::EndOfView {
+            self.next = NextObject::EndOfView;
             return Some(TableEnd::Complete);
+        }
+        if variable.value.is_absent() {
+            // Some agents answer that one object is missing, and have others of the table behind it.
+            let Some(left) = bytes.checked_sub(variable.size()) else {
+                return truncated(TruncationReason::ByteLimit);
+            };
+            if !variable.id.is_within(&self.root) || variable.id <= self.last {
+                return Some(TableEnd::Complete);
+            }
+            *bytes = left;
+            self.last = variable.id;
+            return None;
         }
         if !variable.id.is_within(&self.root) {
             if variable.id < self.root {
