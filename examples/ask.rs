@@ -203,8 +203,7 @@ impl Asked {
         let subnets = self.inventory.subnets().list(&self.caller, &of_network).await?.records;
         let named: [fn(&Subnet) -> String; 3] =
             [|subnet| subnet.id.to_string(), |subnet| subnet.cidr.to_string(), |subnet| subnet.name.clone()];
-        let found =
-            named.iter().find_map(|name_of| subnets.iter().find(|known| name_of(known) == subnet));
+        let found = named.iter().find_map(|name_of| subnets.iter().find(|known| name_of(known) == subnet));
         let Some(found) = found else {
             let known: Vec<String> = subnets.iter().map(|subnet| subnet.cidr.to_string()).collect();
             return Err(Failure::usage(format_args!("SUBNET is one of: {}", known.join(", "))));

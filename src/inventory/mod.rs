@@ -66,15 +66,15 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-#[cfg(feature = "topology")]
-pub use crate::wire::{
-    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, GraphMoments, SubnetAddress,
-};
 pub use crate::wire::{
     ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DiffQuery, DroppedPort, HostQuery,
     ImportReport, ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser,
     NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment,
     Refusal, ShareToken, SummaryQuery,
+};
+#[cfg(feature = "topology")]
+pub use crate::wire::{
+    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, GraphMoments, SubnetAddress,
 };
 #[cfg(feature = "topology")]
 pub use addresses::Addresses;

@@ -80,9 +80,9 @@ pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, reco
 pub(crate) use host::host_fields;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use id::{
-    AddressReservationId, ApplicationRecordId, BindingId, CredentialId, DaemonApiKeyId, DaemonId, DiscoveryId, HostId, IfEntryId,
-    InterfaceId, LinkId, LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId,
-    ShareId, SubnetId, TagId, TopologyLinkId, UserApiKeyId, UserId,
+    AddressReservationId, ApplicationRecordId, BindingId, CredentialId, DaemonApiKeyId, DaemonId,
+    DiscoveryId, HostId, IfEntryId, InterfaceId, LinkId, LoginSessionId, NetworkId, NodeId, OrganizationId,
+    PortId, ReferralId, ServiceId, ShareId, SubnetId, TagId, TopologyLinkId, UserApiKeyId, UserId,
 };
 pub(crate) use id::{RecordId, UuidMut, uuids};
 pub use interface::{

@@ -80,7 +80,8 @@ impl HostClaims {
         });
         let of_interfaces = host.interfaces.iter().filter_map(|interface| interface.mac_address);
         let of_entries = host.if_entries.iter().filter_map(|entry| entry.mac_address);
-        let mut macs: Vec<MacAddress> = of_interfaces.chain(of_entries).filter(|mac| is_own_mac(*mac)).collect();
+        let mut macs: Vec<MacAddress> =
+            of_interfaces.chain(of_entries).filter(|mac| is_own_mac(*mac)).collect();
         macs.sort_unstable();
         macs.dedup();
         Self { host: host.id, claims, macs: macs.into() }

@@ -8,9 +8,7 @@ use uuid::Uuid;
 use super::claims::HostClaims;
 use super::table::{NetworkAddresses, Reserved};
 use crate::discovery::Claim;
-use crate::inventory::schema::{
-    ADDRESS_RESERVATION, CLAIM, HOST, RESERVED, SUBNET, decode, on_network,
-};
+use crate::inventory::schema::{ADDRESS_RESERVATION, CLAIM, HOST, RESERVED, SUBNET, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::{AddressReservation, AddressReservationId, Host, NetworkId, OrganizationId};
 use crate::recent_networks::{StateSize, StateSlot};
@@ -105,9 +103,9 @@ impl Inventory {
         } else {
             self.changed_reservations((organization, network), &state).await?
         };
-        let rows = records.as_ref().map_or(0, |records| {
-            records.changed.iter().map(|host| host.claims.len()).sum::<usize>()
-        });
+        let rows = records
+            .as_ref()
+            .map_or(0, |records| records.changed.iter().map(|host| host.claims.len()).sum::<usize>());
         let changed = rows.saturating_add(reservations.put.len()).saturating_mul(BYTES_PER_RESERVATION);
         let hosts = records.as_ref().map_or_else(|| state.known.len(), |records| records.known.len());
         let work = move || {
@@ -172,11 +170,7 @@ impl Inventory {
     }
 
     /// Reads the reservations that were put after a version.
-    async fn reservations_since(
-        &self,
-        all: &Query,
-        version: Option<Version>,
-    ) -> Result<Vec<Record>, Error> {
+    async fn reservations_since(&self, all: &Query, version: Option<Version>) -> Result<Vec<Record>, Error> {
         let mut query = Query { limit: Some(RESERVATIONS_AT_ONCE), ..all.clone() };
         query.order = vec![Order::new(RESERVED, Direction::Ascending)];
         if let Some(version) = version {

@@ -163,9 +163,9 @@ mod tests {
     fn set_equals_a_sorted_set_under_random_operations() {
         let asked = std::env::var("TOPOSCOPE_ADDRESS_OPERATIONS");
         let operations = asked.map_or(20_000, |number| number.parse().unwrap());
-        for (seed, start, size) in [(1, 0, 3_000_u128), (2, u128::MAX - 2_999, 3_000), (3, 1 << 64, 100_000)] {
-            let (mut numbers, mut set, mut model) =
-                (Numbers(seed), RankedSet::default(), BTreeSet::new());
+        for (seed, start, size) in [(1, 0, 3_000_u128), (2, u128::MAX - 2_999, 3_000), (3, 1 << 64, 100_000)]
+        {
+            let (mut numbers, mut set, mut model) = (Numbers(seed), RankedSet::default(), BTreeSet::new());
             for operation in 0..operations {
                 // The set grows and shrinks in turn.
                 let adds = numbers.below(10) < if operation % 8_000 < 4_000 { 8 } else { 3 };

@@ -2,9 +2,7 @@
 
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::history::Author;
-use crate::inventory::schema::{
-    ADDRESS_RESERVATION, RESERVED, RESERVED_IN, decode, network_key, subnet_key,
-};
+use crate::inventory::schema::{ADDRESS_RESERVATION, RESERVED, RESERVED_IN, decode, network_key, subnet_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{
     AddressReservation, AddressReservationId, Cidr, NetworkId, OrganizationId, Permission, Subnet, Timestamp,
@@ -116,8 +114,7 @@ impl Inventory {
     ) -> Result<(), Error> {
         let query = reserved_in(organization, subnet);
         loop {
-            let mut transaction =
-                self.transaction(Author::system(organization), Entity::Subnet, subnet.id);
+            let mut transaction = self.transaction(Author::system(organization), Entity::Subnet, subnet.id);
             loop {
                 let found = self.store.list(&query).await?.records;
                 if found.is_empty() {

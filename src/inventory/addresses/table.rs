@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-use super::claims::{AddressNumber, DeviceClaim, DeviceClaimKind, Devices, HostClaims, address_in, number_of};
+use super::claims::{
+    AddressNumber, DeviceClaim, DeviceClaimKind, Devices, HostClaims, address_in, number_of,
+};
 use super::following::{NetworkRevision, ReservationChanges};
 use super::ranked_set::RankedSet;
 use crate::fair_threads::yield_turn;
@@ -191,7 +193,12 @@ impl NetworkAddresses {
                 let sets = STATES.into_iter().zip(&self.by_state);
                 let found = sets.filter(|(of_state, _)| *of_state == state).map(|(_, set)| set);
                 AddressList {
-                    addresses: found.clone().flat_map(|set| set.range(range.clone())).take(limit).map(describe).collect(),
+                    addresses: found
+                        .clone()
+                        .flat_map(|set| set.range(range.clone()))
+                        .take(limit)
+                        .map(describe)
+                        .collect(),
                     addresses_total: found.map(|set| set.count(&range)).sum(),
                 }
             }

@@ -5,8 +5,8 @@ use super::topology::{MAX_VLAN, MIN_VLAN};
 use crate::inventory::{Error, Problem};
 use crate::model::{LinkId, NetworkId};
 use crate::service::response::error::ApiError;
-use crate::wire::AddressQuery;
 use crate::topology::paths::{DEFAULT_LIMIT, FragileQuery, LocateTarget, MAX_PATHS, VlanQuery};
+use crate::wire::AddressQuery;
 
 /// Maximum number of characters of an id, an address or a name in a question.
 pub(in crate::service) const MAX_NODE_TEXT: usize = 255;

@@ -16,8 +16,8 @@ use crate::inventory::history::maintenance::packing::EntriesAdded;
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::history::{Author, Recording};
 use crate::inventory::schema::{
-    ADDRESS_RESERVATION, CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
-    USER_API_KEY, decode, user_key,
+    ADDRESS_RESERVATION, CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG,
+    TOPOLOGY_LINK, USER, USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
 use crate::model::{ChangeActor, ChangedEntity, NetworkId, User};

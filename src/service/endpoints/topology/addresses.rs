@@ -27,9 +27,8 @@ pub(in crate::service) fn list_addresses(call: Call<'_>) -> Pending<'_> {
         state.inventory.subnets().get(&caller, id).await?;
         let revision = state.inventory.addresses_revision(organization).await?;
         let version = state.responder.server_version();
-        let tag = revision.and_then(|revision| {
-            EntityTag::of_topology(revision.numbers(), organization, request, version)
-        });
+        let tag = revision
+            .and_then(|revision| EntityTag::of_topology(revision.numbers(), organization, request, version));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }

@@ -18,8 +18,8 @@ use crate::topology::graph::{
     BlindSpot, ChangeCounts, FoldedPart, FormerEnd, Graph, GraphChange, GraphComparison, RoleCount,
 };
 use crate::topology::paths::{Fragile, Impact, Location, Paths, VlanList};
-use crate::wire::AddressList;
 use crate::topology::render::Format;
+use crate::wire::AddressList;
 
 const SWITCH: HostId = HostId::new(uuid(40));
 const UPLINK: IfEntryId = IfEntryId::new(uuid(41));

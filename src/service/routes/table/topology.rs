@@ -208,7 +208,10 @@ const GONE: &[ErrorCode] = &[ErrorCode::PositionGone];
 const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
 
 pub(super) fn topology() -> Vec<Route> {
-    [graphs(), questions(), addresses(), pages(), links(), layouts(), shares()].into_iter().flatten().collect()
+    [graphs(), questions(), addresses(), pages(), links(), layouts(), shares()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn graphs() -> Vec<Route> {
@@ -347,7 +350,11 @@ fn addresses() -> Vec<Route> {
         .value("AddressList")
         .repeatable()
         .errors(NETWORK_ERRORS)
-        .errors(&[ErrorCode::AddressesExhausted, ErrorCode::EntityConflict, ErrorCode::QuotaExceeded]),
+        .errors(&[
+            ErrorCode::AddressesExhausted,
+            ErrorCode::EntityConflict,
+            ErrorCode::QuotaExceeded,
+        ]),
         route(
             Method::POST,
             "/api/v1/subnets/{id}/addresses/release",
