@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::discovery::reconcile::is_own_mac;
 use crate::discovery::report::ArpRow;
 use crate::discovery::{Claim, ClaimRows};
-use crate::model::{Cidr, Host, HostId, IfEntryId, InterfaceId, MacAddress, Timestamp};
+use crate::model::{Cidr, Host, HostId, IfEntryId, Interface, InterfaceId, MacAddress, Timestamp};
 use crate::wire::AddressState;
 
 /// An address as a number: that of an IPv4 address is the number of its IPv4-mapped IPv6 address.
@@ -95,7 +95,7 @@ fn interface_claims(host: &Host) -> Vec<(AddressNumber, DeviceClaim)> {
             entries.entry(interface).or_insert(entry.id);
         }
     }
-    let claim = |interface: &crate::model::Interface| {
+    let claim = |interface: &Interface| {
         let kind = DeviceClaimKind::Interface(entries.get(&interface.id).copied());
         let mac = interface.mac_address.filter(|mac| !mac.is_zero());
         (number_of(interface.ip_address), DeviceClaim { kind, mac, last_seen: interface.last_seen_at })
@@ -118,7 +118,7 @@ fn neighbor_rows(table: &Claim) -> impl Iterator<Item = (&ArpRow, Timestamp)> {
 
 /// The devices of the claims to one address, as far as they tell whether there is more than one.
 #[derive(Debug, Default)]
-pub(super) struct Devices<'m> {
+pub(super) struct ClaimingDevices<'m> {
     /// The host that has the address, with its MAC addresses.
     host: Option<(HostId, &'m [MacAddress])>,
     /// The MAC address of the device, if the host is not known or has no MAC address.
@@ -129,7 +129,7 @@ pub(super) struct Devices<'m> {
     is_shared: bool,
 }
 
-impl<'m> Devices<'m> {
+impl<'m> ClaimingDevices<'m> {
     /// Adds a claim. Those of interfaces must come first. `macs` are the MAC addresses of its host.
     pub(super) fn add(&mut self, host: HostId, claim: &DeviceClaim, macs: &'m [MacAddress]) {
         self.has_claims = true;

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use super::claims::{
-    AddressNumber, DeviceClaim, DeviceClaimKind, Devices, HostClaims, address_in, number_of,
+    AddressNumber, ClaimingDevices, DeviceClaim, DeviceClaimKind, HostClaims, address_in, number_of,
 };
 use super::following::{NetworkRevision, ReservationChanges};
 use super::ranked_set::RankedSet;
 use crate::fair_threads::yield_turn;
 use crate::inventory::{KnownNetwork, NetworkChanges};
-use crate::model::{AddressReservationId, Cidr, HostId, MacAddress, Subnet};
+use crate::model::{AddressReservationId, Cidr, HostId, IfEntryId, MacAddress, Subnet};
 use crate::store::Version;
 use crate::wire::{AddressClaim, AddressList, AddressQuery, AddressState, SubnetAddress};
 
@@ -164,7 +164,7 @@ impl NetworkAddresses {
 
     /// Returns the state of an address; `None`: nothing has it.
     fn state_of(&self, address: AddressNumber) -> Option<AddressState> {
-        let mut devices = Devices::default();
+        let mut devices = ClaimingDevices::default();
         for ((_, _, host, _), claim) in self.claims_of(address) {
             let macs = self.hosts.get(host).map_or(&[][..], |known| &known.macs);
             devices.add(*host, claim, macs);
@@ -227,7 +227,7 @@ impl NetworkAddresses {
     /// Returns what is known of an address.
     fn describe(&self, cidr: Cidr, address: AddressNumber) -> SubnetAddress {
         let state = self.state_of(address).unwrap_or(AddressState::Free);
-        let mut first: Option<(Option<HostId>, Option<crate::model::IfEntryId>)> = None;
+        let mut first: Option<(Option<HostId>, Option<IfEntryId>)> = None;
         let (mut mac, mut last_seen) = (None, None);
         for ((_, _, host, _), claim) in self.claims_of(address) {
             first.get_or_insert(match claim.kind {
