@@ -137,7 +137,7 @@ fn addresses_of_router_groups_and_of_one_device_are_no_conflict() {
         fixture.put(&server).await;
         let rows = [("198.51.100.1", SHARED_MAC), ("198.51.100.2", mac(9)), ("198.51.100.3", mac(31))];
         let mut rows: Vec<ArpRow> = rows.map(|(address, mac)| arp(address, mac)).into();
-        // Nobody has answered with this address.
+        // No device has answered with this address.
         let mut silent = arp("198.51.100.3", mac(77));
         silent.state = Some(NeighborState::Unreachable);
         rows.push(silent);
