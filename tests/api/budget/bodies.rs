@@ -37,7 +37,7 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
         }
         "release" => {
             let addresses: Vec<String> =
-                (1..=256).map(|place| format!("10.{}.{}.{}", 104, place / 256, place % 256)).collect();
+                (1..=256).map(|place| format!("10.1.{}.{}", place / 256, place % 256)).collect();
             return vec![("plain", text(&json!({"addresses": addresses})), 256)];
         }
         "interface" => {
