@@ -45,9 +45,14 @@ impl RankedSet {
 
     /// Counts the numbers in a range.
     pub(super) fn count(&self, range: &RangeInclusive<u128>) -> u64 {
-        let chunks = self.chunks.get(self.chunk_of(*range.start())..).unwrap_or_default();
-        let within = chunks.iter().take_while(|chunk| chunk.first() <= Some(range.end()));
-        within.map(|chunk| between(chunk, range).len() as u64).sum()
+        let (first, last) = (self.chunk_of(*range.start()), self.chunk_of(*range.end()));
+        let within = |place: usize| self.chunks.get(place).map_or(0, |chunk| between(chunk, range).len());
+        if first >= last {
+            return within(first) as u64;
+        }
+        // The chunks between the first and the last one are within the range.
+        let whole = self.chunks.get(first + 1..last).unwrap_or_default();
+        (within(first) + whole.iter().map(Vec::len).sum::<usize>() + within(last)) as u64
     }
 
     /// Returns the numbers in a range, the lowest first.
@@ -94,7 +99,8 @@ impl Iterator for Gaps<'_> {
         while !self.range.is_empty() {
             let first = *self.range.start();
             let present = self.set.chunks.get(self.place).map_or(&[][..], |chunk| {
-                let from = chunk.partition_point(|number| *number < first);
+                let is_whole = chunk.first().is_some_and(|number| *number >= first);
+                let from = if is_whole { 0 } else { chunk.partition_point(|number| *number < first) };
                 chunk.get(from..).unwrap_or_default()
             });
             if present.first() != Some(&first) {
@@ -105,8 +111,9 @@ impl Iterator for Gaps<'_> {
                 let last = places.checked_sub(1).and_then(|last| present.get(last));
                 last.is_some_and(|last| last - first == places as u128 - 1)
             };
-            let run = longest(present.len(), is_dense);
-            if run == present.len() {
+            let all = present.len();
+            let run = if is_dense(all) { all } else { longest(all, is_dense) };
+            if run == all {
                 self.place += 1;
             }
             match first.checked_add(run as u128) {
