@@ -185,7 +185,7 @@ async fn questions_are_answered_about_linked_hosts() {
 async fn addresses_are_listed_reserved_and_released() {
     let (_fixture, client) = owner().await;
     let subnet = Subnet::new(OFFICE, "racks", "192.0.2.0/29".parse().unwrap());
-    let subnet = client.create(&subnet).await.unwrap().id;
+    let subnet = client.create(&subnet).await.unwrap().record.id;
     let once = client.clone().with_idempotency_key("order 17").unwrap();
     let reserved = once.reserve_addresses(subnet, 2, "rack 7").await.unwrap();
     // A repetition with the same key reserves nothing.
@@ -199,4 +199,17 @@ async fn addresses_are_listed_reserved_and_released() {
     assert!(released.addresses.iter().all(|address| address.state == AddressState::Free));
     let exhausted = client.reserve_addresses(subnet, 7, "rack 8").await.unwrap_err();
     assert_eq!(exhausted.code(), Some(ErrorCode::AddressesExhausted));
+}
+
+#[tokio::test]
+async fn repeated_reservation_has_all_of_its_addresses() {
+    let (_fixture, client) = owner().await;
+    let subnet = Subnet::new(OFFICE, "racks", "2001:db8::/64".parse().unwrap());
+    let subnet = client.create(&subnet).await.unwrap().record.id;
+    let once = client.with_idempotency_key("order 18").unwrap();
+    // The answer has more than 64 KiB.
+    let name = "é".repeat(100);
+    let reserved = once.reserve_addresses(subnet, 256, &name).await.unwrap();
+    assert_eq!(reserved.addresses.len(), 256);
+    assert_eq!(once.reserve_addresses(subnet, 256, &name).await.unwrap(), reserved);
 }
