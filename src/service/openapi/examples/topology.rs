@@ -216,10 +216,12 @@ fn add_addresses(schemas: &mut Schemas) {
     };
     let mac = "00:00:5E:00:53:07";
     let mut used = address("192.0.2.6", "used");
-    (set(&mut used, "host_id", json!(SERVER)), set(&mut used, "if_entry_id", json!(UPLINK)));
+    set(&mut used, "host_id", json!(SERVER));
+    set(&mut used, "if_entry_id", json!(UPLINK));
     let mut conflict = address("192.0.2.7", "conflict");
     for address in [&mut used, &mut conflict] {
-        (set(address, "mac", json!(mac)), set(address, "last_seen", json!(now())));
+        set(address, "mac", json!(mac));
+        set(address, "last_seen", json!(now()));
     }
     let claim = |mac: &str| json!({"host_id": null, "if_entry_id": null, "mac": mac, "last_seen": now()});
     set(&mut conflict, "claims", json!([claim(mac), claim("00:00:5E:00:53:08")]));
