@@ -5,6 +5,8 @@
 //! `cargo bench --bench addresses` uses a clock that stands still, so that no bucket is ever refilled and forgotten;
 //! `-- clock` uses the system clock. Each variant needs its own process, since freed memory would hide the other's use.
 //! Requires Linux.
+//!
+//! `-- free` measures the next free address of subnets with a million used addresses instead.
 
 #![allow(
     clippy::indexing_slicing,
@@ -15,6 +17,9 @@
 
 #[path = "support/call.rs"]
 mod call;
+#[cfg(feature = "topology")]
+#[path = "support/free_addresses.rs"]
+mod free_addresses;
 
 use std::error::Error;
 use std::fs;
@@ -37,6 +42,10 @@ const ADDRESSES: u32 = 1_000_000;
 const WARM_UP: u32 = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    #[cfg(feature = "topology")]
+    if std::env::args().any(|argument| argument == "free") {
+        return free_addresses::measure();
+    }
     println!("| clock | addresses | more memory, MB | at the worst moment, MB | seconds |");
     println!("|---|---|---|---|---|");
     if std::env::args().any(|argument| argument == "clock") {

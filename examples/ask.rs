@@ -5,6 +5,7 @@
 //! cargo run --release --example ask -- path pc-7 192.0.2.9 --data toposcope-data
 //! cargo run --release --example ask -- impact core-1 core-2 --data toposcope-data
 //! cargo run --release --example ask -- fragile --data toposcope-data --json
+//! cargo run --release --example ask -- free 192.0.2.0/24 --data toposcope-data
 //! ```
 
 #[path = "support/failure.rs"]
@@ -18,7 +19,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Network, NetworkId, NodeId, Permission, UserId};
+use toposcope::inventory::{AddressList, AddressQuery, AddressState, ListQuery};
+use toposcope::model::{Network, NetworkId, NodeId, Permission, Subnet, UserId};
 use toposcope::topology::Topologies;
 use toposcope::topology::paths::{
     AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, LocateTarget, Location, PathQuery, Paths,
@@ -36,6 +38,8 @@ Usage: ask QUESTION [VALUE]... --data DIR
   impact NODE...         what breaks if all of these fail
   fragile                devices and links that must not fail
   vlans                  the VLANs, with their hosts and parts
+  free SUBNET            the lowest free addresses of a subnet, by id, prefix or name
+  addresses SUBNET       the addresses of a subnet that are not free
 
   --data DIR             folder of the inventory [toposcope-data]
   --network NAME         the network, by name or id [the only one]
@@ -100,14 +104,19 @@ async fn run(arguments: impl Iterator<Item = String>) -> Result<String, Failure>
     let inventory = Inventory::new(store);
     let (caller, network) = choose(&inventory, args.network.as_deref()).await?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
-    let asked = Asked { topologies: Topologies::new(inventory), caller, network, is_json: args.is_json };
+    let topologies = Topologies::new(inventory.clone());
+    let asked = Asked { inventory, topologies, caller, network, is_json: args.is_json };
     match words.as_slice() {
         ["locate", value] => asked.locate(value).await,
         ["path", from, to] => asked.path(from, to).await,
         ["impact", nodes @ ..] if !nodes.is_empty() => asked.impact(nodes).await,
         ["fragile"] => asked.fragile().await,
         ["vlans"] => asked.vlans().await,
-        _ => Err(Failure::usage("Ask locate VALUE, path FROM TO, impact NODE..., fragile or vlans")),
+        ["free", subnet] => asked.addresses(subnet, AddressQuery::free(LISTED)).await,
+        ["addresses", subnet] => asked.addresses(subnet, AddressQuery::new()).await,
+        _ => Err(Failure::usage(
+            "Ask locate VALUE, path FROM TO, impact NODE..., fragile, vlans, free SUBNET or addresses SUBNET",
+        )),
     }
 }
 
@@ -132,6 +141,7 @@ async fn choose(inventory: &Inventory, wanted: Option<&str>) -> Result<(Caller, 
 
 /// A network to ask about.
 struct Asked {
+    inventory: Inventory,
     topologies: Topologies,
     caller: Caller,
     network: NetworkId,
@@ -185,6 +195,21 @@ impl Asked {
     async fn vlans(&self) -> Result<String, Failure> {
         let found = self.topologies.vlans(&self.caller, self.network, VlanQuery::new()).await?;
         self.shown(&found, vlans)
+    }
+
+    async fn addresses(&self, subnet: &str, query: AddressQuery) -> Result<String, Failure> {
+        let mut of_network = ListQuery::default();
+        of_network.network_id = Some(self.network);
+        let subnets = self.inventory.subnets().list(&self.caller, &of_network).await?.records;
+        let named: [fn(&Subnet) -> String; 3] =
+            [|subnet| subnet.id.to_string(), |subnet| subnet.cidr.to_string(), |subnet| subnet.name.clone()];
+        let found = named.iter().find_map(|name_of| subnets.iter().find(|known| name_of(known) == subnet));
+        let Some(found) = found else {
+            let known: Vec<String> = subnets.iter().map(|subnet| subnet.cidr.to_string()).collect();
+            return Err(Failure::usage(format_args!("SUBNET is one of: {}", known.join(", "))));
+        };
+        let found = self.inventory.addresses().list(&self.caller, found.id, query).await?;
+        self.shown(&found, addresses)
     }
 }
 
@@ -280,4 +305,28 @@ fn vlans(found: &VlanList) -> String {
         );
     }
     with_unknown(text, &found.unknown)
+}
+
+fn addresses(found: &AddressList) -> String {
+    let mut text = format!("Addresses: {}\n", found.addresses_total);
+    for address in &found.addresses {
+        let _ = write!(text, "  {}", address.ip);
+        if address.state != AddressState::Free {
+            let _ = write!(text, " {}", address.state);
+        }
+        if let Some(mac) = address.mac {
+            let _ = write!(text, ", {mac}");
+        }
+        if let Some(host) = address.host_id {
+            let _ = write!(text, ", host {host}");
+        }
+        if let Some(seen) = address.last_seen {
+            let _ = write!(text, ", last seen {seen}");
+        }
+        if let Some(name) = &address.reserved_by {
+            let _ = write!(text, ", reserved by {name}");
+        }
+        text.push('\n');
+    }
+    text
 }

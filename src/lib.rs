@@ -135,6 +135,8 @@ mod lines;
 pub mod model;
 #[cfg(any(feature = "discovery", feature = "service"))]
 mod printable;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod recent_networks;
 #[cfg(feature = "service")]
 pub mod service;
 mod sha256;

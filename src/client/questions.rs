@@ -1,13 +1,17 @@
-//! Questions about the links of a network.
+//! Questions about the links and addresses of a network.
+
+use std::net::IpAddr;
 
 use form_urlencoded::Serializer;
+use serde::Serialize;
 
 use super::call::ClientCall;
-use super::{Client, ClientError, HttpService};
-use crate::model::NetworkId;
+use super::{Client, ClientError, Collection, HttpService};
+use crate::model::{NetworkId, Subnet, SubnetId};
 use crate::topology::paths::{
     Fragile, FragileQuery, Impact, ImpactQuery, LocateTarget, Location, Paths, VlanList, VlanQuery,
 };
+use crate::wire::{AddressList, AddressQuery};
 
 const PATH: &str = "/api/v1/topology";
 
@@ -110,4 +114,76 @@ impl<S: HttpService> Client<S> {
         query.append_pair("limit", &asked.limit.to_string());
         self.value(ClientCall::get(format!("{PATH}/vlans?{}", query.finish()))).await
     }
+
+    /// Returns addresses of a subnet, the lowest first.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::inventory::AddressQuery;
+    /// # use toposcope::model::SubnetId;
+    /// # async fn example<S: HttpService>(client: Client<S>, subnet: SubnetId) -> Result<(), ClientError> {
+    /// let free = client.addresses(subnet, &AddressQuery::free(10)).await?;
+    /// println!("{} addresses are free, the first one is {:?}", free.addresses_total, free.addresses.first());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`, `validation_out_of_range`, `answer_too_large`, `store_unavailable`,
+    /// `internal_error`.
+    pub async fn addresses(
+        &self,
+        subnet: SubnetId,
+        asked: &AddressQuery,
+    ) -> Result<AddressList, ClientError> {
+        let mut query = Serializer::new(String::new());
+        if let Some(state) = asked.state {
+            query.append_pair("state", state.as_str());
+        }
+        query.append_pair("limit", &asked.limit.to_string());
+        self.value(ClientCall::get(format!("{}?{}", addresses_of(subnet), query.finish()))).await
+    }
+
+    /// Reserves free addresses of a subnet under a name. No address is reserved twice.
+    ///
+    /// A client [with an idempotency key](Self::with_idempotency_key) may repeat it after a lost answer.
+    ///
+    /// # Errors
+    /// The errors of [`addresses`](Self::addresses); `addresses_exhausted` if the subnet has fewer free addresses;
+    /// `auth_permission_denied`, `quota_exceeded`, `entity_conflict`.
+    pub async fn reserve_addresses(
+        &self,
+        subnet: SubnetId,
+        count: u32,
+        name: &str,
+    ) -> Result<AddressList, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'b> {
+            count: u32,
+            name: &'b str,
+        }
+        let call = ClientCall::post(format!("{}/reserve", addresses_of(subnet)));
+        self.value(call.json(&Body { count, name })?).await
+    }
+
+    /// Releases reserved addresses of a subnet. Returns the released ones, with their present states.
+    ///
+    /// # Errors
+    /// The errors of [`addresses`](Self::addresses); `auth_permission_denied`, `entity_conflict`.
+    pub async fn release_addresses(
+        &self,
+        subnet: SubnetId,
+        addresses: &[IpAddr],
+    ) -> Result<AddressList, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'b> {
+            addresses: &'b [IpAddr],
+        }
+        let call = ClientCall::post(format!("{}/release", addresses_of(subnet)));
+        self.value(call.json(&Body { addresses })?).await
+    }
+}
+
+fn addresses_of(subnet: SubnetId) -> String {
+    format!("{}/{subnet}/addresses", Subnet::PATH)
 }

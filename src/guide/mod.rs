@@ -38,7 +38,7 @@
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "19. [Questions](questions): where a device is, how it is reached, what breaks, what is fragile, VLANs."
+    doc = "19. [Questions](questions): where a device is, how it is reached, what breaks, what is fragile, VLANs, free addresses."
 )]
 #![cfg_attr(feature = "client", doc = "20. [The client](client): requests, errors, layers.")]
 #![cfg_attr(

@@ -7,8 +7,9 @@ use tokio::task_local;
 use uuid::Uuid;
 
 use super::schema::{
-    DAEMON, DAEMON_API_KEY, DISCOVERY, HOST, NETWORK, ORGANIZATION, PASSWORD, REFERRAL, SESSION,
-    SESSION_LINK, SHARE, SHARE_PASSWORD, SUBNET, TAG, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
+    ADDRESS_RESERVATION, DAEMON, DAEMON_API_KEY, DISCOVERY, HOST, NETWORK, ORGANIZATION, PASSWORD, REFERRAL,
+    SESSION, SESSION_LINK, SHARE, SHARE_PASSWORD, SUBNET, TAG, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER,
+    USER_API_KEY,
 };
 use crate::store::{Batch, Name, Precondition, Write};
 
@@ -16,7 +17,8 @@ use crate::store::{Batch, Name, Precondition, Write};
 const NAMED: usize = 100;
 
 /// The kinds of records that count. Other kinds are internal to the inventory.
-const KINDS: [Name; 17] = [
+const KINDS: [Name; 18] = [
+    ADDRESS_RESERVATION,
     DAEMON,
     DAEMON_API_KEY,
     DISCOVERY,

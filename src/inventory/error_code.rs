@@ -136,6 +136,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         }
         ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
         ErrorKind::RequestRunning => (ErrorCode::IdempotencyKeyInUse, Value::Null),
+        ErrorKind::AddressesExhausted { free } => (ErrorCode::AddressesExhausted, json!({"free": free})),
         ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }

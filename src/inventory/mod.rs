@@ -4,6 +4,7 @@
 //! found. Host applications use it to create organizations, users, networks, keys and hosts. The HTTP service is a
 //! thin adapter on top of it.
 
+mod addresses;
 mod api_keys;
 mod application;
 mod application_error;
@@ -65,14 +66,20 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-#[cfg(feature = "topology")]
-pub use crate::wire::GraphMoments;
 pub use crate::wire::{
     ActorFilter, Alteration, Atomicity, ChangePage, ChangeQuery, DiffQuery, DroppedPort, HostQuery,
     ImportReport, ListOrderField, ListQuery, Moment, MomentError, NewDaemonApiKey, NewShare, NewUser,
     NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate, Reassignment,
     Refusal, ShareToken, SummaryQuery,
 };
+#[cfg(feature = "topology")]
+pub use crate::wire::{
+    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, GraphMoments, SubnetAddress,
+};
+#[cfg(feature = "topology")]
+pub use addresses::Addresses;
+#[cfg(feature = "topology")]
+pub(crate) use addresses::{MAX_RELEASED, MAX_RESERVED};
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use application::{
     ApplicationRecord, ApplicationRecords, RecordFacets, RecordRevision, RecordRevisionError,
@@ -128,6 +135,8 @@ pub(crate) use {
     topology::{KeptLayout, KeptPicture, MAX_POSITIONS, StoredLayout},
 };
 
+#[cfg(feature = "topology")]
+use self::addresses::NetworkAddresses;
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::custom::CustomIndex;
@@ -145,6 +154,8 @@ use crate::access::{Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, 
 use crate::discovery::reconcile::PortNames;
 use crate::figures::Counter;
 use crate::model::{OrganizationId, Permission, Timestamp};
+#[cfg(feature = "topology")]
+use crate::recent_networks::RecentNetworks;
 use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
@@ -237,6 +248,9 @@ struct State {
     part_readers: UpdateQueues,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
+    /// The addresses of the networks that were asked for last.
+    #[cfg(feature = "topology")]
+    addresses: RecentNetworks<NetworkAddresses>,
     security_log: SecurityLog,
     sessions_begun: Counter,
     sessions_ended: Counter,

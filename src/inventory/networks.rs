@@ -8,10 +8,10 @@ use crate::inventory::collections::{
 use crate::inventory::custom::{IndexedKind, check_custom};
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT, NETWORK,
-    NETWORK_DELETION, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT,
-    TOPOLOGY_LINK, USER, USER_API_KEY, decode, encode, facets, linked, links, name_unique_key,
-    network_deletion_key, network_key, on_network, organization_key, tag_key,
+    ADDRESS_RESERVATION, DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, KEPT_LAYOUT,
+    NETWORK, NETWORK_DELETION, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
+    TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY, decode, encode, facets, linked, links,
+    name_unique_key, network_deletion_key, network_key, on_network, organization_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system, unchanged, validate};
 use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
@@ -269,8 +269,15 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
 ];
 
 /// The kinds of records that are deleted with their network, also those of features that are disabled.
-const NETWORK_APPENDAGES: &[Name] =
-    &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, KEPT_LAYOUT];
+const NETWORK_APPENDAGES: &[Name] = &[
+    ADDRESS_RESERVATION,
+    DISCOVERED_HOSTS,
+    DISCOVERY,
+    DELETED_SUBNET,
+    TOPOLOGY_LINK,
+    TOPOLOGY_LAYOUT,
+    KEPT_LAYOUT,
+];
 
 impl Inventory {
     /// Checks that a network is empty, and adds the writes of its deletion to the batch.

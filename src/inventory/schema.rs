@@ -53,6 +53,8 @@ kinds! {
     ///
     /// It exists while the subnet is removed from the interfaces that name it.
     SUBNET_DELETION = "subnet_deletion";
+    /// The reservation of an address. The id is derived from the network and the address.
+    ADDRESS_RESERVATION = "reserved_address";
     USER_API_KEY = "user_api_key";
     /// The verifier of an API key, stored under the key's id.
     ///
@@ -124,7 +126,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 35] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 36] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -147,6 +149,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 35] = [
     KEPT_LAYOUT,
     SERVICE_RENAMING,
     HOST,
+    ADDRESS_RESERVATION,
     SUBNET,
     SUBNET_DELETION,
     TAG,
@@ -205,6 +208,8 @@ pub(super) const SUBNET_LINK: Name = Name::new("subnet");
 pub(super) const NEIGHBOR_LINK: Name = Name::new("neighbor");
 /// From a claim to the host that reports it.
 pub(super) const CLAIM_LINK: Name = Name::new("claim_of");
+/// From the reservation of an address to the subnet in which it was reserved.
+pub(super) const RESERVED_IN: Name = Name::new("reserved_in");
 /// From a link that a user has entered to the hosts at its ends.
 pub(super) const LINKED_HOST: Name = Name::new("linked_host");
 /// From a host to the service that virtualizes it.
@@ -227,6 +232,8 @@ pub(super) const CHANGED_LINK: Name = Name::new("changed");
 pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
 /// From a run of changes to the many changed records, as terms: the ends of their ids.
 pub(super) const CHANGED_TERM: Name = Name::new("changed");
+/// The version of the reservation of an address.
+pub(super) const RESERVED: Name = Name::new("reserved");
 /// Whether entries are security events, as a term.
 pub(super) const CHANGE_CLASS: Name = Name::new("change_class");
 /// The era of a record of changes and the version of its commit. Of a run, followed by the number of its last entry.

@@ -129,17 +129,15 @@ impl CollectionRecord for Subnet {
 
     async fn prepare(
         inventory: &Inventory,
-        _caller: &Caller,
+        caller: &Caller,
         stored: Option<&Self>,
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        match stored {
-            Some(stored) if stored.cidr != record.cidr => {
-                effects::before_subnet_removal(inventory, stored, batch)
-            }
-            _ => Ok(()),
-        }
+        let Some(stored) = stored.filter(|stored| stored.cidr != record.cidr) else { return Ok(()) };
+        let organization = caller.organization_id();
+        inventory.require_reservations_within(organization, stored, record.cidr).await?;
+        effects::before_subnet_removal(inventory, stored, batch)
     }
 
     async fn finish_creation(inventory: &Inventory, record: &Self) {
@@ -191,6 +189,7 @@ impl Referenced for Subnet {
         organization: OrganizationId,
         record: &Self,
     ) -> Result<(), Error> {
+        inventory.release_all_in(organization, record).await?;
         let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id.uuid()));
         inventory.rewrite_linked_hosts(organization, link, clear_subnet).await?;
         effects::after_subnet_removal(inventory, record).await

@@ -161,6 +161,7 @@ macro_rules! ids {
 }
 
 ids! {
+    AddressReservationId: "the reservation of an address";
     ApplicationRecordId: "a record of the host application";
     BindingId: "a binding of a service";
     CredentialId: "a credential, which another system keeps";

@@ -20,6 +20,7 @@
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.
 
+mod address_reservation;
 mod api_key;
 mod change;
 mod color;
@@ -57,6 +58,7 @@ mod timestamp;
 mod topology;
 mod value;
 
+pub use address_reservation::AddressReservation;
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use change::{
     ApplyChangeError, Change, ChangeAction, ChangeActionError, ChangeActor, ChangePosition, ChangedEntity,
@@ -78,9 +80,9 @@ pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, reco
 pub(crate) use host::host_fields;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use id::{
-    ApplicationRecordId, BindingId, CredentialId, DaemonApiKeyId, DaemonId, DiscoveryId, HostId, IfEntryId,
-    InterfaceId, LinkId, LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId,
-    ShareId, SubnetId, TagId, TopologyLinkId, UserApiKeyId, UserId,
+    AddressReservationId, ApplicationRecordId, BindingId, CredentialId, DaemonApiKeyId, DaemonId,
+    DiscoveryId, HostId, IfEntryId, InterfaceId, LinkId, LoginSessionId, NetworkId, NodeId, OrganizationId,
+    PortId, ReferralId, ServiceId, ShareId, SubnetId, TagId, TopologyLinkId, UserApiKeyId, UserId,
 };
 pub(crate) use id::{RecordId, UuidMut, uuids};
 pub use interface::{

@@ -98,6 +98,8 @@ text_enum! {
         /// Concurrent changes to the record kept the request from being applied; it may be retried. Params: `entity`,
         /// `id`.
         EntityConflict = "entity_conflict",
+        /// The subnet has fewer free addresses than the request would reserve. Params: `free`, their number.
+        AddressesExhausted = "addresses_exhausted",
         /// The idempotency key belongs to a request with another body.
         IdempotencyKeyReused = "idempotency_key_reused",
         /// The first request with the idempotency key is still running.
@@ -175,6 +177,7 @@ impl ErrorCode {
             | Self::EntityAlreadyExists
             | Self::EntityInUse
             | Self::EntityConflict
+            | Self::AddressesExhausted
             | Self::IdempotencyKeyReused
             | Self::IdempotencyKeyInUse
             | Self::QuotaExceeded => StatusCode::CONFLICT,

@@ -4,6 +4,8 @@
 //!
 //! [`inventory`](crate::inventory) exports the inputs, queries and results again: its methods take and return them.
 
+#[cfg(feature = "topology")]
+mod addresses;
 mod atomicity;
 mod change_query;
 mod code;
@@ -22,6 +24,10 @@ mod past_query;
 mod port_update;
 mod share_token;
 
+#[cfg(feature = "topology")]
+pub use addresses::{
+    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, SubnetAddress,
+};
 pub use atomicity::Atomicity;
 pub use change_query::{ActorFilter, ChangePage, ChangeQuery, Moment, MomentError};
 pub use code::ErrorCode;

@@ -10,6 +10,8 @@
 )]
 
 mod access;
+#[cfg(feature = "topology")]
+mod addresses;
 mod application_records;
 #[allow(dead_code, reason = "shared with the tests of the API")]
 #[path = "../api/backend.rs"]

@@ -12,6 +12,8 @@ text_enum! {
         Network = "Network",
         /// A subnet of a network.
         Subnet = "Subnet",
+        /// The reservation of an address.
+        AddressReservation = "Address Reservation",
         /// A tag.
         Tag = "Tag",
         /// A share.

@@ -143,6 +143,12 @@ pub enum ErrorKind {
         /// The kind of the record that uses it.
         used_by: Entity,
     },
+    /// The subnet has fewer free addresses than would be reserved.
+    #[error("The subnet has only {free} free addresses.")]
+    AddressesExhausted {
+        /// The number of free addresses.
+        free: u64,
+    },
     /// The owner has reached its quota for this kind of record.
     #[error("The quota is exhausted: at most {limit} records of type {entity} are allowed.")]
     QuotaExceeded {

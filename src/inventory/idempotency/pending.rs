@@ -20,7 +20,7 @@ use crate::inventory::{BulkChange, Error};
 use crate::model::{HostId, NetworkId, OrganizationId, Timestamp, UserId};
 use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version};
 
-/// The maximum size of the data of a stored answer, in bytes.
+/// The maximum size of the data of a stored answer with ids, in bytes.
 const MAX_DATA: usize = 64 * 1024;
 
 /// The time for which a request counts as running after each of its several commits, in microseconds.
@@ -330,23 +330,28 @@ impl Progress {
     }
 
     fn note(&mut self, data: Box<RawValue>, is_complete: bool) -> Result<(), Error> {
-        let is_whole = data.get().len() <= MAX_DATA || !is_complete;
-        let data = if is_whole { data } else { ids_of(&data)? };
+        let is_short = data.get().len() <= MAX_DATA || !is_complete;
+        let ids = if is_short { None } else { ids_of(&data)? };
+        let is_whole = ids.is_none();
+        let data = ids.unwrap_or(data);
         self.noted = Some((RequestAnswer { data, is_whole, networks: Vec::new() }, is_complete));
         Ok(())
     }
 }
 
 /// Returns the ids alone of the data of an answer: of a record, or of the items of a list.
-fn ids_of(data: &RawValue) -> Result<Box<RawValue>, Error> {
+///
+/// `None` for an answer without ids, such as reserved addresses: it has at most 256 of them, and is kept whole.
+fn ids_of(data: &RawValue) -> Result<Option<Box<RawValue>>, Error> {
     #[derive(serde::Deserialize, Serialize)]
     struct Identified {
         id: Option<Uuid>,
     }
     let read = if data.get().starts_with('[') {
-        serde_json::from_str::<Vec<Identified>>(data.get()).and_then(|items| to_raw_value(&items))
+        serde_json::from_str::<Vec<Identified>>(data.get()).and_then(|items| to_raw_value(&items).map(Some))
     } else {
-        serde_json::from_str::<Identified>(data.get()).and_then(|record| to_raw_value(&record))
+        serde_json::from_str::<Identified>(data.get())
+            .and_then(|record| record.id.is_some().then(|| to_raw_value(&record)).transpose())
     };
     read.map_err(Error::internal)
 }

@@ -220,6 +220,8 @@ text_enum! {
         Daemon = "Daemon",
         /// A link that a user has entered.
         TopologyLink = "TopologyLink",
+        /// The reservation of an address.
+        AddressReservation = "AddressReservation",
         /// The positions of nodes in a view of a network.
         TopologyLayout = "TopologyLayout",
         /// The organization itself.

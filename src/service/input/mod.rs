@@ -54,8 +54,8 @@ pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::past::{read_diff_query, read_summary_query};
 #[cfg(feature = "topology")]
 pub(super) use self::questions::{
-    ImpactQuestion, MAX_ANSWER_LIMIT, MAX_FAILURES, MAX_NODE_TEXT, read_fragile_query, read_impact_query,
-    read_locate_query, read_path_query, read_vlans_query,
+    ImpactQuestion, MAX_ANSWER_LIMIT, MAX_FAILURES, MAX_NODE_TEXT, read_addresses_query, read_fragile_query,
+    read_impact_query, read_locate_query, read_path_query, read_vlans_query,
 };
 #[cfg(feature = "discovery")]
 pub(super) use self::reports::{ReportQuery, read_report_query};

@@ -6,6 +6,7 @@ use crate::inventory::{Error, Problem};
 use crate::model::{LinkId, NetworkId};
 use crate::service::response::error::ApiError;
 use crate::topology::paths::{DEFAULT_LIMIT, FragileQuery, LocateTarget, MAX_PATHS, VlanQuery};
+use crate::wire::AddressQuery;
 
 /// Maximum number of characters of an id, an address or a name in a question.
 pub(in crate::service) const MAX_NODE_TEXT: usize = 255;
@@ -129,4 +130,16 @@ pub(in crate::service) fn read_vlans_query(
     question.vlan = vlan_of(&values)?;
     question.limit = limit_of(&values)?;
     Ok((network_of(&values)?, question))
+}
+
+/// Parses a question which addresses of a subnet are in a state.
+pub(in crate::service) fn read_addresses_query(
+    query: Option<&str>,
+    known: KnownParameters<'_>,
+) -> Result<AddressQuery, ApiError> {
+    let values = QueryValues::read(query, known)?;
+    let mut question = AddressQuery::new();
+    question.state = values.value("state")?;
+    question.limit = limit_of(&values)?;
+    Ok(question)
 }

@@ -1,6 +1,5 @@
 //! The topologies of an inventory's networks, kept up to date as hosts change.
 
-mod cache;
 mod drawing;
 mod memory;
 mod page;
@@ -10,7 +9,6 @@ mod state;
 
 use std::fmt;
 
-use self::cache::{Cache, StateSize, StateSlot};
 pub(crate) use self::drawing::Placement;
 use self::state::NetworkState;
 use super::EdgeDetails;
@@ -19,6 +17,7 @@ use crate::access::Caller;
 use crate::discovery::Claim;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, LinkId, NetworkId, OrganizationId, TopologyView};
+use crate::recent_networks::{RecentNetworks, StateSize, StateSlot};
 use crate::topology::links::{Link, MAX_REJECTED, RejectedClaim};
 
 /// The number of hosts from which building the graph of a network is long work.
@@ -56,7 +55,7 @@ const LARGE_NETWORK_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Clone)]
 pub struct Topologies {
     inventory: Inventory,
-    cache: Cache,
+    cache: RecentNetworks<NetworkState>,
 }
 
 impl fmt::Debug for Topologies {
@@ -69,7 +68,7 @@ impl Topologies {
     /// Creates the topologies of an inventory.
     #[must_use]
     pub fn new(inventory: Inventory) -> Self {
-        Self { inventory, cache: Cache::default() }
+        Self { inventory, cache: RecentNetworks::default() }
     }
 
     /// Returns the graph of a network with positions, as one view shows it. Every level may read.
@@ -149,7 +148,7 @@ impl Topologies {
         network: NetworkId,
         work: impl FnOnce(&NetworkState) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let slot: StateSlot = self.cache.slot(organization, network);
+        let slot: StateSlot<NetworkState> = self.cache.slot(organization, network);
         // Requests for one network wait for each other here. A request that is dropped leaves the slot empty.
         let mut guard = slot.lock().await;
         let revision = self.inventory.topology_revision(organization).await?;

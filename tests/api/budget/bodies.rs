@@ -32,6 +32,14 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
                 (1..=count).map(|number| json!({"vlan_number": number, "name": "v".repeat(60)})).collect();
             return vec![("plain", text(&json!({"vlans": vlans})), count)];
         }
+        "reservation" => {
+            return vec![("plain", text(&json!({"count": 256, "name": "n".repeat(100)})), 256)];
+        }
+        "release" => {
+            let addresses: Vec<String> =
+                (1..=256).map(|place| format!("10.1.{}.{}", place / 256, place % 256)).collect();
+            return vec![("plain", text(&json!({"addresses": addresses})), 256)];
+        }
         "interface" => {
             let address = format!("10.7.{}.{number}", route.method.len());
             json!({"host_id": LARGE_HOSTS[0], "network_id": OFFICE, "ip_address": address})

@@ -243,6 +243,10 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
         }
         "/api/v1/topology/fragile" => vec![("all", format!("{lab}&leaves=true&limit=10000")), ("plain", lab)],
         "/api/v1/topology/vlans" => vec![("all", format!("{lab}&limit=10000")), ("plain", lab)],
+        "/api/v1/subnets/{id}/addresses" => {
+            let of = |state: &str| format!("?state={state}&limit=10000");
+            vec![("free", of("free")), ("used", of("used")), ("all", "?limit=10000".to_owned())]
+        }
         "/api/v1/topology/blind-spots" => {
             vec![("plain", lab), ("many hosts", format!("?network_id={OFFICE}"))]
         }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toposcope::client::{ReportOptions, RequestBody};
 use toposcope::discovery;
-use toposcope::inventory::{ListQuery, NewShare};
-use toposcope::model::{Host, LinkEnd, NodeId, NodePosition, Redaction, TopologyLink, TopologyView};
+use toposcope::inventory::{AddressQuery, AddressState, ListQuery, NewShare};
+use toposcope::model::{Host, LinkEnd, NodeId, NodePosition, Redaction, Subnet, TopologyLink, TopologyView};
 use toposcope::topology::graph::{BlindSpotReason, GraphOptions, NodeKind};
 use toposcope::topology::links::{Confidence, Method};
 use toposcope::topology::paths::{FragileQuery, ImpactQuery, LocateTarget, VlanQuery};
@@ -179,4 +179,37 @@ async fn questions_are_answered_about_linked_hosts() {
     assert_eq!(client.vlans(OFFICE, &VlanQuery::new()).await.unwrap().vlans_total, 0);
     let absent = client.locate(OFFICE, &LocateTarget::Name("absent".to_owned())).await.unwrap_err();
     assert_eq!(absent.code(), Some(ErrorCode::EntityNotFound));
+}
+
+#[tokio::test]
+async fn addresses_are_listed_reserved_and_released() {
+    let (_fixture, client) = owner().await;
+    let subnet = Subnet::new(OFFICE, "racks", "192.0.2.0/29".parse().unwrap());
+    let subnet = client.create(&subnet).await.unwrap().record.id;
+    let once = client.clone().with_idempotency_key("order 17").unwrap();
+    let reserved = once.reserve_addresses(subnet, 2, "rack 7").await.unwrap();
+    // A repetition with the same key reserves nothing.
+    assert_eq!(once.reserve_addresses(subnet, 2, "rack 7").await.unwrap(), reserved);
+    let free = client.addresses(subnet, &AddressQuery::free(1)).await.unwrap();
+    assert_eq!((free.addresses[0].ip.to_string(), free.addresses_total), ("192.0.2.3".to_owned(), 4));
+    let known = client.addresses(subnet, &AddressQuery::new()).await.unwrap();
+    assert_eq!(known, reserved);
+    let addresses: Vec<_> = reserved.addresses.iter().map(|address| address.ip).collect();
+    let released = client.release_addresses(subnet, &addresses).await.unwrap();
+    assert!(released.addresses.iter().all(|address| address.state == AddressState::Free));
+    let exhausted = client.reserve_addresses(subnet, 7, "rack 8").await.unwrap_err();
+    assert_eq!(exhausted.code(), Some(ErrorCode::AddressesExhausted));
+}
+
+#[tokio::test]
+async fn repeated_reservation_has_all_of_its_addresses() {
+    let (_fixture, client) = owner().await;
+    let subnet = Subnet::new(OFFICE, "racks", "2001:db8::/64".parse().unwrap());
+    let subnet = client.create(&subnet).await.unwrap().record.id;
+    let once = client.with_idempotency_key("order 18").unwrap();
+    // The answer has more than 64 KiB.
+    let name = "é".repeat(100);
+    let reserved = once.reserve_addresses(subnet, 256, &name).await.unwrap();
+    assert_eq!(reserved.addresses.len(), 256);
+    assert_eq!(once.reserve_addresses(subnet, 256, &name).await.unwrap(), reserved);
 }

@@ -140,8 +140,10 @@ impl Asked {
             ["/graph", "/export", "/blind-spots", "/locate", "/path", "/impact", "/fragile", "/vlans"];
         let is_view = VIEWS.iter().any(|name| self.path.ends_with(name));
         let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
+        let is_of_subnet = self.path.starts_with("/api/v1/subnets/") && self.path.ends_with("/addresses");
         self.is_network_page()
             || self.is_picture()
+            || is_of_subnet
             || (is_of_network && self.path.starts_with("/api/v1/topology/"))
     }
 

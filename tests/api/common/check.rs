@@ -52,6 +52,8 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (409, "entity_already_exists", &["entity", "name"]),
     (409, "entity_in_use", &["entity", "name", "used_by"]),
     (409, "entity_conflict", &["entity", "id"]),
+    #[cfg(feature = "topology")]
+    (409, "addresses_exhausted", &["free"]),
     (409, "quota_exceeded", &["entity", "limit"]),
     (408, "request_timeout", &[]),
     (412, "precondition_failed", &["entity", "id"]),

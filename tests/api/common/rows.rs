@@ -26,7 +26,8 @@ enum Expected {
 pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
 /// The entities that an error may name.
-const ENTITIES: [&str; 18] = [
+const ENTITIES: [&str; 19] = [
+    "Address Reservation",
     "Host",
     "Port",
     "Network",

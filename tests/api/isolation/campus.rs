@@ -15,7 +15,7 @@ use crate::requests::tenant::Tenant;
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 #[cfg(feature = "topology")]
-const REACHED: [(&str, &str); 18] = [
+const REACHED: [(&str, &str); 21] = [
     ("GET /api/v1/topology/graph", "200 edges 304"),
     ("GET /api/v1/topology/export", "200 304"),
     ("GET /api/v1/topology/edges/{id}", "200"),
@@ -25,6 +25,9 @@ const REACHED: [(&str, &str); 18] = [
     ("GET /api/v1/topology/impact", "200"),
     ("GET /api/v1/topology/fragile", "200 304"),
     ("GET /api/v1/topology/vlans", "200 304"),
+    ("GET /api/v1/subnets/{id}/addresses", "200 304"),
+    ("POST /api/v1/subnets/{id}/addresses/reserve", "200"),
+    ("POST /api/v1/subnets/{id}/addresses/release", "200"),
     ("GET /api/v1/topology/layouts/{id}/{view}", "200 304 positions"),
     ("PUT /api/v1/topology/layouts/{id}/{view}", "200"),
     ("PATCH /api/v1/topology/layouts/{id}/{view}", "200"),
@@ -47,7 +50,7 @@ const LONG_RUN: usize = 25_000;
 
 /// Returns whether an endpoint is about topologies.
 pub(super) fn is_topology(route: &Route) -> bool {
-    ["/topology", "/share/"].iter().any(|part| route.path.contains(part))
+    ["/topology", "/share/", "/addresses"].iter().any(|part| route.path.contains(part))
 }
 
 pub(super) fn expected_outcomes(steps: usize) -> impl Iterator<Item = String> {
@@ -177,6 +180,14 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         ApiRequest::new("GET", format!("/topology/{network}")),
     ];
     requests.extend(questions(tenant, &of_network));
+    for subnet in tenant.ids.get("subnets").into_iter().flatten().take(1) {
+        let addresses = format!("/api/v1/subnets/{subnet}/addresses");
+        let reservation = json!({"count": 2, "name": format!("{} rack", tenant.marker)});
+        let release = json!({"addresses": ["10.0.0.1", "10.0.0.2"]});
+        requests.push(with_body(ApiRequest::new("POST", format!("{addresses}/reserve")), &reservation));
+        requests.push(ApiRequest::new("GET", addresses.as_str()));
+        requests.push(with_body(ApiRequest::new("POST", format!("{addresses}/release")), &release));
+    }
     let edges = tenant.ids.get("topology/edges").into_iter().flatten();
     requests.extend(edges.take(1).map(|id| of_network(&format!("edges/{id}"))));
     // The first share has a password.

@@ -12,11 +12,11 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use serde_json::Value;
 use toposcope::inventory::{ApplicationError, ChangeKind, Policy, ProposedChange};
+#[cfg(feature = "topology")]
+use toposcope::model::{AddressReservation, TopologyLayout, TopologyLink};
 use toposcope::model::{DaemonApiKey, Host, Network, Organization, Share, Subnet, Tag, User, UserApiKey};
 #[cfg(feature = "discovery")]
 use toposcope::model::{Discovery, DiscoveryDaemon};
-#[cfg(feature = "topology")]
-use toposcope::model::{TopologyLayout, TopologyLink};
 use uuid::Uuid;
 
 /// A change as a policy has seen it.
@@ -80,6 +80,8 @@ fn json_of(change: &ProposedChange<'_>, is_after: bool) -> Value {
         DiscoveryDaemon,
         #[cfg(feature = "discovery")]
         Discovery,
+        #[cfg(feature = "topology")]
+        AddressReservation,
         #[cfg(feature = "topology")]
         TopologyLink,
         #[cfg(feature = "topology")]

@@ -78,6 +78,14 @@ impl Scene {
             "Daemon" => "daemons",
             "Discovery" => "discoveries",
             "Topology Layout" => return self.get(&format!("/api/v1/topology/layouts/{id}/l2")).await,
+            "Address Reservation" => {
+                // Reservations have no endpoint of their own: the history has each whole.
+                let entries = self.get(&format!("/api/v1/changes?id={id}&order_direction=desc")).await?;
+                let newest =
+                    entries.as_array().unwrap().first().filter(|entry| entry["action"] == "created")?;
+                let fields = newest["fields"].as_object().unwrap().iter();
+                return Some(fields.map(|(name, field)| (name.clone(), field["after"].clone())).collect());
+            }
             "Topology Link" => {
                 let links = self.get(&format!("/api/v1/topology/links?network_id={OFFICE}&limit=0")).await?;
                 let links = links.as_array().unwrap().clone();
@@ -411,6 +419,16 @@ async fn topologies(scene: &mut Scene) {
     let positions = |x: f64| json!({"positions": [{"id": ids[0], "x": x, "y": 1.0}]});
     scene.send("PUT", &layout, positions(1.0), &["Creation Topology Layout"]).await;
     scene.send("PATCH", &layout, positions(2.0), &["Update Topology Layout"]).await;
+    let subnet = json!({"network_id": OFFICE, "name": "racks", "cidr": "10.8.0.0/29"});
+    let subnet = scene.create("/api/v1/subnets", subnet, "Creation Subnet").await;
+    let reservation = json!({"count": 2, "name": "a rack"});
+    let created = ["Creation Address Reservation"; 2];
+    scene.send("POST", &format!("{subnet}/addresses/reserve"), reservation.clone(), &created).await;
+    let released = json!({"addresses": ["10.8.0.1", "10.8.0.2", "10.8.0.3"]});
+    let deleted = ["Deletion Address Reservation"; 2];
+    scene.send("POST", &format!("{subnet}/addresses/release"), released, &deleted).await;
+    scene.send("POST", &format!("{subnet}/addresses/reserve"), reservation, &created).await;
+    scene.send("DELETE", &subnet, Value::Null, &["Deletion Subnet"]).await;
     // The link and the position go with their host, and are not asked about.
     scene.create(links, link, "Creation Topology Link").await;
     scene.send("DELETE", &format!("{HOSTS}/{}", ids[0]), Value::Null, &["Deletion Host"]).await;

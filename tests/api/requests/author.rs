@@ -242,7 +242,7 @@ impl Author<'_> {
             // Before the history begins.
             "at" | "compare" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z",
             "since" | "until" => "1970-01-01T00:00:00Z|2026-08-14T12:00:00Z|2036-08-14T12:00:00Z|2026-08-14",
-            "entity" => "Host|Tag|User|UserApiKey|TopologyLink|host",
+            "entity" => "Host|Tag|User|UserApiKey|TopologyLink|AddressReservation|host",
             "id" => return self.any_id().to_string(),
             "actor" if self.random.bool() => return self.id("users").to_string(),
             "actor" => "System|billing|x",
@@ -275,6 +275,7 @@ impl Author<'_> {
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
             "role" => "||||switch,router|unknown|x.probe|swich",
             "vlan" => "||||||20|0|4095|x",
+            "state" => "free|used|seen|conflict|reserved|x",
             "format" => "svg|mermaid|dot|graphml|drawio|json|png",
             "theme" => "auto|light|dark|blue",
             _ => "zqzqa|zqzqb|10.0|x|",

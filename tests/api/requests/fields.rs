@@ -130,6 +130,12 @@ impl Author<'_> {
             "stale deletion" => vec![("network_id", json!(self.id("networks")))],
             "reported host" => self.reported_host(),
             "layout" => vec![("positions", self.positions())],
+            "reservation" => vec![("count", json!(1 + self.random.usize(..4))), ("name", self.name())],
+            "release" => {
+                let network = self.random.u8(..);
+                let addresses = (1..3).map(|place| json!(format!("10.{network}.0.{place}")));
+                vec![("addresses", addresses.collect())]
+            }
             "link" => {
                 let (source, target) = (self.id("hosts"), self.id("hosts"));
                 let entry = match self.random.once_in(4) {

@@ -1,5 +1,6 @@
 //! The endpoints of topologies.
 
+mod addresses;
 mod contract;
 mod files;
 mod graphs;

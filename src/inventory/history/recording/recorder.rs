@@ -16,15 +16,15 @@ use crate::inventory::history::maintenance::packing::EntriesAdded;
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::history::{Author, Recording};
 use crate::inventory::schema::{
-    CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG, TOPOLOGY_LINK, USER,
-    USER_API_KEY, decode, user_key,
+    ADDRESS_RESERVATION, CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG,
+    TOPOLOGY_LINK, USER, USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
 use crate::model::{ChangeActor, ChangedEntity, NetworkId, User};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
-const RECORDED: [(Name, ChangedEntity); 11] = [
+const RECORDED: [(Name, ChangedEntity); 12] = [
     (HOST, ChangedEntity::Host),
     (SUBNET, ChangedEntity::Subnet),
     (TAG, ChangedEntity::Tag),
@@ -35,6 +35,7 @@ const RECORDED: [(Name, ChangedEntity); 11] = [
     (SHARE, ChangedEntity::Share),
     (DAEMON, ChangedEntity::Daemon),
     (TOPOLOGY_LINK, ChangedEntity::TopologyLink),
+    (ADDRESS_RESERVATION, ChangedEntity::AddressReservation),
     (ORGANIZATION, ChangedEntity::Organization),
 ];
 

@@ -1,5 +1,6 @@
 //! The endpoints of topologies.
 
+mod addresses;
 mod drawings;
 mod files;
 mod graphs;
@@ -8,6 +9,7 @@ mod pages;
 mod questions;
 mod shares;
 
+pub(in crate::service) use self::addresses::{list_addresses, release_addresses, reserve_addresses};
 pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
 #[cfg(feature = "openapi")]
 pub(in crate::service) use self::files::TopologyFile;

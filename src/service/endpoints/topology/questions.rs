@@ -44,7 +44,11 @@ impl Question {
 }
 
 /// Encodes an answer, unless it is too large.
-fn answer(state: &ApiState, found: &impl Serialize, tag: Option<EntityTag>) -> Result<Outcome, ApiError> {
+pub(super) fn answer(
+    state: &ApiState,
+    found: &impl Serialize,
+    tag: Option<EntityTag>,
+) -> Result<Outcome, ApiError> {
     let body = state.responder.bounded_body(found, state.drawing_limit)?;
     Ok(Outcome::new(body).with_tag(tag))
 }

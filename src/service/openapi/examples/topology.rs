@@ -19,6 +19,7 @@ use crate::topology::graph::{
 };
 use crate::topology::paths::{Fragile, Impact, Location, Paths, VlanList};
 use crate::topology::render::Format;
+use crate::wire::AddressList;
 
 const SWITCH: HostId = HostId::new(uuid(40));
 const UPLINK: IfEntryId = IfEntryId::new(uuid(41));
@@ -202,6 +203,32 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
         "islands": [[SWITCH]], "islands_total": 1, "one_sided": [link], "native_mismatch": [],
     });
     add_json::<VlanList>(schemas, answer(json!({"vlans": [vlan], "vlans_total": 1})));
+    add_addresses(schemas);
+}
+
+/// Adds the addresses of a subnet: one of a host, one that two devices claim, and a reserved one.
+fn add_addresses(schemas: &mut Schemas) {
+    let address = |ip: &str, state: &str| {
+        json!({
+            "ip": ip, "state": state, "host_id": null, "if_entry_id": null, "mac": null, "last_seen": null,
+            "reserved_by": null,
+        })
+    };
+    let mac = "00:00:5E:00:53:07";
+    let mut used = address("192.0.2.6", "used");
+    set(&mut used, "host_id", json!(SERVER));
+    set(&mut used, "if_entry_id", json!(UPLINK));
+    let mut conflict = address("192.0.2.7", "conflict");
+    for address in [&mut used, &mut conflict] {
+        set(address, "mac", json!(mac));
+        set(address, "last_seen", json!(now()));
+    }
+    let claim = |mac: &str| json!({"host_id": null, "if_entry_id": null, "mac": mac, "last_seen": now()});
+    set(&mut conflict, "claims", json!([claim(mac), claim("00:00:5E:00:53:08")]));
+    let mut reserved = address("192.0.2.8", "reserved");
+    set(&mut reserved, "reserved_by", json!("printers"));
+    let addresses = [used, conflict, reserved];
+    add_json::<AddressList>(schemas, json!({"addresses": addresses, "addresses_total": 3}));
 }
 
 /// Adds a type whose example is made from JSON, because its fields are private here.

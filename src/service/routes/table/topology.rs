@@ -4,7 +4,7 @@ use http::Method;
 
 use super::row::CollectionNames;
 use super::row::{MEMBER, VIEWER, route};
-use crate::inventory::MAX_POSITIONS;
+use crate::inventory::{MAX_POSITIONS, MAX_RELEASED, MAX_RESERVED};
 use crate::model::{HostRole, LinkEnd, NetworkId, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
@@ -19,7 +19,7 @@ use crate::topology::graph::{Detail, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
 use crate::topology::paths::{DEFAULT_LIMIT, DEFAULT_PATHS, MAX_PATHS};
 use crate::topology::render::{ColorScheme, Format};
-use crate::wire::ErrorCode;
+use crate::wire::{AddressState, ErrorCode};
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
 
@@ -178,6 +178,27 @@ const LEAVES: &[Parameter] = &[Parameter::optional(
     "Whether to list links that are the only one of a device.",
 )];
 
+const ADDRESS_STATE: &[Parameter] = &[Parameter::nullable(
+    "state",
+    Kind::Choice(AddressState::TEXTS),
+    "Only addresses in this state. Without it, all that are not free.",
+)];
+
+const RESERVATION: &[Parameter] = &[
+    Parameter::required(
+        "count",
+        Kind::Number { min: 1, max: MAX_RESERVED as i64, default: None },
+        "The number of addresses.",
+    ),
+    Parameter::required("name", Kind::Name, "The purpose of the reservation."),
+];
+
+const RELEASE: &[Parameter] = &[Parameter::required(
+    "addresses",
+    Kind::Texts { format: "ip", max: MAX_RELEASED },
+    "The addresses, at least one. Those that are not reserved are left out.",
+)];
+
 const AMBIGUOUS: &[ErrorCode] = &[ErrorCode::ValidationAmbiguous];
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
@@ -187,7 +208,10 @@ const GONE: &[ErrorCode] = &[ErrorCode::PositionGone];
 const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
 
 pub(super) fn topology() -> Vec<Route> {
-    [graphs(), questions(), pages(), links(), layouts(), shares()].into_iter().flatten().collect()
+    [graphs(), questions(), addresses(), pages(), links(), layouts(), shares()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn graphs() -> Vec<Route> {
@@ -297,6 +321,52 @@ fn questions() -> Vec<Route> {
         )
         .query(&[NETWORK, ONE_VLAN, ANSWER_LIMIT])
         .value("VlanList")),
+    ]
+}
+
+fn addresses() -> Vec<Route> {
+    vec![
+        route(
+            Method::GET,
+            "/api/v1/subnets/{id}/addresses",
+            "list_addresses",
+            "Lists addresses of a subnet, the lowest first.",
+            topology::list_addresses,
+        )
+        .query(&[ADDRESS_STATE, ANSWER_LIMIT])
+        .value("AddressList")
+        .tagged()
+        .errors(NETWORK_ERRORS)
+        .errors(TOO_LARGE),
+        route(
+            Method::POST,
+            "/api/v1/subnets/{id}/addresses/reserve",
+            "reserve_addresses",
+            "Reserves free addresses of a subnet.",
+            topology::reserve_addresses,
+        )
+        .access(MEMBER)
+        .fields(RESERVATION)
+        .value("AddressList")
+        .repeatable()
+        .errors(NETWORK_ERRORS)
+        .errors(&[
+            ErrorCode::AddressesExhausted,
+            ErrorCode::EntityConflict,
+            ErrorCode::QuotaExceeded,
+        ]),
+        route(
+            Method::POST,
+            "/api/v1/subnets/{id}/addresses/release",
+            "release_addresses",
+            "Releases reserved addresses of a subnet.",
+            topology::release_addresses,
+        )
+        .access(MEMBER)
+        .fields(RELEASE)
+        .value("AddressList")
+        .errors(NETWORK_ERRORS)
+        .errors(&[ErrorCode::EntityConflict, ErrorCode::ValidationEmpty]),
     ]
 }
 

@@ -1,7 +1,9 @@
+//! What is kept in memory of the networks that were used last.
+
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::state::NetworkState;
 use crate::model::{NetworkId, OrganizationId};
 
 /// Maximum number of networks in memory.
@@ -16,39 +18,55 @@ const MAX_BYTES: usize = 512 * 1024 * 1024;
 
 /// Upper bound of the memory that the state of a network takes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct StateSize {
-    pub(super) hosts: usize,
-    /// The number of bytes of the hosts and claims.
-    pub(super) bytes: usize,
+pub(crate) struct StateSize {
+    pub(crate) hosts: usize,
+    /// The number of bytes of the records that it was made from.
+    pub(crate) bytes: usize,
 }
 
 /// The state of a network. `None` while it was never read, or was dropped in the middle of a change.
-pub(super) type StateSlot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
+pub(crate) type StateSlot<S> = Arc<tokio::sync::Mutex<Option<S>>>;
 
-/// The networks that were used last.
-#[derive(Clone, Default)]
-pub(super) struct Cache(Arc<Mutex<CachedStates>>);
+/// The states of the networks that were used last.
+pub(crate) struct RecentNetworks<S>(Arc<Mutex<CachedStates<S>>>);
 
-#[derive(Default)]
-struct CachedStates {
-    by_network: HashMap<(OrganizationId, NetworkId), CachedState>,
+impl<S> Clone for RecentNetworks<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S> Default for RecentNetworks<S> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(CachedStates { by_network: HashMap::new(), uses: 0 })))
+    }
+}
+
+impl<S> fmt::Debug for RecentNetworks<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RecentNetworks").finish_non_exhaustive()
+    }
+}
+
+struct CachedStates<S> {
+    by_network: HashMap<(OrganizationId, NetworkId), CachedState<S>>,
     /// Number of uses so far.
     uses: u64,
 }
 
-struct CachedState {
-    slot: StateSlot,
+struct CachedState<S> {
+    slot: StateSlot<S>,
     size: StateSize,
     last_use: u64,
 }
 
-impl Cache {
+impl<S> RecentNetworks<S> {
     /// Returns the slot of a network of an organization.
-    pub(super) fn slot(&self, organization: OrganizationId, network: NetworkId) -> StateSlot {
+    pub(crate) fn slot(&self, organization: OrganizationId, network: NetworkId) -> StateSlot<S> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.uses += 1;
         let last_use = entries.uses;
-        let new = || CachedState { slot: StateSlot::default(), size: StateSize::default(), last_use };
+        let new = || CachedState { slot: StateSlot::<S>::default(), size: StateSize::default(), last_use };
         let entry = entries.by_network.entry((organization, network)).or_insert_with(new);
         entry.last_use = last_use;
         let slot = Arc::clone(&entry.slot);
@@ -60,7 +78,7 @@ impl Cache {
     }
 
     /// Records the size of a network.
-    pub(super) fn note_size(&self, organization: OrganizationId, network: NetworkId, size: StateSize) {
+    pub(crate) fn note_size(&self, organization: OrganizationId, network: NetworkId, size: StateSize) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {
             entry.size = size;
@@ -71,9 +89,9 @@ impl Cache {
     }
 }
 
-impl CachedStates {
+impl<S> CachedStates<S> {
     /// Removes the networks that were used least recently, but never the last one.
-    fn shrink(&mut self) -> Vec<CachedState> {
+    fn shrink(&mut self) -> Vec<CachedState<S>> {
         let mut evicted = Vec::new();
         loop {
             let hosts: usize = self.by_network.values().map(|entry| entry.size.hosts).sum();
