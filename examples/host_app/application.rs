@@ -22,7 +22,7 @@ use toposcope::{Api, Inventory, figures};
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::CorsLayer;
 
-use super::assets::{ASSET_TAG, AssetsStay, tag_host};
+use super::assets::{ASSET_TAG, KeepAssets, tag_host};
 use super::tokens::Tokens;
 
 pub(crate) const ACME: OrganizationId = OrganizationId::from_u128(1);
@@ -55,7 +55,7 @@ impl Application {
         tokens: Tokens,
         mut stop: watch::Receiver<bool>,
     ) -> Result<Self, Error> {
-        let inventory = inventory.with_policy(AssetsStay).with_custom_index([ASSET_TAG]);
+        let inventory = inventory.with_policy(KeepAssets).with_custom_index([ASSET_TAG]);
         inventory.upgrade().await?;
         for (id, name) in [(ACME, "Acme"), (GLOBEX, "Globex")] {
             inventory.organizations().ensure(NewOrganization::new(name).id(id)).await?;

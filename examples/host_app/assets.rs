@@ -15,10 +15,10 @@ const NO_TAG: ApplicationCode = ApplicationCode::new("assets.no_tag", 400);
 
 /// A policy: hosts that are registered as assets are not deleted, and keep their
 /// tags.
-pub(crate) struct AssetsStay;
+pub(crate) struct KeepAssets;
 
 #[async_trait]
-impl Policy for AssetsStay {
+impl Policy for KeepAssets {
     async fn check(&self, change: &ProposedChange<'_>) -> Result<(), ApplicationError> {
         let tag = |host: Option<&Host>| host.and_then(|host| host.custom.get(ASSET_TAG).cloned());
         let before = tag(change.before());

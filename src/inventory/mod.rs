@@ -129,7 +129,7 @@ pub use {
 };
 #[cfg(feature = "topology")]
 pub(crate) use {
-    history::{PastMoment, PastNetwork},
+    history::{LinkTimes, PastMoment, PastNetwork},
     network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
     shares::OpenShare,
     topology::{KeptLayout, KeptPicture, MAX_POSITIONS, StoredLayout},

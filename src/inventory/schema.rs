@@ -113,6 +113,8 @@ kinds! {
     NETWORK_LINKS = "network_links";
     /// A link as the history last recorded it. The id is derived from the network and the link.
     RECORDED_LINK = "recorded_link";
+    /// The changes of a layout that the history does not have yet, stored under the layout's id.
+    LAYOUT_MOVES = "layout_moves";
     /// The state of the history that all instances share. A store has one such record, which belongs to no organization.
     HISTORY = "history";
 
@@ -126,7 +128,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 36] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 37] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -162,6 +164,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 36] = [
     CHANGE_COUNTS,
     NETWORK_LINKS,
     RECORDED_LINK,
+    LAYOUT_MOVES,
     IDEMPOTENCY_KEY,
 ];
 
@@ -228,14 +231,13 @@ pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 /// From a record of changes to the records that were changed.
 pub(super) const CHANGED_LINK: Name = Name::new("changed");
-/// The audience of a record of changes, such as a network. It is a term, so the network can be deleted nevertheless.
+/// Whether a record of changes has security events, and its audience, such as a network. It is a term, so the network can be deleted
+/// nevertheless.
 pub(super) const CHANGED_FOR: Name = Name::new("changed_for");
 /// From a run of changes to the many changed records, as terms: the ends of their ids.
 pub(super) const CHANGED_TERM: Name = Name::new("changed");
 /// The version of the reservation of an address.
 pub(super) const RESERVED: Name = Name::new("reserved");
-/// Whether entries are security events, as a term.
-pub(super) const CHANGE_CLASS: Name = Name::new("change_class");
 /// The era of a record of changes and the version of its commit. Of a run, followed by the number of its last entry.
 pub(super) const WRITTEN: Name = Name::new("written");
 

@@ -100,7 +100,8 @@ impl Inventory {
             ..Query::new(kind)
         };
         loop {
-            let mut transaction = self.transaction(Author::system(organization), entity, link.target);
+            let author = Author::following(organization, [link.target]);
+            let mut transaction = self.transaction(author, entity, link.target);
             let next = loop {
                 let page = self.store.list(&query).await?;
                 let now = self.now();

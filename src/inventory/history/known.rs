@@ -7,6 +7,8 @@ use super::feed::watch::Watchers;
 use super::links::followers::Followers;
 use super::mark::{CurrentMark, mark_key};
 use super::recording::pending_events::PendingEvents;
+#[cfg(feature = "topology")]
+use super::recording::waiting_layouts::WaitingLayouts;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The state that an instance keeps of the history.
@@ -17,6 +19,8 @@ pub(in crate::inventory) struct KnownHistory {
     pub(super) reading: tokio::sync::Mutex<Opening>,
     pub(super) watchers: Watchers,
     pub(super) pending_events: PendingEvents,
+    #[cfg(feature = "topology")]
+    pub(super) layouts: WaitingLayouts,
     #[cfg(feature = "topology")]
     pub(super) followers: Followers,
 }

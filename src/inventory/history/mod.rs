@@ -30,7 +30,9 @@ pub use self::limits::HistoryLimits;
 pub(in crate::inventory) use self::maintenance::restored::RestoredHistory;
 pub(in crate::inventory) use self::past::past_hosts::PastHosts;
 #[cfg(feature = "topology")]
-pub(crate) use self::past::{past_network::PastNetwork, past_records::PastMoment};
+pub(crate) use self::past::{link_times::LinkTimes, past_network::PastNetwork, past_records::PastMoment};
+use uuid::Uuid;
+
 use crate::access::{Caller, Credential, DaemonCaller};
 use crate::inventory::policy::Actor;
 use crate::model::{ChangeActor, OrganizationId, UserId};
@@ -56,22 +58,30 @@ pub(in crate::inventory) struct Author {
     organization: OrganizationId,
     actor: ChangeActor,
     request_id: Option<String>,
+    /// The records from whose last changes this one follows.
+    led_by: Vec<Uuid>,
 }
 
 impl Author {
     /// Returns the inventory itself, which does the work that follows from changes of others.
     pub(in crate::inventory) const fn system(organization: OrganizationId) -> Self {
-        Self { organization, actor: ChangeActor::System, request_id: None }
+        Self { organization, actor: ChangeActor::System, request_id: None, led_by: Vec::new() }
+    }
+
+    /// Returns the inventory itself, for work that follows from the last change of these records.
+    pub(in crate::inventory) fn following(
+        organization: OrganizationId,
+        records: impl IntoIterator<Item = Uuid>,
+    ) -> Self {
+        Self { led_by: records.into_iter().collect(), ..Self::system(organization) }
     }
 
     /// Returns a user who acts without being a caller, as in a login.
     pub(in crate::inventory) const fn user(organization: OrganizationId, id: UserId) -> Self {
         let actor = ChangeActor::User { id, email: None, key_id: None };
-        Self { organization, actor, request_id: None }
+        Self { organization, actor, request_id: None, led_by: Vec::new() }
     }
-}
 
-impl Author {
     pub(in crate::inventory) const fn organization(&self) -> OrganizationId {
         self.organization
     }
@@ -92,7 +102,7 @@ impl From<&Caller> for Author {
             }
         };
         let request_id = caller.request_id().map(str::to_owned);
-        Self { organization: caller.organization_id(), actor, request_id }
+        Self { organization: caller.organization_id(), actor, request_id, led_by: Vec::new() }
     }
 }
 
@@ -105,7 +115,7 @@ impl From<&Self> for Author {
 impl From<&DaemonCaller> for Author {
     fn from(daemon: &DaemonCaller) -> Self {
         let (organization, actor) = (daemon.organization_id, ChangeActor::Daemon { id: daemon.key_id });
-        Self { organization, actor, request_id: None }
+        Self { organization, actor, request_id: None, led_by: Vec::new() }
     }
 }
 

@@ -38,7 +38,8 @@ impl Inventory {
             ..Query::new(HOST)
         };
         loop {
-            let mut transaction = self.transaction(Author::system(organization), entity, link.target);
+            let author = Author::following(organization, [link.target]);
+            let mut transaction = self.transaction(author, entity, link.target);
             let (last, count) = loop {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };

@@ -152,7 +152,9 @@ impl Inventory {
         (organization, network): (OrganizationId, NetworkId),
         gone: &HashSet<NodeId>,
     ) -> Result<(), Error> {
-        let mut transaction = self.transaction(Author::system(organization), Entity::TopologyLayout, network);
+        // The nodes of hosts and subnets have the ids of these.
+        let author = Author::following(organization, gone.iter().map(|node| node.uuid()));
+        let mut transaction = self.transaction(author, Entity::TopologyLayout, network);
         loop {
             let mut batch = Batch::new();
             let kept = |id| (!gone.contains(&id)).then_some(id);

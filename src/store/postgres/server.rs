@@ -151,7 +151,7 @@ impl View {
     }
 
     /// Returns whether the server in use reports its timeline, so that no earlier one is used.
-    pub(super) fn tells_timeline(&self) -> bool {
+    pub(super) fn reports_timeline(&self) -> bool {
         self.server.as_ref().is_some_and(|server| server.timeline().is_some())
     }
 

@@ -419,9 +419,13 @@ pub struct Edge {
     /// The state. Of the two ends, the worse one counts.
     #[serde(default)]
     pub state: LinkState,
-    /// The time of the first report without the link, if it is down; `None` when unknown.
+    /// The time of the first report without the link, if it is down, and in a comparison the time since which a new link is there;
+    /// `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// In a comparison, the time at which a removed link has gone; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; absent when
     /// neither is, and where a share conceals anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -469,6 +473,7 @@ impl Edge {
             stale: false,
             state: LinkState::Unknown,
             since: None,
+            until: None,
             vlans: None,
             blocked: None,
             change: None,

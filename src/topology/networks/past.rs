@@ -8,10 +8,12 @@ use super::{LARGE_NETWORK_BYTES, LARGE_NETWORK_HOSTS, Topologies, memory};
 use crate::access::Caller;
 use crate::discovery::Claim;
 use crate::inventory::{
-    Error, GraphMoments, KeptLayout, KeptPicture, Moment, PastMoment, PastNetwork, Problem,
+    Error, GraphMoments, KeptLayout, KeptPicture, LinkTimes, Moment, PastMoment, PastNetwork, Problem,
 };
-use crate::model::{Host, NetworkId, TagId, Timestamp};
-use crate::topology::graph::{Detail, Graph, GraphOptions, Positions, Warning, compare, lay_out};
+use crate::model::{Host, LinkId, NetworkId, TagId, Timestamp};
+use crate::topology::graph::{
+    Detail, Graph, GraphChange, GraphOptions, Positions, Warning, compare, lay_out,
+};
 
 /// A moment, and the time that pictures show of it.
 struct ShownMoment {
@@ -102,7 +104,8 @@ impl Topologies {
         let state = self.past_state(caller, network, &shown.state).await?;
         let compared = match shown.compared {
             Some(ShownMoment { moment, time }) => {
-                Some((self.past_state(caller, network, &moment).await?, time))
+                let times = self.inventory.link_times(caller, network, (&moment, &shown.state)).await?;
+                Some((self.past_state(caller, network, &moment).await?, time, times))
             }
             None => None,
         };
@@ -110,7 +113,9 @@ impl Topologies {
         let work = move || {
             let (state, kept) = (PastState::of(state), stored.layout.as_ref());
             let mut graph = match compared {
-                Some((former, time)) => drawing.draw_compared((&PastState::of(former), time), &state, kept),
+                Some((former, time, times)) => {
+                    drawing.draw_compared((&PastState::of(former), time, &times), &state, kept)
+                }
                 None => drawing.draw_past(&state, kept),
             };
             graph.at = shown.at;
@@ -196,7 +201,7 @@ impl Drawing {
     /// Draws a state, and the changes since another one.
     fn draw_compared(
         &self,
-        (former, time): (&PastState, Timestamp),
+        (former, time, times): (&PastState, Timestamp, &BTreeMap<LinkId, LinkTimes>),
         state: &PastState,
         kept: Option<&KeptLayout>,
     ) -> Graph {
@@ -208,6 +213,7 @@ impl Drawing {
         input.folding = memory::folding(self.kept_for_folds(&self.options, kept));
         let mut graph = compare(&former, &input);
         graph.comparison = graph.comparison.map(|comparison| comparison.with(time));
+        graph.note_times(times);
         graph.revision = revision_of(&graph);
         if self.placement != Placement::Nowhere {
             let former = kept.map(memory::former_positions).unwrap_or_default();
@@ -218,6 +224,18 @@ impl Drawing {
 }
 
 impl Graph {
+    /// Notes since when new links are there, and when removed ones have gone.
+    fn note_times(&mut self, times: &BTreeMap<LinkId, LinkTimes>) {
+        for edge in &mut self.edges {
+            let Some(LinkTimes { since, until }) = times.get(&edge.id) else { continue };
+            match edge.change {
+                Some(GraphChange::Added) => edge.since = edge.since.or(*since),
+                Some(GraphChange::Removed) => edge.until = *until,
+                _ => {}
+            }
+        }
+    }
+
     /// Adds a warning that a past state is without tables of devices, if it is.
     fn warn_of_tables(&mut self, tables: u64) {
         if tables > 0 {

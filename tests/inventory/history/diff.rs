@@ -14,14 +14,14 @@ use super::replay::{State, apply_fields, comparable, random_states};
 use crate::backend::run;
 use crate::support::{Fixture, bare_host, id, invalid, jsonl, owner_of, refusal};
 
-fn between(from: &ChangePosition, to: &ChangePosition) -> DiffQuery {
+pub(super) fn between(from: &ChangePosition, to: &ChangePosition) -> DiffQuery {
     let mut query = DiffQuery::new(Moment::Position(from.clone()));
     query.to = Some(Moment::Position(to.clone()));
     query
 }
 
 /// Asserts that a diff has exactly the differences between two states.
-fn assert_diff(diff: &StateDiff, (_, before): &State, (_, after): &State) {
+pub(super) fn assert_diff(diff: &StateDiff, (_, before): &State, (_, after): &State) {
     let ids = |ids: BTreeSet<Uuid>| ids.into_iter().map(HostId::new).collect::<Vec<_>>();
     let (had, has): (BTreeSet<Uuid>, BTreeSet<Uuid>) =
         (before.keys().copied().collect(), after.keys().copied().collect());

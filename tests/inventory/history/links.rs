@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 use toposcope::MemoryStore;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{Atomicity, BulkHost, ChangeQuery, DiffQuery, HostQuery, Inventory, Moment};
+use toposcope::inventory::{
+    Atomicity, BulkHost, ChangeQuery, DiffQuery, GraphMoments, HostQuery, Inventory, Moment,
+};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, Host, HostId, IfEntry, LinkEnd,
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, Permission, TopologyLink,
-    UserId,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, Permission, Timestamp,
+    TopologyLink, TopologyView, UserId,
 };
 use toposcope::store::{Export, Name, Query, Restore, Store};
+use toposcope::topology::Topologies;
+use toposcope::topology::graph::{GraphChange, GraphOptions};
 use toposcope::topology::links::{Device, End, Links, ManualLink};
 use uuid::Uuid;
 
@@ -110,6 +115,42 @@ fn sum(entries: &[Change]) -> BTreeMap<Uuid, Vec<Uuid>> {
         Some((id, vec![node(&link["source"]), node(&link["target"])]))
     });
     present.collect()
+}
+
+/// Compares the network with that at a position. Returns the change and the times of each link.
+async fn compared(
+    fixture: &Fixture,
+    with: &ChangePosition,
+) -> Vec<(Option<GraphChange>, Option<Timestamp>, Option<Timestamp>)> {
+    let moments = GraphMoments::changes_since(Moment::Position(with.clone()));
+    let (caller, options) = (owner_of(fixture.organization), GraphOptions::new(TopologyView::L2));
+    let topologies = Topologies::new(fixture.inventory.clone());
+    let graph = topologies.graph_at(&caller, fixture.network, options, &moments).await.unwrap();
+    graph.edges.iter().map(|edge| (edge.change, edge.since, edge.until)).collect()
+}
+
+#[test]
+fn compared_links_have_the_times_at_which_they_came_and_went() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        fixture.put(&switch(1, fixture.network, 2)).await;
+        let mut access = switch(2, fixture.network, 2);
+        fixture.put(&access).await;
+        let (_, start) = link_entries(&fixture, None).await;
+        plug(&mut access, 1, Some((1, 1)));
+        fixture.clock.advance(Duration::from_secs(60));
+        fixture.put(&access).await;
+        let (created, appeared) = link_entries(&fixture, Some(&start)).await;
+        let since = Some(created[0].at);
+        assert_eq!(compared(&fixture, &start).await, [(Some(GraphChange::Added), since, None)]);
+        assert_eq!(compared(&fixture, &appeared).await, [(None, None, None)]);
+        plug(&mut access, 1, None);
+        fixture.clock.advance(Duration::from_secs(60));
+        fixture.put(&access).await;
+        let (deleted, _) = link_entries(&fixture, Some(&appeared)).await;
+        let until = Some(deleted[0].at);
+        assert_eq!(compared(&fixture, &appeared).await, [(Some(GraphChange::Removed), None, until)]);
+    });
 }
 
 #[test]

@@ -3,10 +3,13 @@
 mod diff;
 mod joining;
 #[cfg(feature = "topology")]
+mod layouts;
+#[cfg(feature = "topology")]
 mod links;
 mod lists;
+mod model;
 mod older;
-mod replay;
+pub(crate) mod replay;
 mod revert;
 mod security;
 mod summary;

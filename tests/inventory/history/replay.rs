@@ -13,7 +13,7 @@ use crate::backend::run;
 use crate::support::{Fixture, id, owner_of, rich_host};
 
 /// Applies an entry to the documents, as the documentation says.
-fn apply(change: &Change, documents: &mut BTreeMap<Uuid, Map<String, Value>>) {
+pub(super) fn apply(change: &Change, documents: &mut BTreeMap<Uuid, Map<String, Value>>) {
     if change.action == ChangeAction::Deleted {
         documents.remove(&change.id);
         return;
@@ -63,7 +63,7 @@ fn set_part(parts: &mut Vec<Value>, path: &str, value: Option<Value>) {
 }
 
 /// Removes what only the server moves, and what is null.
-pub(super) fn comparable(mut document: Value) -> Value {
+pub(crate) fn comparable(mut document: Value) -> Value {
     fn remove(value: &mut Value) {
         match value {
             Value::Object(members) => {
@@ -133,7 +133,7 @@ pub(super) async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
 }
 
 /// Returns the hosts as they are stored.
-async fn stored(fixture: &Fixture) -> BTreeMap<Uuid, Value> {
+pub(super) async fn stored(fixture: &Fixture) -> BTreeMap<Uuid, Value> {
     let documents = fixture.documents().await.into_iter().map(|document| {
         let stored: Value = serde_json::from_slice(&document).unwrap();
         (serde_json::from_value(stored["id"].clone()).unwrap(), comparable(stored))

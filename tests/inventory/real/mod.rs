@@ -5,6 +5,7 @@ mod file;
 mod finding;
 mod imported;
 mod pages;
+mod replay;
 
 use std::sync::LazyLock;
 use std::thread;

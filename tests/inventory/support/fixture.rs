@@ -22,8 +22,16 @@ use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
 /// The kinds of the records of the history.
-const HISTORY_KINDS: [&str; 7] =
-    ["history", "change", "change_counts", "change_run", "change_totals", "network_links", "recorded_link"];
+const HISTORY_KINDS: [&str; 8] = [
+    "history",
+    "change",
+    "change_counts",
+    "change_run",
+    "change_totals",
+    "network_links",
+    "recorded_link",
+    "layout_moves",
+];
 
 /// An organization with two networks and two tags, in a store of the current backend. It also has the means to observe
 /// the store.

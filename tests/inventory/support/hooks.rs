@@ -188,7 +188,7 @@ fn follows_links(operation: &Operation) -> bool {
     match operation {
         Operation::Get(keys) => keys.iter().any(|key| key.kind.as_str() == "network_links"),
         Operation::List(query) => match query.kind.as_str() {
-            "network_links" | "recorded_link" => true,
+            "network_links" | "recorded_link" | "layout_moves" => true,
             "network" => query.organization.is_none(),
             "change" => query.limit == Some(32),
             _ => false,

@@ -6,6 +6,8 @@ mod upgrade;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
@@ -95,6 +97,7 @@ impl Inventory {
         let mut batch = Batch::new();
         put_state(id, &discovery, Some(&state), &mut batch)?;
         drop(discovery);
+        let leads: Vec<Uuid> = named.iter().chain([&id]).map(|host| host.uuid()).collect();
         for candidate in named {
             if let Some(record) = found.get(&candidate).filter(|record| record.key.id != id.uuid()) {
                 batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
@@ -108,7 +111,7 @@ impl Inventory {
         let encoder = self.host_encoder(organization).of_stored(size);
         let summary = Summary::from(&host);
         let puts = [encoder.encode_in(&self.state.offload, host).await?];
-        let change = HostChange::putting(Author::system(organization), &puts);
+        let change = HostChange::putting(Author::following(organization, leads), &puts);
         let before = Before::from([(id, (record, summary))]);
         Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
     }

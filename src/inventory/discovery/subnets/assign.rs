@@ -47,8 +47,8 @@ impl Inventory {
     ) {
         let links = vec![LinkFilter::new(SUBNET_LINK, [subnet.uuid()])];
         let linked = Query { links, ..hosts_of(place) };
-        let assigned = match self.assign_subnets(place, linked).await {
-            Ok(()) => self.assign_subnets_within(place, &[cidr]).await,
+        let assigned = match self.assign_subnets(place, Some(subnet), linked).await {
+            Ok(()) => self.assign_subnets_within(place, Some(subnet), &[cidr]).await,
             Err(error) => Err(error),
         };
         if let Err(error) = assigned {
@@ -58,10 +58,12 @@ impl Inventory {
 
     /// Sets the subnets of all interfaces of a network whose addresses have one of these prefixes.
     ///
-    /// An interface gets the smallest subnet that contains its address, unless a user has set another.
+    /// An interface gets the smallest subnet that contains its address, unless a user has set another. `subnet` is the changed subnet,
+    /// whose entry in the history leads to those of the hosts, beside those of the assigned subnets.
     pub(in crate::inventory::discovery) async fn assign_subnets_within(
         &self,
         place: (OrganizationId, NetworkId),
+        subnet: Option<SubnetId>,
         prefixes: &[Cidr],
     ) -> Result<(), Error> {
         if self.host_terms == HostTerms::None {
@@ -70,7 +72,7 @@ impl Inventory {
         for prefixes in prefixes.chunks(MAX_PREFIXES) {
             let ranges: Vec<TermRange> = prefixes.iter().map(|prefix| ip_prefix_range(*prefix)).collect();
             let within = Query { terms: vec![TermFilter::new(WORD, ranges)], ..hosts_of(place) };
-            self.assign_subnets(place, within).await?;
+            self.assign_subnets(place, subnet, within).await?;
         }
         Ok(())
     }
@@ -79,6 +81,7 @@ impl Inventory {
     async fn assign_subnets(
         &self,
         place: (OrganizationId, NetworkId),
+        subnet: Option<SubnetId>,
         mut query: Query,
     ) -> Result<(), Error> {
         query.limit = Some(FIRST_HOSTS);
@@ -90,7 +93,7 @@ impl Inventory {
                 let count = records.len();
                 let hosts: BTreeSet<Key> = records.iter().map(|record| record.key).collect();
                 if transaction.enter(hosts).await? {
-                    if self.try_assign(place, records).await? {
+                    if self.try_assign(place, subnet, records).await? {
                         break (last, count);
                     }
                     transaction.retry().await?;
@@ -105,6 +108,7 @@ impl Inventory {
     async fn try_assign(
         &self,
         place: (OrganizationId, NetworkId),
+        changed: Option<SubnetId>,
         records: Vec<Record>,
     ) -> Result<bool, Error> {
         let (organization, _) = place;
@@ -133,8 +137,8 @@ impl Inventory {
         }
         let (mut batch, mut before, mut puts) = (Batch::new(), Before::new(), Vec::new());
         let subnets: BTreeSet<SubnetId> = assigned.iter().flat_map(|host| &host.subnets).copied().collect();
-        for subnet in subnets {
-            batch.guard(exists(subnet_key(subnet)));
+        for subnet in &subnets {
+            batch.guard(exists(subnet_key(*subnet)));
         }
         for Assigned { record, summary, host, state, .. } in assigned {
             if let Some((discovery, record)) = &state {
@@ -144,7 +148,8 @@ impl Inventory {
             before.insert(host.id, (record, summary));
             puts.push(encoder.encode_in(&self.state.offload, host).await?);
         }
-        let change = HostChange::putting(Author::system(organization), &puts);
+        let author = Author::following(organization, subnets.into_iter().chain(changed).map(SubnetId::uuid));
+        let change = HostChange::putting(author, &puts);
         Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
     }
 }

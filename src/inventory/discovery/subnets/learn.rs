@@ -45,7 +45,7 @@ impl Reconciler {
             self.create_subnets(cidrs).await?;
         }
         if !created.is_empty() {
-            self.inventory.assign_subnets_within((self.organization, self.network), &created).await?;
+            self.inventory.assign_subnets_within((self.organization, self.network), None, &created).await?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::{fmt, mem};
 
 use futures_core::Stream;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::access::Caller;
 use crate::inventory::{ChangeQuery, Error, Inventory};
@@ -18,6 +18,10 @@ use crate::model::{Change, ChangePosition, OrganizationId};
 
 /// The interval at which entries of other instances are looked for.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time between two reads while entries are written all the time. A read costs about as much as a commit, however many entries
+/// it finds, so that readers without a rest would take the time of the writers.
+const REST: Duration = Duration::from_millis(6);
 
 /// The number of entries that are read at a time.
 const ENTRIES_AT_ONCE: usize = 100;
@@ -63,6 +67,8 @@ pub(crate) struct ChangeReader {
     query: ChangeQuery,
     /// Whether there may be entries that were not read.
     is_behind: bool,
+    /// The end of its rest after the last entries.
+    rests_until: Instant,
     woken: watch::Receiver<()>,
     /// Keeps the organization watched.
     _woken_by: Arc<watch::Sender<()>>,
@@ -79,24 +85,32 @@ impl ChangeReader {
         self.woken.mark_unchanged();
         let page = self.inventory.changes(&self.caller, &self.query).await?;
         self.query.after = Some(page.next);
-        self.is_behind = page.has_more || !page.changes.is_empty();
+        self.is_behind = page.has_more;
+        if !page.changes.is_empty() {
+            self.rests_until = Instant::now() + REST;
+        }
         Ok(page.changes)
     }
 
-    /// Waits until there may be further entries, for at most a second. Returns whether there may be.
+    /// Waits until there may be further entries, for about a second at most. Returns whether there may be.
     pub(crate) async fn wait(&mut self) -> bool {
         if self.is_behind {
             return true;
         }
         let is_woken = timeout(INTERVAL, self.woken.changed()).await.is_ok();
+        // First: if the rest is abandoned, the entries that have woken it are still to be read.
         self.is_behind = is_woken || self.inventory.store.is_shared();
+        if is_woken {
+            sleep_until(self.rests_until).await;
+        }
         self.is_behind
     }
 
     async fn next_entries(mut self: Box<Self>) -> ReadEntries {
         loop {
+            while !self.wait().await {}
             match self.read().await {
-                Ok(changes) if changes.is_empty() => while !self.wait().await {},
+                Ok(changes) if changes.is_empty() => {}
                 result => return (self, result),
             }
         }
@@ -105,8 +119,8 @@ impl ChangeReader {
 
 /// Entries of the history, in its order, as they are committed: a `Stream` that does not end.
 ///
-/// It reads the history itself: a slow reader loses nothing and costs no memory. Entries of this process come without
-/// delay, those of other instances with one store within a second.
+/// It reads the history itself: a slow reader loses nothing and costs no memory. Entries of this process come within
+/// ten milliseconds, those of other instances with one store within a second.
 ///
 /// After an error, the stream goes on where it was. Where the history has no longer the position, each further item is the
 /// same error.
@@ -160,7 +174,8 @@ impl Inventory {
         let query = ChangeQuery { after, limit: Some(ENTRIES_AT_ONCE), ..ChangeQuery::default() };
         let woken_by = self.state.history.watchers.watch(caller.organization_id());
         let (inventory, caller, woken) = (self.clone(), caller.clone(), woken_by.subscribe());
-        ChangeReader { inventory, caller, query, is_behind: true, woken, _woken_by: woken_by }
+        let rests_until = Instant::now();
+        ChangeReader { inventory, caller, query, is_behind: true, rests_until, woken, _woken_by: woken_by }
     }
 }
 

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::followers::FollowedKey;
 use super::touched::Touched;
-use crate::inventory::history::log::class::Class;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::reader::{LogFilter, ordered};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
@@ -97,8 +96,7 @@ impl Inventory {
         after: Option<Place>,
         is_enough: impl Fn(&Leads) -> bool,
     ) -> Result<Leads, Error> {
-        let filter =
-            LogFilter { network: Some(network), class: Some(Class::Records), ..LogFilter::all(organization) };
+        let filter = LogFilter { network: Some(network), ..LogFilter::all(organization) };
         let range = TermRange::new(after.map(Place::commit_key).unwrap_or_default(), None);
         let mut query = Query {
             keys: vec![KeyFilter::new(WRITTEN, range)],

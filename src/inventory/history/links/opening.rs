@@ -23,6 +23,12 @@ impl Inventory {
         }
         let inventory = self.with_own_state();
         self.spawn_following(async move {
+            if let Err(error) = inventory.find_unrecorded_layouts().await {
+                tracing::warn!(
+                    error = error.with_causes(),
+                    "changes of layouts are recorded with the next ones"
+                );
+            }
             if let Err(error) = inventory.find_networks().await {
                 let error = error.with_causes();
                 tracing::warn!(error, "networks whose links are behind were not looked for");

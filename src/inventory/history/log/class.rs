@@ -1,8 +1,8 @@
 //! Classes of entries: changes of records, and security events.
 
-use crate::inventory::schema::CHANGE_CLASS;
+use crate::inventory::schema::CHANGED_FOR;
 use crate::model::ChangeAction;
-use crate::store::{Term, TermFilter, TermRange};
+use crate::store::{TermFilter, TermRange};
 
 /// A class of entries. Each is kept by its own limits, so that many changes never push security events out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,15 +32,13 @@ impl Class {
         }
     }
 
-    pub(in crate::inventory::history) fn term(self) -> Term {
-        Term::new(CHANGE_CLASS, self.value())
-    }
-
+    /// Returns the filter of its entries, for all audiences.
     pub(in crate::inventory::history) fn filter(self) -> TermFilter {
-        TermFilter::new(CHANGE_CLASS, [TermRange::exact(self.value())])
+        TermFilter::new(CHANGED_FOR, [TermRange::prefix(self.prefix())])
     }
 
-    const fn value(self) -> [u8; 1] {
+    /// Returns the beginning of the terms of its records.
+    pub(super) const fn prefix(self) -> [u8; 1] {
         match self {
             Self::Records => [0],
             Self::Security => [1],

@@ -56,9 +56,7 @@ impl LogFilter {
 
     /// Returns whether it finds entries with this audience.
     pub(in crate::inventory::history) fn has(&self, audience: Audience) -> bool {
-        let value = audience.term().value;
-        let is_seen = |filter: &TermFilter| filter.ranges.iter().any(|range| range.contains(&value));
-        self.audiences.as_ref().is_none_or(is_seen)
+        self.audiences.as_ref().is_none_or(|seen| audience.is_found_by(seen))
             && self.network.is_none_or(|network| audience == Audience::Network(network))
     }
 

@@ -67,7 +67,7 @@ impl CommitChanges {
         let mut facets = Facets::default()
             .with_organization(self.organization_id.uuid())
             .with_links(self.entries.iter().map(|entry| Link::new(CHANGED_LINK, entry.id)))
-            .with_terms([self.audience.term(), self.class.term()])
+            .with_terms([self.audience.term(self.class)])
             .with_sort_keys([written, time_sort_key(CREATED_AT, self.at)]);
         facets.links.sort_unstable();
         facets.links.dedup();

@@ -59,7 +59,7 @@ impl ChangeRun {
         let last = self.last_time().map(|time| time_sort_key(CREATED_AT, time));
         let facets = Facets::default()
             .with_organization(self.organization_id.uuid())
-            .with_terms([self.audience.term(), self.class.term()].into_iter().chain(ids))
+            .with_terms([self.audience.term(self.class)].into_iter().chain(ids))
             .with_sort_keys([written].into_iter().chain(last));
         let readers = (self.organization_id, self.audience, self.class);
         batch.put(key, precondition, facets, encode(readers, Some(self.end), &self.commits)?);

@@ -11,7 +11,7 @@ use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::{ChangeQuery, Error, Inventory, Moment};
-use crate::model::{ChangeAction, ChangedEntity, FieldChange, NetworkId};
+use crate::model::{ChangeAction, ChangedEntity, FieldChange, NetworkId, Timestamp};
 use crate::store::Direction;
 
 impl Inventory {
@@ -74,6 +74,9 @@ pub(in crate::inventory::history) struct ChangesBetween<'a> {
 /// A change between two places.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct ChangeBetween {
+    /// The time of its commit.
+    #[cfg_attr(not(feature = "topology"), allow(dead_code, reason = "only pictures show it"))]
+    pub(in crate::inventory::history) at: Timestamp,
     pub(in crate::inventory::history) action: ChangeAction,
     pub(in crate::inventory::history) entity: ChangedEntity,
     pub(in crate::inventory::history) id: Uuid,
@@ -125,6 +128,6 @@ impl ChangeBetween {
             _ => BTreeMap::new(),
         };
         let network_id = commit.audience.network();
-        Ok(Self { action, entity, id, network_id, name: name.clone(), fields, is_erased })
+        Ok(Self { at: commit.at, action, entity, id, network_id, name: name.clone(), fields, is_erased })
     }
 }

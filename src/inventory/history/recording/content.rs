@@ -8,33 +8,34 @@ use serde::de::DeserializeOwned;
 use super::difference::{Difference, differences_of};
 use super::document::ObjectMembers;
 use crate::inventory::Error;
-use crate::model::{ChangeAction, NetworkId};
+use crate::model::{ChangeAction, ChangedEntity, NetworkId};
 
 /// A state of a record.
 #[derive(Debug)]
 pub(in crate::inventory::history) struct RecordState<'d> {
     /// The part of the record that entries show.
     document: &'d Bytes,
-    members: ObjectMembers<'d>,
+    text: &'d str,
 }
 
 impl<'d> RecordState<'d> {
     pub(in crate::inventory::history) fn read(document: &'d Bytes) -> Result<Self, Error> {
-        let text = std::str::from_utf8(document).map_err(Error::internal)?;
-        Ok(Self { document, members: ObjectMembers::read(text).map_err(Error::internal)? })
+        Ok(Self { document, text: std::str::from_utf8(document).map_err(Error::internal)? })
     }
 
     /// Returns a member. `None`: it is missing, or is something else in records of the host application.
     pub(in crate::inventory::history) fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        serde_json::from_str(self.members.get(name)?.get()).ok()
+        serde_json::from_str(ObjectMembers::find(self.text, name).ok()??.get()).ok()
     }
 
     pub(in crate::inventory::history) fn network_id(&self) -> Option<NetworkId> {
         self.member("network_id")
     }
 
-    pub(in crate::inventory::history) fn name(&self) -> Option<String> {
-        self.member("name").filter(|name: &String| !name.is_empty()).or_else(|| self.member("email"))
+    /// Returns the name of the record; of users without one, the e-mail address.
+    pub(in crate::inventory::history) fn name(&self, entity: ChangedEntity) -> Option<String> {
+        let name = self.member("name").filter(|name: &String| !name.is_empty());
+        name.or_else(|| (entity == ChangedEntity::User).then(|| self.member("email")).flatten())
     }
 }
 
@@ -45,7 +46,9 @@ pub(in crate::inventory::history) fn compared(
 ) -> Result<Option<(ChangeAction, Bytes)>, Error> {
     match (before, after) {
         (Some(before), Some(after)) => {
-            let differences = differences_of(&before.members, &after.members);
+            let (former, latter) =
+                ObjectMembers::read_differing(before.text, after.text).map_err(Error::internal)?;
+            let differences = differences_of(&former, &latter);
             if differences.is_empty() {
                 return Ok(None);
             }

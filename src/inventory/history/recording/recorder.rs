@@ -11,20 +11,21 @@ use super::event::{SecurityEvent, is_credential};
 use crate::inventory::history::links::touched::TouchedNetworks;
 use crate::inventory::history::log::audience::Audience;
 use crate::inventory::history::log::class::Class;
+use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::maintenance::packing::EntriesAdded;
 use crate::inventory::history::mark::CurrentMark;
 use crate::inventory::history::{Author, Recording};
 use crate::inventory::schema::{
     ADDRESS_RESERVATION, CHANGE, DAEMON, DAEMON_API_KEY, HOST, NETWORK, ORGANIZATION, SHARE, SUBNET, TAG,
-    TOPOLOGY_LINK, USER, USER_API_KEY, decode, user_key,
+    TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY, decode, user_key,
 };
 use crate::inventory::{Error, ErrorKind, Inventory, unchanged};
 use crate::model::{ChangeActor, ChangedEntity, NetworkId, User};
 use crate::store::{Batch, Key, Name, Precondition, Record, StoreError, Write};
 
 /// The kinds of records whose changes are recorded.
-const RECORDED: [(Name, ChangedEntity); 12] = [
+const RECORDED: [(Name, ChangedEntity); 13] = [
     (HOST, ChangedEntity::Host),
     (SUBNET, ChangedEntity::Subnet),
     (TAG, ChangedEntity::Tag),
@@ -36,6 +37,7 @@ const RECORDED: [(Name, ChangedEntity); 12] = [
     (DAEMON, ChangedEntity::Daemon),
     (TOPOLOGY_LINK, ChangedEntity::TopologyLink),
     (ADDRESS_RESERVATION, ChangedEntity::AddressReservation),
+    (TOPOLOGY_LAYOUT, ChangedEntity::TopologyLayout),
     (ORGANIZATION, ChangedEntity::Organization),
 ];
 
@@ -55,6 +57,11 @@ pub(in crate::inventory::history) fn kind_of(entity: ChangedEntity) -> Option<Na
     RECORDED.iter().find(|(_, recorded)| *recorded == entity).map(|(kind, _)| *kind)
 }
 
+/// Returns whether a record is a layout, whose changes are not all recorded with the commit that makes them.
+pub(super) fn is_layout(key: &Key) -> bool {
+    key.kind == TOPOLOGY_LAYOUT
+}
+
 impl Inventory {
     /// Commits a batch together with the entries of its changes. Adds the networks on which it changes something.
     pub(in crate::inventory::history) async fn commit_recorded(
@@ -69,9 +76,11 @@ impl Inventory {
             return self.store.commit(batch).await;
         }
         let recorded = self.record(author, &mut batch, touched).await.map_err(as_store_error)?;
+        let layouts: Vec<Key> = batch.writes().iter().map(Write::key).filter(is_layout).collect();
         let committed = self.store.commit(batch).await;
         match &committed {
             Ok(()) => {
+                self.record_layouts_later(&layouts);
                 self.state.history.watchers.wake(author.organization);
                 self.pack_now_and_then(author.organization, recorded);
             }
@@ -106,10 +115,14 @@ impl Inventory {
                 changes.add_event(event, name.unwrap_or_default(), None);
             }
         }
-        if changes.count == 0 {
+        let has_layouts = self.add_layouts(author, &before, &mut changes, batch).await?;
+        if changes.count == 0 && !has_layouts {
             return Ok(EntriesAdded::default());
         }
         batch.guard(mark.guard());
+        if let Some(cause) = self.last_change_of(author).await? {
+            changes.follow_from(cause);
+        }
         touched.complete(changes.networks());
         self.put_followed_networks(author.organization, &before, batch)?;
         let mut actor = author.actor.clone();
@@ -200,7 +213,9 @@ struct Entries {
 impl CommitEntries {
     /// Adds the entry of a write, if it changes anything.
     fn add(&mut self, write: &Write, before: Option<&Record>) -> Result<(), Error> {
-        let Some(entity) = entity_of(write.key().kind) else { return Ok(()) };
+        let Some(entity) = entity_of(write.key().kind).filter(|_| !is_layout(&write.key())) else {
+            return Ok(());
+        };
         let after = match write {
             Write::Put { body, .. } => Some(shown(entity, body)?),
             Write::Delete { .. } => None,
@@ -227,10 +242,11 @@ impl CommitEntries {
     ) -> Result<(), Error> {
         let Some((action, content)) = compared(before, after)? else { return Ok(()) };
         let Some(state) = after.or(before) else { return Ok(()) };
-        let audience = Audience::of(entity, key.id, state.network_id(), state.member("user_id"));
+        let user = (entity == ChangedEntity::UserApiKey).then(|| state.member("user_id")).flatten();
+        let audience = Audience::of(entity, key.id, state.network_id(), user);
         let name = match entity {
             ChangedEntity::ApplicationRecord => Some(key.kind.to_string()),
-            _ => state.name(),
+            _ => state.name(entity),
         };
         let (number, id, name) = (0, key.id, name.unwrap_or_default());
         self.push(
@@ -268,6 +284,13 @@ impl CommitEntries {
         if entries.bytes >= MAX_RECORD {
             self.full.push((readers, std::mem::take(entries)));
         }
+    }
+
+    /// Names the entry that led to all of these.
+    fn follow_from(&mut self, cause: Place) {
+        let full = self.full.iter_mut().map(|(_, entries)| entries);
+        let entries = self.open.values_mut().chain(full).flat_map(|entries| &mut entries.list);
+        entries.for_each(|entry| entry.cause = Some(cause));
     }
 
     /// Returns the networks on which something has changed.

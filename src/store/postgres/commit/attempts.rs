@@ -109,10 +109,10 @@ impl Committer {
     /// was not trimmed there, and no entry can be appended after the position, because nonces are random. A server that
     /// reports its timeline is never left for one with an earlier log.
     fn lacks(&self, from: LogPosition) -> Result<bool, StoreError> {
-        let tells_timeline = self.shared.pool.connector.servers.view().tells_timeline();
+        let reports_timeline = self.shared.pool.connector.servers.view().reports_timeline();
         let end = self.shared.replica.read()?.position;
         let is_other = end.number < from.number || (end.number == from.number && end.nonce != from.nonce);
-        Ok(tells_timeline && is_other)
+        Ok(reports_timeline && is_other)
     }
 
     /// Returns the connection for commits, or another one if it no longer works.

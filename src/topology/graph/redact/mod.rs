@@ -157,7 +157,7 @@ impl<'a> Redactor<'a> {
         edge.source = self.id(source);
         edge.target = self.id(target);
         // It names a device and a port by their ids. Shares show the present only.
-        edge.moved_from = None;
+        (edge.moved_from, edge.until) = (None, None);
         self.redact_port(edge.source_port.as_mut(), kind, source);
         self.redact_port(edge.target_port.as_mut(), kind, target);
         for member in &mut edge.members {

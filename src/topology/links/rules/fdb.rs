@@ -178,13 +178,13 @@ fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
         PortKey::Known(place) => Some(place),
         PortKey::Named(_) => None,
     });
-    let aggregates: Vec<u32> = aggregates.chain(unexplained_aggregates(device)).collect();
+    let aggregates: Vec<u32> = aggregates.chain(aggregates_without_members(device)).collect();
     bridges.iter().copied().chain(neighbors).chain(aggregates).collect()
 }
 
 /// Returns the aggregates with learned addresses and unreported members, if parallel links to neighbors explain each of
 /// them.
-fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
+fn aggregates_without_members(device: &Device) -> BTreeSet<u32> {
     if !device.ports.iter().any(|port| port.is_aggregate) {
         return BTreeSet::new();
     }
