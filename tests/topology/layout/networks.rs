@@ -115,6 +115,44 @@ impl Network {
         network
     }
 
+    /// A core of two switches with a router, below it a ring that closes at both, a fabric and a building.
+    pub(super) fn core_with_ring(switches: usize, devices: usize) -> Self {
+        let mut network = Self::default();
+        let router = network.tier(ROUTER, 1);
+        let core = network.tier(SWITCH, 2);
+        network.connect_all(&router, &core);
+        network.fixture.connect(core[0], core[1]);
+        let upper = network.tier(SWITCH, 4);
+        let lower = network.tier(SWITCH, 8);
+        network.connect_all(&core, &upper);
+        for (upper, lower) in upper.chunks(2).zip(lower.chunks(4)) {
+            network.connect_all(upper, lower);
+        }
+        let ring: Vec<usize> = (0..switches).map(|_| network.fixture.shape(Some(SWITCH))).collect();
+        ring.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+        network.fixture.connect(core[0], ring[0]);
+        network.fixture.connect(ring[switches - 1], core[1]);
+        network.devices(&lower, 3);
+        network.devices(&ring, devices);
+        network.tiers[2].extend(ring);
+        network
+    }
+
+    /// A core of two switches, and rings that close at both.
+    pub(super) fn rings_at_a_pair(rings: usize, switches: usize) -> Self {
+        let mut network = Self::default();
+        let core = network.tier(SWITCH, 2);
+        network.fixture.connect(core[0], core[1]);
+        let all = network.tier(SWITCH, rings * switches);
+        for ring in all.chunks(switches) {
+            ring.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+            network.fixture.connect(core[0], ring[0]);
+            network.fixture.connect(ring[switches - 1], core[1]);
+        }
+        network.devices(&all, 2);
+        network
+    }
+
     /// A ring of switches with this many devices at each.
     pub(super) fn ring(switches: usize, devices: usize) -> Self {
         let mut network = Self::default();

@@ -17,7 +17,7 @@ impl Network {
     }
 
     #[track_caller]
-    fn assert_tiers(&self, diagram: &Diagram) {
+    pub(super) fn assert_tiers(&self, diagram: &Diagram) {
         let heights = self.heights(&arrange(diagram));
         assert!(heights.iter().all(|heights| heights.len() == 1), "{heights:?}");
         assert!(heights.is_sorted() && BTreeSet::from_iter(&heights).len() == heights.len(), "{heights:?}");

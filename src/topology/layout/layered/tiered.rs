@@ -44,7 +44,7 @@ pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<Pl
     let nodes: Vec<usize> = (0..level.network.len()).collect();
     let mut level = level.part(&nodes);
     widen(&mut level, tiers);
-    let keys = ordering::order(&level.network, &tiers.levels);
+    let keys = ordering::order(&level.network, &tiers.levels, &tiers.rows);
     let (corners, columns) = best_style(&level, tiers, &keys)?;
     let is_in_row = are_in_rows(&level, tiers, columns);
     let tier_of = |node: usize| is_in_row[node].then_some(tiers.levels[node]);

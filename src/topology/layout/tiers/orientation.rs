@@ -7,6 +7,9 @@ use super::world::World;
 /// A branch with more than one in this many of all leaves is no way out of the network.
 const ONE_IN: usize = 3;
 
+/// Number of adjacent members of a class up to which they may be redundant devices.
+const MAX_PAIR: usize = 2;
+
 /// Returns the height of each class, growing downward from 0 for the center. The ways to the outside world have
 /// negative heights.
 pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
@@ -140,7 +143,8 @@ impl<'a> Branches<'a> {
     /// Returns whether a class is the end of a branch without leaves, in a network whose other branches have some. Such
     /// classes are the spines of a fabric, or devices outside of the network to which a core is connected.
     ///
-    /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core.
+    /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core. Neither
+    /// is a ring.
     fn is_bare_end(&self, class: usize) -> bool {
         let center = self.tree.center;
         let is_above_leaves = self.tree.parents[class] == center && self.classes.leaves(center) > 0;
@@ -148,6 +152,7 @@ impl<'a> Branches<'a> {
             && self.all_leaves > 0
             && self.leaves(class) == 0
             && self.children[class] == 0
+            && !(self.classes.are_adjacent(class) && self.classes.members(class).len() > MAX_PAIR)
             && (is_above_leaves || self.is_narrowing(class))
     }
 }

@@ -1,0 +1,62 @@
+//! Rings as parts of networks with tiers.
+
+use std::collections::BTreeSet;
+
+use toposcope::topology::layout::{Arrangement, Point, arrange};
+
+use super::fixture::{Fixture, overlaps, passages};
+use super::networks::{Network, SWITCH};
+
+/// Returns the center of a shape.
+fn center(arrangement: &Arrangement, shape: usize) -> Point {
+    let rect = arrangement.shapes[shape];
+    Point::new(rect.x + rect.width / 2.0, rect.y + rect.height / 2.0)
+}
+
+#[test]
+fn ring_that_closes_at_a_core_is_a_row_in_its_order_below_the_core() {
+    for (switches, devices) in [(3, 1), (4, 0), (6, 2), (6, 9), (8, 3)] {
+        let network = Network::core_with_ring(switches, devices);
+        let ring = &network.tiers[2][4..];
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+            let arrangement = arrange(&diagram);
+            let places: Vec<f64> = ring.iter().map(|switch| center(&arrangement, *switch).x).collect();
+            let (mut sorted, mut reversed) = (places.clone(), places.clone());
+            sorted.sort_by(f64::total_cmp);
+            reversed.sort_by(|one, other| other.total_cmp(one));
+            assert!(places == sorted || places == reversed, "{switches} switches: {places:?}");
+            assert!(overlaps(&diagram, &arrangement).is_empty());
+            assert!(passages(&diagram, &arrangement).is_empty());
+        }
+    }
+}
+
+#[test]
+fn rings_that_close_at_a_pair_are_rows_below_it() {
+    let network = Network::rings_at_a_pair(3, 5);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+    }
+}
+
+#[test]
+fn only_device_of_a_switch_of_a_ring_is_right_below_it() {
+    let network = Network::core_with_ring(6, 1);
+    let arrangement = arrange(&network.fixture.diagram);
+    let ring = &network.tiers[2][4..];
+    let lines = &network.fixture.diagram.connections;
+    for line in lines.iter().filter(|line| ring.contains(&line.source) && !ring.contains(&line.target)) {
+        if !network.tiers.iter().flatten().any(|shape| *shape == line.target) {
+            let aside = center(&arrangement, line.source).x - center(&arrangement, line.target).x;
+            assert!(aside.abs() < 2.0, "{aside}");
+        }
+    }
+}
+
+#[test]
+fn ring_of_rings_is_no_row() {
+    let arrangement = arrange(&Fixture::ring_of_rings().diagram);
+    let heights: BTreeSet<i64> = (0..21).map(|shape| center(&arrangement, shape).y.round() as i64).collect();
+    assert!(heights.len() > 6, "{heights:?}");
+}
