@@ -153,6 +153,20 @@ impl Network {
         network
     }
 
+    /// A tree of switches: each has this many below it.
+    pub(super) fn tree(branches: usize, depth: usize) -> Self {
+        let mut network = Self::default();
+        let mut row = network.tier(SWITCH, 1);
+        for _ in 0..depth {
+            let lower = network.tier(SWITCH, row.len() * branches);
+            for (upper, lower) in row.iter().zip(lower.chunks(branches)) {
+                network.connect_all(&[*upper], lower);
+            }
+            row = lower;
+        }
+        network
+    }
+
     /// A ring of switches with this many devices at each.
     pub(super) fn ring(switches: usize, devices: usize) -> Self {
         let mut network = Self::default();

@@ -1,4 +1,4 @@
-//! Rings as parts of networks with tiers.
+//! Rings and trees as parts of networks with tiers.
 
 use std::collections::BTreeSet;
 
@@ -51,6 +51,16 @@ fn only_device_of_a_switch_of_a_ring_is_right_below_it() {
             let aside = center(&arrangement, line.source).x - center(&arrangement, line.target).x;
             assert!(aside.abs() < 2.0, "{aside}");
         }
+    }
+}
+
+#[test]
+fn known_switches_at_the_ends_of_a_tree_are_in_one_row() {
+    for (branches, depth) in [(3, 2), (3, 3), (4, 2)] {
+        let network = Network::tree(branches, depth);
+        let [with_all_roles, with_half, _] = network.with_fewer_roles();
+        network.assert_tiers(&with_all_roles);
+        network.assert_tiers(&with_half);
     }
 }
 
