@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toposcope::topology::layout::{Arrangement, Point, arrange};
 
 use super::fixture::{Fixture, overlaps, passages};
-use super::networks::{Network, SWITCH};
+use super::networks::{FIREWALL, Network, SWITCH};
 
 /// Returns the center of a shape.
 fn center(arrangement: &Arrangement, shape: usize) -> Point {
@@ -69,4 +69,37 @@ fn ring_of_rings_is_no_row() {
     let arrangement = arrange(&Fixture::ring_of_rings().diagram);
     let heights: BTreeSet<i64> = (0..21).map(|shape| center(&arrangement, shape).y.round() as i64).collect();
     assert!(heights.len() > 6, "{heights:?}");
+}
+
+#[test]
+fn only_unknown_device_of_a_core_with_buildings_is_above_it() {
+    let mut network = Network::default();
+    let core = network.tier(SWITCH, 1);
+    let firewall = network.fixture.shape(Some(FIREWALL));
+    network.fixture.connect(core[0], firewall);
+    let distribution = network.tier(SWITCH, 4);
+    network.connect_all(&core, &distribution);
+    let access = network.tier(SWITCH, 12);
+    for (upper, lower) in distribution.iter().zip(access.chunks(3)) {
+        network.connect_all(&[*upper], lower);
+    }
+    network.devices(&access, 4);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+        let arrangement = arrange(&diagram);
+        assert!(center(&arrangement, firewall).y < center(&arrangement, core[0]).y);
+    }
+}
+
+#[test]
+fn unknown_device_of_a_building_does_not_turn_a_campus_over() {
+    let mut network = Network::campus(3);
+    let distribution = network.tiers[4][0];
+    let device = network.fixture.shape(None);
+    network.fixture.connect(distribution, device);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+        let arrangement = arrange(&diagram);
+        assert!(center(&arrangement, device).y > center(&arrangement, distribution).y);
+    }
 }
