@@ -7,6 +7,7 @@ use super::fixture::Fixture;
 pub(super) const ROUTER: u8 = 1;
 pub(super) const FIREWALL: u8 = 2;
 pub(super) const SWITCH: u8 = 3;
+pub(super) const ACCESS_POINT: u8 = 4;
 pub(super) const DEVICE: u8 = 5;
 
 /// A network and its tiers from top to bottom. Devices at the lowest tier are not among them.

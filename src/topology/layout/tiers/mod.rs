@@ -28,8 +28,8 @@ pub(super) const MIN_NODES: usize = 3;
 const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
-/// The rank of switches, which boxes of an overview stand for.
-const LOWEST_BOX: u8 = 3;
+/// The rank of switches, which is the lowest of devices that connect others.
+const LOWEST_SWITCH: u8 = 3;
 
 /// The level of each node.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let world = World::of(level);
     // A box of an overview is no leaf: its neighbor is no access switch.
     let is_box =
-        |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_BOX);
+        |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_SWITCH);
     let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1 || is_box(node)).collect();
     let classes = Classes::of(level, &is_inner, &world);
     if classes.len() == 0 {
@@ -65,7 +65,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     if is_wide || is_deep {
         return None;
     }
-    let heights = orientation::heights(&tree, &classes, &world);
+    let heights = orientation::heights(level, &tree, &classes, &world);
     let mut levels = vec![0; count];
     let mut is_leaf = vec![false; count];
     for (node, (height, is_leaf)) in levels.iter_mut().zip(&mut is_leaf).enumerate() {

@@ -1,8 +1,10 @@
 //! Decision which side of the tree of classes is on top.
 
+use super::LOWEST_SWITCH;
 use super::classes::Classes;
 use super::tree::ClassTree;
 use super::world::World;
+use crate::topology::layout::containers::Level;
 
 /// A branch with more than one in this many of all leaves is no way out of the network.
 const ONE_IN: usize = 3;
@@ -12,7 +14,7 @@ const MAX_PAIR: usize = 2;
 
 /// Returns the height of each class, growing downward from 0 for the center. The ways to the outside world have
 /// negative heights.
-pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
+pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
     if classes.is_outward(tree.center) {
         return below(tree, classes, tree.center, &[]);
     }
@@ -34,8 +36,14 @@ pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec
     }
     // Every way out leads through a branch with many leaves: one of its ends is the top.
     let depths = tree.depths();
-    let is_top = |class: &usize| classes.leaves(*class) == 0 && branches.children[*class] > 0;
-    let top = outward.into_iter().filter(is_top).min_by_key(|class| (depths[*class], *class));
+    let is_end = |class: usize| classes.leaves(class) == 0 && branches.children[class] > 0;
+    // An access point with many devices may be the center, beside the switch with the router.
+    let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
+    let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
+    let center_is_no_switch = rank(tree.center).is_some() && !is_switch(tree.center);
+    let is_above_center = |class: usize| center_is_no_switch && depths[class] == 1 && is_switch(class);
+    let tops = outward.into_iter().filter(|class| is_end(*class) || is_above_center(*class));
+    let top = tops.min_by_key(|class| (!is_end(*class), depths[*class], *class));
     below(tree, classes, top.unwrap_or(tree.center), &[])
 }
 
