@@ -72,6 +72,30 @@ fn ring_of_rings_is_no_row() {
 }
 
 #[test]
+fn leaf_more_does_not_turn_a_ring_of_rings_over() {
+    let mut fixture = Fixture::ring_of_rings();
+    let directions = |fixture: &Fixture| {
+        let arrangement = arrange(&fixture.diagram);
+        let middle = (0..3).fold((0.0, 0.0), |sum, shape| {
+            let center = center(&arrangement, shape);
+            (sum.0 + center.x / 3.0, sum.1 + center.y / 3.0)
+        });
+        let directions = (0..3).map(|shape| {
+            let center = center(&arrangement, shape);
+            let (x, y) = (center.x - middle.0, center.y - middle.1);
+            (x / x.hypot(y), y / x.hypot(y))
+        });
+        directions.collect::<Vec<(f64, f64)>>()
+    };
+    let before = directions(&fixture);
+    let leaf = fixture.shape(None);
+    fixture.connect(20, leaf);
+    for ((x, y), (other_x, other_y)) in before.into_iter().zip(directions(&fixture)) {
+        assert!(x * other_x + y * other_y > 0.7, "{x}, {y} becomes {other_x}, {other_y}");
+    }
+}
+
+#[test]
 fn only_unknown_device_of_a_core_with_buildings_is_above_it() {
     let mut network = Network::default();
     let core = network.tier(SWITCH, 1);
