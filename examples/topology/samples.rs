@@ -1,5 +1,10 @@
 //! Small networks of kinds that every network engineer knows.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "rows are as long as they are created, and devices are named by their numbers"
+)]
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use toposcope::Inventory;
