@@ -8,6 +8,7 @@ use toposcope::topology::graph::{Detail, GroupBy};
 
 use super::failure::Failure;
 use super::files::FileFormat;
+use super::samples::Sample;
 
 pub(crate) const USAGE: &str = "\
 Usage: cargo run --example topology -- [FLAG]… SOURCE
@@ -15,7 +16,7 @@ Usage: cargo run --example topology -- [FLAG]… SOURCE
   SOURCE           a folder with the output of scanners and devices, one such file, or a file with one host as JSON on each
                    line; files that end in .gz, .bz2 or .xz are unpacked
   --reporter NAME  the device that files come from which do not name it [the name of each file]
-  --demo N         draw N generated hosts instead of a SOURCE
+  --demo WHAT      draw generated hosts instead of a SOURCE: a number of hosts, fabric, campus or home-lab
   --view VIEW      l2 (switches and their neighbors), l3 (subnets) or workloads (virtual machines, containers) [l2]
   --group-by WHAT  draw containers in the view l2: location, subnet or tag [none]
   --network NAME   the name or id of the network to draw [the one with the most edges]
@@ -44,6 +45,7 @@ pub(crate) struct Args {
 /// The source of the hosts.
 pub(crate) enum Source {
     Demo(u32),
+    Sample(Sample),
     Path(PathBuf),
 }
 
@@ -104,10 +106,15 @@ impl Args {
                     continue;
                 }
                 Some("--demo") => {
-                    let number = value("--demo requires a number of hosts")?;
-                    Source::Demo(number.parse().map_err(|_| {
-                        Failure::usage(format_args!("--demo requires a number of hosts, not {number:?}"))
-                    })?)
+                    let what = value("--demo requires a number of hosts, fabric, campus or home-lab")?;
+                    match Sample::find(&what) {
+                        Some(sample) => Source::Sample(sample),
+                        None => Source::Demo(what.parse().map_err(|_| {
+                            Failure::usage(format_args!(
+                                "--demo requires a number of hosts, fabric, campus or home-lab, not {what:?}"
+                            ))
+                        })?),
+                    }
                 }
                 Some(flag) if flag.starts_with('-') => {
                     return Err(Failure::usage(format_args!("Unknown flag {flag}")));

@@ -21,6 +21,7 @@ mod files;
 mod folder;
 #[path = "../support/reports.rs"]
 mod reports;
+mod samples;
 mod source;
 
 use std::cmp::Reverse;
@@ -97,7 +98,7 @@ pub(crate) async fn run(
         return Err(Failure::new(nothing_to_draw(args.view, &network.name)));
     }
     // Generated hosts give the same picture every day.
-    let date = (!matches!(args.source, Source::Demo(_))).then(Timestamp::now);
+    let date = (!matches!(args.source, Source::Demo(_) | Source::Sample(_))).then(Timestamp::now);
     let picture = files::picture(&graph, &network.name, date, theme);
     let paths = files::write(&args.output, &picture, &args.formats)?;
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

@@ -35,6 +35,9 @@ impl Source {
                 demo::store(inventory, caller.organization_id(), None, *count, |_| ()).await?;
                 Ok(format!("{count} hosts generated.\n"))
             }
+            Self::Sample(sample) => {
+                Ok(format!("{} hosts generated.\n", sample.store(inventory, caller).await?))
+            }
             Self::Path(path) if path.is_dir() => read_reports(inventory, caller, path, reporter).await,
             Self::Path(path) => {
                 let mut content = unpacked(path)?;

@@ -55,16 +55,24 @@ async fn demo_network_has_certain_uncertain_and_aggregated_links() {
 }
 
 #[tokio::test]
-async fn picture_in_the_readme_is_current() {
-    let folder = TempDir::new().unwrap();
-    let output = folder.path().to_str().unwrap();
-    draw(&["--demo", "200", "--network", "Data centre", "--output", output]).await.unwrap();
-    let [drawn, kept] = [folder.path().join("network.svg"), ".github/topology.svg".into()];
-    assert!(
-        fs::read(drawn).unwrap() == fs::read(kept).unwrap(),
-        "Run `cargo run --example topology -- --demo 200 --network \"Data centre\"`, and move network.svg to \
-         .github/topology.svg."
-    );
+async fn pictures_in_the_readme_are_current() {
+    let data_center = ["200", "--network", "Data centre"];
+    for (name, demo) in [
+        ("topology", &data_center[..]),
+        ("fabric", &["fabric"]),
+        ("campus", &["campus"]),
+        ("home-lab", &["home-lab"]),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let output = folder.path().to_str().unwrap();
+        draw(&[&["--demo"], demo, &["--output", output]].concat()).await.unwrap();
+        let drawn = fs::read(folder.path().join("network.svg")).unwrap();
+        let kept = fs::read(format!(".github/{name}.svg")).unwrap();
+        assert!(
+            drawn == kept,
+            "Run `cargo run --example topology -- --demo {demo:?}`, and move network.svg to .github/{name}.svg."
+        );
+    }
 }
 
 #[tokio::test]
@@ -199,7 +207,10 @@ async fn arguments_that_give_no_picture_are_explained() {
         (vec![], "A SOURCE or --demo is required"),
         (vec!["--veiw", "l2"], "Unknown flag --veiw"),
         (vec!["--view", "l4", "x"], "--view requires l2, l3 or workloads, not \"l4\""),
-        (vec!["--demo", "many"], "--demo requires a number of hosts, not \"many\""),
+        (
+            vec!["--demo", "many"],
+            "--demo requires a number of hosts, fabric, campus or home-lab, not \"many\"",
+        ),
         (vec!["--demo", "1", "x"], "Only one SOURCE or --demo is allowed"),
         (vec!["--demo", "0"], "there is no host"),
         (vec!["--demo", "20", "--network", "Moon"], "--network takes one of: Head office."),

@@ -64,6 +64,20 @@ impl Fixture {
         fixture
     }
 
+    /// A ring of three nodes, each of which closes a ring of six more.
+    pub(super) fn ring_of_rings() -> Self {
+        let mut fixture = Self::default();
+        let inner: Vec<usize> = (0..3).map(|_| fixture.shape(None)).collect();
+        for place in 0..3 {
+            fixture.connect(inner[place], inner[(place + 1) % 3]);
+            let ring: Vec<usize> = (0..6).map(|_| fixture.shape(None)).collect();
+            ring.windows(2).for_each(|pair| fixture.connect(pair[0], pair[1]));
+            fixture.connect(inner[place], ring[0]);
+            fixture.connect(ring[5], inner[place]);
+        }
+        fixture
+    }
+
     /// Routers between subnets, which contain hosts; some hosts contain guests.
     pub(super) fn nested(subnets: usize) -> Self {
         let mut fixture = Self::default();

@@ -7,5 +7,6 @@ mod fixture;
 mod labels;
 mod networks;
 mod quality;
+mod rings;
 mod same_bytes;
 mod tiers;

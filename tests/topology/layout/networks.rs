@@ -7,6 +7,7 @@ use super::fixture::Fixture;
 pub(super) const ROUTER: u8 = 1;
 pub(super) const FIREWALL: u8 = 2;
 pub(super) const SWITCH: u8 = 3;
+pub(super) const ACCESS_POINT: u8 = 4;
 pub(super) const DEVICE: u8 = 5;
 
 /// A network and its tiers from top to bottom. Devices at the lowest tier are not among them.
@@ -112,6 +113,58 @@ impl Network {
             network.connect_all(aggregation, edge);
         }
         network.devices(&edge, 2);
+        network
+    }
+
+    /// A core of two switches with a router, below it a ring that closes at both, a fabric and a building.
+    pub(super) fn core_with_ring(switches: usize, devices: usize) -> Self {
+        let mut network = Self::default();
+        let router = network.tier(ROUTER, 1);
+        let core = network.tier(SWITCH, 2);
+        network.connect_all(&router, &core);
+        network.fixture.connect(core[0], core[1]);
+        let upper = network.tier(SWITCH, 4);
+        let lower = network.tier(SWITCH, 8);
+        network.connect_all(&core, &upper);
+        for (upper, lower) in upper.chunks(2).zip(lower.chunks(4)) {
+            network.connect_all(upper, lower);
+        }
+        let ring: Vec<usize> = (0..switches).map(|_| network.fixture.shape(Some(SWITCH))).collect();
+        ring.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+        network.fixture.connect(core[0], ring[0]);
+        network.fixture.connect(ring[switches - 1], core[1]);
+        network.devices(&lower, 3);
+        network.devices(&ring, devices);
+        network.tiers[2].extend(ring);
+        network
+    }
+
+    /// A core of two switches, and rings that close at both.
+    pub(super) fn rings_at_a_pair(rings: usize, switches: usize) -> Self {
+        let mut network = Self::default();
+        let core = network.tier(SWITCH, 2);
+        network.fixture.connect(core[0], core[1]);
+        let all = network.tier(SWITCH, rings * switches);
+        for ring in all.chunks(switches) {
+            ring.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+            network.fixture.connect(core[0], ring[0]);
+            network.fixture.connect(ring[switches - 1], core[1]);
+        }
+        network.devices(&all, 2);
+        network
+    }
+
+    /// A tree of switches: each has this many below it.
+    pub(super) fn tree(branches: usize, depth: usize) -> Self {
+        let mut network = Self::default();
+        let mut row = network.tier(SWITCH, 1);
+        for _ in 0..depth {
+            let lower = network.tier(SWITCH, row.len() * branches);
+            for (upper, lower) in row.iter().zip(lower.chunks(branches)) {
+                network.connect_all(&[*upper], lower);
+            }
+            row = lower;
+        }
         network
     }
 

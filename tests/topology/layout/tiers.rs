@@ -7,7 +7,7 @@ use toposcope::topology::layout::{
 };
 
 use super::fixture::{Fixture, overlaps, passages};
-use super::networks::{DEVICE, FIREWALL, Network, ROUTER, SWITCH};
+use super::networks::{ACCESS_POINT, DEVICE, FIREWALL, Network, ROUTER, SWITCH};
 
 impl Network {
     /// Returns the heights of each tier.
@@ -17,7 +17,7 @@ impl Network {
     }
 
     #[track_caller]
-    fn assert_tiers(&self, diagram: &Diagram) {
+    pub(super) fn assert_tiers(&self, diagram: &Diagram) {
         let heights = self.heights(&arrange(diagram));
         assert!(heights.iter().all(|heights| heights.len() == 1), "{heights:?}");
         assert!(heights.is_sorted() && BTreeSet::from_iter(&heights).len() == heights.len(), "{heights:?}");
@@ -241,6 +241,21 @@ fn router_and_firewall_of_a_star_are_above_its_hub() {
     let arrangement = arrange(&network.fixture.diagram);
     assert!(height(&arrangement, router) < height(&arrangement, hub));
     assert!(height(&arrangement, firewall) < height(&arrangement, hub));
+}
+
+#[test]
+fn switch_with_the_router_is_above_its_access_point() {
+    let mut network = Network::default();
+    let switch = network.tier(SWITCH, 1)[0];
+    let access_point = network.tier(ACCESS_POINT, 1)[0];
+    let router = network.fixture.shape(Some(ROUTER));
+    network.fixture.connect(switch, access_point);
+    network.fixture.connect(router, switch);
+    network.devices(&[switch], 3);
+    network.devices(&[access_point], 5);
+    let arrangement = arrange(&network.fixture.diagram);
+    assert!(height(&arrangement, router) < height(&arrangement, switch));
+    assert!(height(&arrangement, switch) < height(&arrangement, access_point));
 }
 
 /// Returns a chain of switches with this many devices at each.

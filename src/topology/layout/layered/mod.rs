@@ -21,7 +21,7 @@ use crate::invariant::Invariant;
 /// Places the shapes of a connected level in layers; `None` if it is not a hierarchy.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     let levels = layers(level)?;
-    let keys = ordering::order(&level.network, &levels);
+    let keys = ordering::order(&level.network, &levels, &[]);
     blocks::arrange(level, &levels, &keys, None)
 }
 

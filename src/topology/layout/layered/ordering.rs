@@ -9,10 +9,13 @@ use super::super::network::SimpleGraph;
 const MAX_SWEEPS: usize = 12;
 const MAX_TRANSPOSED: usize = 400;
 
-/// Returns the position of each node in its layer.
-pub(super) fn order(network: &SimpleGraph, levels: &[usize]) -> Vec<usize> {
+/// Returns the position of each node in its layer. The nodes of each row keep their order, or its reverse.
+pub(super) fn order(network: &SimpleGraph, levels: &[usize], rows: &[Vec<usize>]) -> Vec<usize> {
     let mut layers = initial(network, levels);
     let mut positions = positions(network.len(), &layers);
+    for row in rows {
+        straighten(network, levels, row, &mut layers, &mut positions);
+    }
     let mut best = positions.clone();
     let mut least = crossings(network, levels, &layers, &positions);
     for sweep in 0..MAX_SWEEPS {
@@ -30,6 +33,10 @@ pub(super) fn order(network: &SimpleGraph, levels: &[usize]) -> Vec<usize> {
             }
             for (position, node) in layer.iter().enumerate() {
                 positions[*node] = position;
+            }
+            let is_of_layer = |row: &&Vec<usize>| row.first().is_some_and(|first| levels[*first] == index);
+            for row in rows.iter().filter(is_of_layer) {
+                straighten(network, levels, row, &mut layers, &mut positions);
             }
         }
         let count = crossings(network, levels, &layers, &positions);
@@ -79,6 +86,31 @@ fn positions(count: usize, layers: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     positions
+}
+
+/// Sorts the nodes of a row, in the direction in which the lines from its ends up cross each other less.
+fn straighten(
+    network: &SimpleGraph,
+    levels: &[usize],
+    row: &[usize],
+    layers: &mut [Vec<usize>],
+    positions: &mut [usize],
+) {
+    let (Some(first), Some(last)) = (row.first(), row.last()) else { return };
+    let above = |node: usize| {
+        let mut upper = network.neighbors(node).iter().filter(|other| levels[**other] < levels[node]);
+        upper.next().map(|upper| positions[*upper])
+    };
+    let is_reversed = above(*first) > above(*last);
+    let mut places: Vec<usize> = row.iter().map(|node| positions[*node]).collect();
+    places.sort_unstable();
+    if is_reversed {
+        places.reverse();
+    }
+    for (node, place) in row.iter().zip(places) {
+        layers[levels[*first]][place] = *node;
+        positions[*node] = place;
+    }
 }
 
 /// Sorts a layer by the medians of the positions of its nodes' neighbors. These neighbors are in the layer from which

@@ -46,12 +46,17 @@ pub(super) fn stack(
 ) -> BlockPart {
     let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width, style.map(|(style, _)| style));
+    let have_shared = hanging.iter().any(|hanging| hanging.above.len() > 1);
     if style.is_some() {
         // Lines to leaves beside all other parts cross none of the lines to these.
-        hanging.sort_by_key(|hanging| match hanging.above.first() {
-            Some(top) if hanging.part.is_grid && top * 2 < tops.len() => 0,
-            _ if hanging.part.is_grid => 2,
-            _ => 1,
+        hanging.sort_by_key(|hanging| {
+            let top = hanging.above.first().copied().unwrap_or(0);
+            let side = match hanging.part.is_grid {
+                true if top * 2 < tops.len() => 0,
+                true => 2,
+                false => 1,
+            };
+            (if have_shared { 0 } else { top }, side)
         });
     }
     let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
@@ -106,8 +111,28 @@ pub(super) fn stack(
             (*node, Point::new(center - size.width / 2.0, y), *size)
         })
         .collect();
+    if style.is_some() && tops.len() > 1 && !have_shared && !rows.channel {
+        center_below(&mut rows, &hanging, &placed);
+    }
     let parts: Vec<BlockPart> = hanging.into_iter().map(|hanging| hanging.part).collect();
     join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above)
+}
+
+/// Places the parts of a row below the nodes on top that each of them hangs at.
+fn center_below(rows: &mut ArrangedRows, hanging: &[LowerPart], tops: &[(usize, Point, Size)]) {
+    let top_of = |part: &LowerPart| part.above.first().and_then(|top| tops.get(*top));
+    let wish = |part: &LowerPart| {
+        let BlockPart { size, anchor, .. } = part.part;
+        let center = top_of(part).map_or(0.0, |(_, corner, top)| corner.x + top.width / 2.0);
+        DesiredCenter { center: center - anchor + size.width / 2.0, width: size.width }
+    };
+    let wishes: Vec<DesiredCenter> = hanging.iter().map(wish).collect();
+    (rows.left, rows.right) = (0.0, 0.0);
+    for ((corner, wish), center) in rows.corners.iter_mut().zip(&wishes).zip(side_by_side(&wishes, GAP)) {
+        corner.x = center - wish.width / 2.0;
+        rows.left = rows.left.min(corner.x);
+        rows.right = rows.right.max(corner.x + wish.width);
+    }
 }
 
 /// Returns the distance between nodes on top. It leaves room for lines between them; many nodes above a wide row stand

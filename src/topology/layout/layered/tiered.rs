@@ -24,6 +24,8 @@ const MAX_IN_DENSE_ROW: usize = 128;
 const ROW: f64 = 1.5;
 /// Maximum number of leaves that may be a tier.
 const MAX_IN_ROWS: usize = 24;
+/// The same for leaves that are known to be switches.
+const MAX_SWITCHES_IN_ROWS: usize = 48;
 /// The distance that lines need to run aside, compared with how far the farthest one does.
 const SLOPE: f64 = 0.08;
 /// The least and the largest of these distances.
@@ -44,7 +46,7 @@ pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<Pl
     let nodes: Vec<usize> = (0..level.network.len()).collect();
     let mut level = level.part(&nodes);
     widen(&mut level, tiers);
-    let keys = ordering::order(&level.network, &tiers.levels);
+    let keys = ordering::order(&level.network, &tiers.levels, &tiers.rows);
     let (corners, columns) = best_style(&level, tiers, &keys)?;
     let is_in_row = are_in_rows(&level, tiers, columns);
     let tier_of = |node: usize| is_in_row[node].then_some(tiers.levels[node]);
@@ -94,8 +96,7 @@ fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point
         let size = bounds(&corners, &level.sizes).size();
         Some(((corners, columns), size))
     };
-    let columns: &[Option<usize>] =
-        if may_be_a_tier(level, tiers) { &[None] } else { &[None, Some(2), Some(1)] };
+    let columns = columns(level, tiers);
     let cost = |size: &Size| misproportion(*size) * (size.width * size.height).sqrt();
     let best = |max_row: Option<f64>| {
         let attempts = columns.iter().filter_map(|columns| attempt(*columns, max_row));
@@ -126,16 +127,33 @@ fn are_dense(level: &Level, tiers: &Tiers) -> bool {
     lines.count() * 2 > (0..level.network.len()).filter(is_inner).count() * 3
 }
 
-/// Returns whether the leaves are a tier to the reader, such as access switches without known end devices. They are few,
-/// and most of them are not known to be end devices.
-fn may_be_a_tier(level: &Level, tiers: &Tiers) -> bool {
-    let leaves = (0..level.network.len()).filter(|node| tiers.is_leaf[*node]);
-    let is_device = |leaf: &usize| {
-        let mut hubs = level.network.neighbors(*leaf).iter();
-        hubs.all(|hub| level.ranks[*leaf].zip(level.ranks[*hub]).is_some_and(|(leaf, hub)| leaf > hub))
+/// Returns the numbers of columns of leaves that are tried; `None` stands for rows.
+///
+/// To the reader, leaves that are not known to be end devices are a tier, such as access switches without known end devices. A
+/// few of them are in one row. If more of them are known to be such switches than end devices, and each hub has only a few,
+/// many are in one row or in two.
+fn columns(level: &Level, tiers: &Tiers) -> &'static [Option<usize>] {
+    let network = &level.network;
+    let leaves = (0..network.len()).filter(|node| tiers.is_leaf[*node]);
+    let orders = |leaf: usize| {
+        let rank = move |hub: &usize| Some(level.ranks[leaf]?.cmp(&level.ranks[*hub]?));
+        network.neighbors(leaf).iter().map(rank)
     };
-    let (count, devices) = (leaves.clone().count(), leaves.filter(is_device).count());
-    count <= MAX_IN_ROWS && devices * 2 <= count
+    let (mut count, mut devices, mut switches) = (0_usize, 0_usize, 0_usize);
+    for leaf in leaves {
+        count += 1;
+        devices += usize::from(orders(leaf).all(|order| order == Some(Ordering::Greater)));
+        switches += usize::from(orders(leaf).all(|order| order == Some(Ordering::Equal)));
+    }
+    let leaves_of = |hub: usize| network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
+    let most = (0..network.len()).map(leaves_of).max().unwrap_or(0);
+    match most {
+        _ if devices * 2 <= count && count <= MAX_IN_ROWS => &[None],
+        0..=2 if switches > devices => &[None, Some(1)],
+        3..=MAX_IN_A_ROW if switches > devices && count <= MAX_SWITCHES_IN_ROWS => &[None],
+        3..=MAX_IN_A_ROW if switches > devices => &[None, Some(2)],
+        _ => &[None, Some(2), Some(1)],
+    }
 }
 
 /// Returns the row of each tier.

@@ -24,7 +24,7 @@ const MAX_RESTARTED: usize = 100;
 /// Places the shapes of a connected level and returns their corners.
 pub(super) fn arrange(level: &Level) -> Vec<Point> {
     let distances = Distances::of(level);
-    let mut centers = rotate_to_best_aspect(&start(level, &distances), &level.sizes);
+    let mut centers = rotate_to_best_aspect(&start(level, &distances), level);
     let factor = resize(&mut centers, &level.sizes);
     if spreading::is_crowded(&centers, &level.sizes) {
         spreading::spread(&mut centers, &level.sizes);
@@ -112,27 +112,69 @@ fn resize(points: &mut [Point], sizes: &[Size]) -> f64 {
     factor
 }
 
+/// Number of nodes from which on a drawing has a standard direction.
+const MIN_STEADY: usize = 5;
+/// How much worse the proportions of a drawing may be that is turned less.
+const TURNED_LESS: f64 = 1.08;
+
 /// Rotates a drawing so that it is neither too wide nor too high. Of several angles, the one with the best proportions is
 /// taken.
-fn rotate_to_best_aspect(points: &[Point], sizes: &[Size]) -> Vec<Point> {
-    let mut best: Option<(f64, Vec<Point>)> = None;
+///
+/// A network with few cycles, such as a ring of rings, has one good drawing in any direction. It starts in a direction that
+/// follows from the order of the nodes and turns as little as possible, so that a node more does not turn it over.
+fn rotate_to_best_aspect(points: &[Point], level: &Level) -> Vec<Point> {
+    let (count, lines) = (level.network.len(), level.network.edges().len());
+    let is_steady = (MIN_STEADY..=MAX_IMPROVED).contains(&count) && lines * 4 <= count * 5;
+    let points = if is_steady { in_standard_direction(points) } else { points.to_vec() };
+    let tolerance = if is_steady { TURNED_LESS } else { 1.0 };
+    let mut turns = Vec::with_capacity(2 * ANGLES);
     for step in 0..ANGLES {
         crate::fair_threads::yield_turn();
         // Steps through a half turn: tan of half the angle, from which sine and cosine follow without series.
         let half = step as f64 / ANGLES as f64;
         let (sine, cosine) = (2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half));
-        for (sine, cosine) in [(sine, cosine), (-cosine, sine)] {
-            let turned: Vec<Point> = points
-                .iter()
-                .map(|point| Point::new(point.x * cosine - point.y * sine, point.x * sine + point.y * cosine))
-                .collect();
-            let rects = turned.iter().zip(sizes.iter()).map(|(point, size)| Rect::centered(*point, *size));
+        for turn in [Point::new(cosine, sine), Point::new(sine, -cosine)] {
+            let points = turned(&points, turn);
+            let rects = points.iter().zip(&level.sizes).map(|(point, size)| Rect::centered(*point, *size));
             let extent = rects.reduce(Rect::union).unwrap_or_default().size();
-            let cost = misproportion(extent).max(1.1) + extent.width * extent.height * 1e-9;
-            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                best = Some((cost, turned));
-            }
+            let (shape, area) = (misproportion(extent).max(1.1), extent.width * extent.height);
+            let cost = if is_steady { shape * area.sqrt() } else { shape + area * 1e-9 };
+            turns.push((cost, turn));
         }
     }
-    best.map(|(_, turned)| turned).asserted_or_default()
+    let least = turns.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let good = turns.into_iter().filter(|(cost, _)| *cost <= least * tolerance).rev();
+    let smallest = good.max_by(|(_, one), (_, other)| one.x.total_cmp(&other.x));
+    smallest.map(|(_, turn)| turned(&points, turn)).asserted_or_default()
+}
+
+/// Rotates points by an angle whose cosine and sine are given.
+fn turned(points: &[Point], turn: Point) -> Vec<Point> {
+    let turn =
+        |point: &Point| Point::new(point.x * turn.x - point.y * turn.y, point.x * turn.y + point.y * turn.x);
+    points.iter().map(turn).collect()
+}
+
+/// Rotates a drawing so that its nodes follow each other rather from the upper left to the lower right, and mirrors it so that
+/// the first and the last ones are rather above the others.
+fn in_standard_direction(points: &[Point]) -> Vec<Point> {
+    let middle = points.len().saturating_sub(1) as f64 / 2.0;
+    let mean_square = points.len().saturating_mul(points.len()) as f64 / 12.0;
+    let sum = |points: &[Point], weight: &dyn Fn(f64) -> f64| {
+        let weighted =
+            points.iter().enumerate().map(|(place, point)| point.times(weight(place as f64 - middle)));
+        weighted.fold(Point::default(), Point::plus)
+    };
+    let direction = sum(points, &|offset| offset);
+    let length = direction.length();
+    if length <= 0.0 || !length.is_finite() {
+        return points.to_vec();
+    }
+    // The direction of the nodes becomes that of the x axis, and at last the diagonal.
+    let direction = direction.times(1.0 / length);
+    let mut along = turned(points, Point::new(direction.x, -direction.y));
+    if sum(&along, &|offset| offset * offset - mean_square).y > 0.0 {
+        along.iter_mut().for_each(|point| point.y = -point.y);
+    }
+    turned(&along, Point::new(0.5_f64.sqrt(), 0.5_f64.sqrt()))
 }

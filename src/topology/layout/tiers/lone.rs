@@ -11,11 +11,15 @@ const MIN_OTHERS: usize = 3;
 /// Minimum number of leaves of a switch at which a tail leads out.
 const MIN_LEAVES: usize = 3;
 
+/// Maximum number of switches that are examined.
+const MAX_EXAMINED: usize = 16;
+
 /// Returns the unknown devices that may lead out of the network, for networks without evidence by roles or addresses.
 ///
 /// 1. The only one without leaves of the nodes that have the same neighbors: the router beside the access switches of a core.
 /// 2. The only leaf of a switch whose other neighbors all have leaves.
-/// 3. The end of a tail at a switch with leaves: a modem behind a firewall.
+/// 3. The only leaf of the switch at which all large parts of the network meet.
+/// 4. The end of a tail at a switch with leaves: a modem behind a firewall.
 pub(super) fn lone_devices(level: &Level) -> Vec<bool> {
     let network = &level.network;
     let leaves = (0..network.len())
@@ -23,6 +27,7 @@ pub(super) fn lone_devices(level: &Level) -> Vec<bool> {
     let hubs = Hubs { level, leaves: leaves.collect() };
     let mut found: Vec<usize> = hubs.without_leaves();
     found.extend((0..network.len()).filter(|leaf| hubs.is_only_leaf(*leaf) || hubs.is_end_of_tail(*leaf)));
+    found.extend(hubs.leaf_of_center().filter(|leaf| !found.contains(leaf)));
     let only = if let [only] = *found.as_slice() { Some(only) } else { None };
     (0..network.len()).map(|node| Some(node) == only).collect()
 }
@@ -60,6 +65,23 @@ impl Hubs<'_> {
             && self.level.ranks[leaf].is_none()
             && network.degree(hub) > MIN_OTHERS
             && network.neighbors(hub).iter().all(|other| *other == leaf || self.leaves[*other] > 0)
+    }
+
+    /// Returns the only leaf of a hub without which no part of the network has more than half of its devices.
+    fn leaf_of_center(&self) -> Option<usize> {
+        let network = &self.level.network;
+        let has_one = |node: &usize| self.leaves[*node] == 1 && network.degree(*node) > MIN_OTHERS;
+        let mut hubs: Vec<usize> = (0..network.len()).filter(has_one).collect();
+        hubs.sort_by_key(|node| (usize::MAX - network.degree(*node), *node));
+        let is_center = |hub: &usize| {
+            crate::fair_threads::yield_turn();
+            let others: Vec<usize> = (0..network.len()).filter(|node| node != hub).collect();
+            let parts = network.part(&others).components();
+            parts.iter().all(|part| part.len() * 2 <= network.len())
+        };
+        let center = hubs.into_iter().take(MAX_EXAMINED).find(is_center)?;
+        let leaf = network.neighbors(center).iter().copied().find(|other| network.degree(*other) == 1)?;
+        self.level.ranks[leaf].is_none().then_some(leaf)
     }
 
     fn is_end_of_tail(&self, leaf: usize) -> bool {

@@ -2,10 +2,11 @@
 //!
 //! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
 //! 2. Nodes with the same neighbors are one class ([`classes`]): the spines of a fabric, the two switches of a core.
-//! 3. A network has tiers if its classes form a tree, or almost one, or if their kinds do ([`kinds`]). The level of a class is its distance from the
-//!    center ([`tree`]), from which the ways to all nodes are shortest.
+//! 3. A network has tiers if its classes form a tree, or almost one, or if they do with the switches of each ring as one class ([`arcs`]), or if
+//!    their kinds do ([`kinds`]). The level of a class is its distance from the center ([`tree`]), from which the ways to all nodes are shortest.
 //! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
 
+mod arcs;
 mod classes;
 mod containers;
 mod kinds;
@@ -27,8 +28,8 @@ pub(super) const MIN_NODES: usize = 3;
 const MAX_LEVEL: usize = 24;
 /// Maximum number of nodes of a class. More nodes side by side make no readable row.
 const MAX_IN_A_CLASS: usize = 400;
-/// The rank of switches, which boxes of an overview stand for.
-const LOWEST_BOX: u8 = 3;
+/// The rank of switches, which is the lowest of devices that connect others.
+const LOWEST_SWITCH: u8 = 3;
 
 /// The level of each node.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub(super) struct Tiers {
     pub(super) levels: Vec<usize>,
     /// Whether a node hangs below its only neighbor.
     pub(super) is_leaf: Vec<bool>,
+    /// Nodes of a tier that stand side by side in this order, or in the reverse one.
+    pub(super) rows: Vec<Vec<usize>>,
 }
 
 /// Returns the tiers of a connected network, or `None` if it has none.
@@ -49,27 +52,20 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let world = World::of(level);
     // A box of an overview is no leaf: its neighbor is no access switch.
     let is_box =
-        |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_BOX);
+        |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_SWITCH);
     let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1 || is_box(node)).collect();
     let classes = Classes::of(level, &is_inner, &world);
     if classes.len() == 0 {
         return None;
     }
-    let (classes, tree) = match ClassTree::of(&classes) {
-        Some(tree) => (classes, tree),
-        None => {
-            let kinds = kinds::of(level, &is_inner, &world, &classes)?;
-            let tree = ClassTree::of(&kinds)?;
-            (kinds, tree)
-        }
-    };
+    let (classes, tree, rows) = tree_of(level, &is_inner, &world, classes)?;
     let is_wide = (0..classes.len()).any(|class| classes.members(class).len() > MAX_IN_A_CLASS);
     // One of the two sides of the center would have too many levels.
     let is_deep = tree.depth() > 2 * MAX_LEVEL;
     if is_wide || is_deep {
         return None;
     }
-    let heights = orientation::heights(&tree, &classes, &world);
+    let heights = orientation::heights(level, &tree, &classes, &world);
     let mut levels = vec![0; count];
     let mut is_leaf = vec![false; count];
     for (node, (height, is_leaf)) in levels.iter_mut().zip(&mut is_leaf).enumerate() {
@@ -93,7 +89,27 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let levels: Vec<usize> =
         levels.iter().map(|height| usize::try_from(*height).ok().asserted_or_default()).collect();
     let are_few = levels.iter().all(|level| *level <= MAX_LEVEL);
-    are_few.then_some(Tiers { levels, is_leaf })
+    are_few.then_some(Tiers { levels, is_leaf, rows })
+}
+
+/// Returns classes that form a tree, the tree, and the nodes of each arc; `None` if the network has none.
+fn tree_of(
+    level: &Level,
+    is_inner: &[bool],
+    world: &World,
+    classes: Classes,
+) -> Option<(Classes, ClassTree, Vec<Vec<usize>>)> {
+    let with_arcs = arcs::of(level, is_inner, world, &classes)
+        .and_then(|(classes, rows)| Some((ClassTree::of(&classes)?, classes, rows)));
+    if let Some((tree, classes, rows)) = with_arcs {
+        return Some((classes, tree, rows));
+    }
+    if let Some(tree) = ClassTree::of(&classes) {
+        return Some((classes, tree, Vec::new()));
+    }
+    let kinds = kinds::of(level, is_inner, world, &classes)?;
+    let tree = ClassTree::of(&kinds)?;
+    Some((kinds, tree, Vec::new()))
 }
 
 /// Moves routers and firewalls above the switches that they hang below, unless they are too many for a row.

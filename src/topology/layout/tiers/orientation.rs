@@ -1,15 +1,20 @@
 //! Decision which side of the tree of classes is on top.
 
+use super::LOWEST_SWITCH;
 use super::classes::Classes;
 use super::tree::ClassTree;
 use super::world::World;
+use crate::topology::layout::containers::Level;
 
 /// A branch with more than one in this many of all leaves is no way out of the network.
 const ONE_IN: usize = 3;
 
+/// Number of adjacent members of a class up to which they may be redundant devices.
+const MAX_PAIR: usize = 2;
+
 /// Returns the height of each class, growing downward from 0 for the center. The ways to the outside world have
 /// negative heights.
-pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
+pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
     if classes.is_outward(tree.center) {
         return below(tree, classes, tree.center, &[]);
     }
@@ -31,8 +36,14 @@ pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec
     }
     // Every way out leads through a branch with many leaves: one of its ends is the top.
     let depths = tree.depths();
-    let is_top = |class: &usize| classes.leaves(*class) == 0 && branches.children[*class] > 0;
-    let top = outward.into_iter().filter(is_top).min_by_key(|class| (depths[*class], *class));
+    let is_end = |class: usize| classes.leaves(class) == 0 && branches.children[class] > 0;
+    // An access point with many devices may be the center, beside the switch with the router.
+    let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
+    let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
+    let center_is_no_switch = rank(tree.center).is_some() && !is_switch(tree.center);
+    let is_above_center = |class: usize| center_is_no_switch && depths[class] == 1 && is_switch(class);
+    let tops = outward.into_iter().filter(|class| is_end(*class) || is_above_center(*class));
+    let top = tops.min_by_key(|class| (!is_end(*class), depths[*class], *class));
     below(tree, classes, top.unwrap_or(tree.center), &[])
 }
 
@@ -140,7 +151,8 @@ impl<'a> Branches<'a> {
     /// Returns whether a class is the end of a branch without leaves, in a network whose other branches have some. Such
     /// classes are the spines of a fabric, or devices outside of the network to which a core is connected.
     ///
-    /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core.
+    /// A building whose end devices are not known is not meant. It has more switches the farther they are from the core. Neither
+    /// is a ring.
     fn is_bare_end(&self, class: usize) -> bool {
         let center = self.tree.center;
         let is_above_leaves = self.tree.parents[class] == center && self.classes.leaves(center) > 0;
@@ -148,6 +160,7 @@ impl<'a> Branches<'a> {
             && self.all_leaves > 0
             && self.leaves(class) == 0
             && self.children[class] == 0
+            && !(self.classes.are_adjacent(class) && self.classes.members(class).len() > MAX_PAIR)
             && (is_above_leaves || self.is_narrowing(class))
     }
 }

@@ -1,0 +1,129 @@
+//! Rings and trees as parts of networks with tiers.
+
+use std::collections::BTreeSet;
+
+use toposcope::topology::layout::{Arrangement, Point, arrange};
+
+use super::fixture::{Fixture, overlaps, passages};
+use super::networks::{FIREWALL, Network, SWITCH};
+
+/// Returns the center of a shape.
+fn center(arrangement: &Arrangement, shape: usize) -> Point {
+    let rect = arrangement.shapes[shape];
+    Point::new(rect.x + rect.width / 2.0, rect.y + rect.height / 2.0)
+}
+
+#[test]
+fn ring_that_closes_at_a_core_is_a_row_in_its_order_below_the_core() {
+    for (switches, devices) in [(3, 1), (4, 0), (6, 2), (6, 9), (8, 3)] {
+        let network = Network::core_with_ring(switches, devices);
+        let ring = &network.tiers[2][4..];
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+            let arrangement = arrange(&diagram);
+            let places: Vec<f64> = ring.iter().map(|switch| center(&arrangement, *switch).x).collect();
+            let (mut sorted, mut reversed) = (places.clone(), places.clone());
+            sorted.sort_by(f64::total_cmp);
+            reversed.sort_by(|one, other| other.total_cmp(one));
+            assert!(places == sorted || places == reversed, "{switches} switches: {places:?}");
+            assert!(overlaps(&diagram, &arrangement).is_empty());
+            assert!(passages(&diagram, &arrangement).is_empty());
+        }
+    }
+}
+
+#[test]
+fn rings_that_close_at_a_pair_are_rows_below_it() {
+    let network = Network::rings_at_a_pair(3, 5);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+    }
+}
+
+#[test]
+fn only_device_of_a_switch_of_a_ring_is_right_below_it() {
+    let network = Network::core_with_ring(6, 1);
+    let arrangement = arrange(&network.fixture.diagram);
+    let ring = &network.tiers[2][4..];
+    let lines = &network.fixture.diagram.connections;
+    for line in lines.iter().filter(|line| ring.contains(&line.source) && !ring.contains(&line.target)) {
+        if !network.tiers.iter().flatten().any(|shape| *shape == line.target) {
+            let aside = center(&arrangement, line.source).x - center(&arrangement, line.target).x;
+            assert!(aside.abs() < 2.0, "{aside}");
+        }
+    }
+}
+
+#[test]
+fn known_switches_at_the_ends_of_a_tree_are_in_one_row() {
+    for (branches, depth) in [(3, 2), (3, 3), (4, 2)] {
+        let network = Network::tree(branches, depth);
+        let [with_all_roles, with_half, _] = network.with_fewer_roles();
+        network.assert_tiers(&with_all_roles);
+        network.assert_tiers(&with_half);
+    }
+}
+
+#[test]
+fn ring_of_rings_is_no_row() {
+    let arrangement = arrange(&Fixture::ring_of_rings().diagram);
+    let heights: BTreeSet<i64> = (0..21).map(|shape| center(&arrangement, shape).y.round() as i64).collect();
+    assert!(heights.len() > 6, "{heights:?}");
+}
+
+#[test]
+fn leaf_more_does_not_turn_a_ring_of_rings_over() {
+    let mut fixture = Fixture::ring_of_rings();
+    let directions = |fixture: &Fixture| {
+        let arrangement = arrange(&fixture.diagram);
+        let middle = (0..3).fold((0.0, 0.0), |sum, shape| {
+            let center = center(&arrangement, shape);
+            (sum.0 + center.x / 3.0, sum.1 + center.y / 3.0)
+        });
+        let directions = (0..3).map(|shape| {
+            let center = center(&arrangement, shape);
+            let (x, y) = (center.x - middle.0, center.y - middle.1);
+            (x / x.hypot(y), y / x.hypot(y))
+        });
+        directions.collect::<Vec<(f64, f64)>>()
+    };
+    let before = directions(&fixture);
+    let leaf = fixture.shape(None);
+    fixture.connect(20, leaf);
+    for ((x, y), (other_x, other_y)) in before.into_iter().zip(directions(&fixture)) {
+        assert!(x * other_x + y * other_y > 0.7, "{x}, {y} becomes {other_x}, {other_y}");
+    }
+}
+
+#[test]
+fn only_unknown_device_of_a_core_with_buildings_is_above_it() {
+    let mut network = Network::default();
+    let core = network.tier(SWITCH, 1);
+    let firewall = network.fixture.shape(Some(FIREWALL));
+    network.fixture.connect(core[0], firewall);
+    let distribution = network.tier(SWITCH, 4);
+    network.connect_all(&core, &distribution);
+    let access = network.tier(SWITCH, 12);
+    for (upper, lower) in distribution.iter().zip(access.chunks(3)) {
+        network.connect_all(&[*upper], lower);
+    }
+    network.devices(&access, 4);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+        let arrangement = arrange(&diagram);
+        assert!(center(&arrangement, firewall).y < center(&arrangement, core[0]).y);
+    }
+}
+
+#[test]
+fn unknown_device_of_a_building_does_not_turn_a_campus_over() {
+    let mut network = Network::campus(3);
+    let distribution = network.tiers[4][0];
+    let device = network.fixture.shape(None);
+    network.fixture.connect(distribution, device);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+        let arrangement = arrange(&diagram);
+        assert!(center(&arrangement, device).y > center(&arrangement, distribution).y);
+    }
+}
