@@ -12,7 +12,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    44 + cfg!(feature = "discovery") as usize + 3 * cfg!(feature = "topology") as usize] = [
+    44 + cfg!(feature = "discovery") as usize + 4 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
