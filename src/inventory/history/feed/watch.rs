@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The time between two reads while entries are written all the time. A read costs about as much as a commit, however many entries
 /// it finds, so that readers without a rest would take the time of the writers.
-const REST: Duration = Duration::from_millis(6);
+const REST: Duration = Duration::from_millis(8);
 
 /// The number of entries that are read at a time.
 const ENTRIES_AT_ONCE: usize = 100;
