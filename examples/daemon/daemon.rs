@@ -34,7 +34,7 @@ struct PresentWork {
     session: DiscoveryId,
     began: Timestamp,
     progress: Arc<AtomicU8>,
-    work: Pin<Box<dyn Future<Output = Result<CrawlMemory, String>> + Send>>,
+    work: Pin<Box<dyn Future<Output = Result<CrawlMemory, String>>>>,
 }
 
 impl<S: HttpService, R: Reach> Daemon<S, R> {
@@ -115,7 +115,7 @@ impl<S: HttpService, R: Reach> Daemon<S, R> {
             memory: self.state.memory.clone(),
         };
         let shared = Arc::clone(&progress);
-        let future: Pin<Box<dyn Future<Output = _> + Send>> = match session.discovery_type {
+        let future: Pin<Box<dyn Future<Output = _>>> = match session.discovery_type {
             SessionType::SelfReport { host_id } => Box::pin(work.report_self(host_id)),
             SessionType::Network { subnet_ids, .. } | SessionType::Unified { subnet_ids, .. } => {
                 Box::pin(async move { work.collect(subnet_ids, &shared).await })

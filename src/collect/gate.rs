@@ -143,12 +143,16 @@ impl Gate {
 
     /// Sends a datagram as soon as the pace allows it.
     async fn send(&self, to: SocketAddr, datagram: &[u8]) -> Result<(), AskError> {
-        let sent = self.send_by(to.ip(), self.state.transport.send(to, datagram)).await?;
+        let sent = self.send_by(to.ip(), || self.state.transport.send(to, datagram)).await?;
         sent.map_err(|error: io::Error| AskError::NotSent(error.kind()))
     }
 
-    /// Runs a future that sends one packet to an address, as soon as the pace allows it.
-    pub(super) async fn send_by<F: Future>(&self, to: IpAddr, sending: F) -> Result<F::Output, AskError> {
+    /// Makes and runs a future that sends one packet to an address, as soon as the pace allows it.
+    pub(super) async fn send_by<F: Future>(
+        &self,
+        to: IpAddr,
+        sending: impl FnOnce() -> F,
+    ) -> Result<F::Output, AskError> {
         let is_allowed = || if self.allows(to) { Ok(()) } else { Err(AskError::NotAllowed) };
         is_allowed()?;
         loop {
@@ -160,7 +164,7 @@ impl Gate {
         }
         // A subnet may have been learned while the packet waited.
         is_allowed()?;
-        Ok(sending.await)
+        Ok(sending().await)
     }
 
     fn pacer(&self) -> MutexGuard<'_, Pacer> {

@@ -134,7 +134,7 @@ async fn neighbors_without_a_mark_are_read_and_compared() {
     let farm = network();
     let address = ip("192.0.2.2");
     farm.change(address, |agent| {
-        drop(agent.variables.insert(NEIGHBORS_CHANGED.to_vec(), SnmpValue::TimeTicks(0)))
+        drop(agent.variables.insert(NEIGHBORS_CHANGED.to_vec(), SnmpValue::TimeTicks(0)));
     });
     let (_, memory) = crawled(&farm, CrawlMemory::default()).await;
     let (devices, memory) = crawled(&farm, memory).await;
@@ -287,7 +287,7 @@ mod stored {
         // Two crawls without the last port, then unchanged ones.
         let last = [1, 3, 6, 1, 2, 1, 2, 2, 1];
         farm.change(ip("192.0.2.1"), |agent| {
-            agent.variables.retain(|id, _| !(id.starts_with(&last) && id.last() == Some(&2)))
+            agent.variables.retain(|id, _| !(id.starts_with(&last) && id.last() == Some(&2)));
         });
         let mut memory;
         (devices, memory) = crawled(&farm, CrawlMemory::default()).await;

@@ -91,7 +91,12 @@ impl Service {
         }
     }
 
+    /// Returns the subnet with these addresses, which may be one that the devices have.
     async fn subnet(&self, cidr: &str) -> SubnetId {
+        let known = self.inventory.subnets().all(&self.caller).await.unwrap();
+        if let Some(known) = known.iter().find(|subnet| subnet.cidr.to_string() == cidr) {
+            return known.id;
+        }
         let subnet = Subnet::new(self.network, cidr, cidr.parse().unwrap());
         self.inventory.subnets().create(&self.caller, subnet).await.unwrap().id
     }

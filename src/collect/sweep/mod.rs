@@ -195,13 +195,13 @@ impl Stream for Sweep {
 /// Probes an address until it shows that it is in use.
 async fn probe(gate: &Gate, probes: &dyn Probes, address: IpAddr) -> Option<LiveSign> {
     if probes.without_echo().is_none()
-        && let Ok(Ok(true)) = gate.send_by(address, probes.echo(address)).await
+        && let Ok(Ok(true)) = gate.send_by(address, || probes.echo(address)).await
     {
         return Some(LiveSign::Echo);
     }
     for port in PORTS {
-        let connecting = probes.connect(SocketAddr::new(address, port));
-        if let Ok(Ok(true)) = gate.send_by(address, connecting).await {
+        let to = SocketAddr::new(address, port);
+        if let Ok(Ok(true)) = gate.send_by(address, || probes.connect(to)).await {
             return Some(LiveSign::Tcp(port));
         }
     }

@@ -35,7 +35,7 @@ const ECHO_REPLY_V6: u8 = 129;
 
 /// Sends the packets of sweeps. [`SystemProbes`] is the one for networks.
 ///
-/// Each future sends one packet at most. A sweep polls it once the gate admits the packet.
+/// Each call sends one packet at most. A sweep makes it once the gate admits the packet.
 pub trait Probes: Send + Sync + std::fmt::Debug + 'static {
     /// Returns the reason why no echo requests can be sent; `None`: they can.
     fn without_echo(&self) -> Option<io::ErrorKind>;
