@@ -138,10 +138,10 @@ async fn daemon_does_its_work_within_its_own_limits() {
     assert_eq!(service.discovery(&wide).await.phase, DiscoveryPhase::Complete);
     assert_eq!((service.hosts().await, farm.count(ip("192.0.2.3"))), (3, 0));
     let other = service.order(service.subnet("198.51.100.0/24").await).await;
-    let before = farm.sent().len();
     service.run(&farm, "192.0.2.0/24", &file, FIRST_WORK).await;
     let other = service.discovery(&other).await;
-    assert_eq!((other.phase, farm.sent().len()), (DiscoveryPhase::Failed, before));
+    assert_eq!(other.phase, DiscoveryPhase::Failed);
+    assert!(farm.sent().iter().all(|(_, to)| to.to_string().starts_with("192.0.2.")));
     assert!(other.error.unwrap().starts_with("No address is in use that this daemon may ask."));
     let state = std::fs::read(&file).unwrap();
     assert!(!state.windows(COMMUNITY.len()).any(|bytes| bytes == COMMUNITY));
