@@ -1,29 +1,40 @@
 //! The program's arguments.
 
-use std::env;
 use std::ffi::OsString;
 use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use toposcope::collect::{AllowList, SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser};
+use ipnet::IpNet;
+use toposcope::collect::{AllowList, SnmpSecret};
 
 use super::failure::Failure;
+use super::secrets::{SECRETS_USAGE, SecretFlags, variable};
 
-pub(crate) const USAGE: &str = "\
+const USAGE: &str = "\
 Usage: cargo run --features collect --example collect -- [FLAG]… ADDRESS…
 
-  ADDRESS              an address to begin with
+  ADDRESS              an address to begin with; optional with --sweep
   --within CIDR        devices in this prefix may be asked, and no others; repeatable, or separated by commas [required]
-  --community-env VAR  the environment variable with a community of SNMPv2c
-  --v1                 use the community for SNMPv1, too
-  --user NAME          a user of SNMPv3
-  --auth-env VAR       the environment variable with the password of authentication
-  --auth PROTOCOL      md5, sha1, sha224, sha256, sha384 or sha512 [sha256]
-  --priv-env VAR       the environment variable with the password of privacy
-  --priv PROTOCOL      des, aes128, aes192, aes256, aes192-cisco or aes256-cisco [aes128]
+";
+
+const FURTHER_USAGE: &str = "\
   --arp                also ask the addresses in the ARP caches of devices
+  --next-hops          also ask the next hops of routes
+  --sweep CIDR         begin with the addresses of this prefix that are in use; repeatable
+  --sweep-subnets      also sweep the subnets of the devices
   --depth N            the number of neighbors to follow from the first addresses [32]
+  --data DIR           keep the inventory in this folder, and what the next crawl needs in DIR.crawl.json
+  --watch TIME         crawl again after this time, such as 90s, 10m or 1h, until Ctrl-C
+  --server URL         report to this service instead of an inventory of one's own (with the feature `client`)
+  --server-key-env VAR the environment variable with a daemon key of the service
   --help               print this help
 ";
+
+/// Returns the text for `--help`.
+pub(crate) fn usage() -> String {
+    [USAGE, SECRETS_USAGE, FURTHER_USAGE].concat()
+}
 
 /// The parsed command line.
 pub(crate) struct Args {
@@ -31,45 +42,79 @@ pub(crate) struct Args {
     pub(crate) within: AllowList,
     pub(crate) secrets: Vec<SnmpSecret>,
     pub(crate) follows_arp: bool,
+    pub(crate) follows_next_hops: bool,
+    pub(crate) sweeps: Vec<IpNet>,
+    pub(crate) sweeps_subnets: bool,
     pub(crate) depth: Option<u32>,
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) watch: Option<Duration>,
+    pub(crate) server: Option<ServerPlace>,
 }
 
-/// The flags with values.
+/// A service that gets the reports.
+pub(crate) struct ServerPlace {
+    pub(crate) url: String,
+    pub(crate) key: String,
+}
+
+/// The flags that are checked once all are known.
 #[derive(Default)]
 struct Flags {
     within: Vec<String>,
-    community: Option<String>,
-    user: Option<String>,
-    auth_password: Option<String>,
-    auth: Option<String>,
-    priv_password: Option<String>,
-    privacy: Option<String>,
-    is_v1: bool,
+    secrets: SecretFlags,
+    server: Option<String>,
+    server_key: Option<String>,
 }
 
 impl Args {
+    /// Returns arguments without any further flags.
+    pub(crate) const fn new(seeds: Vec<IpAddr>, within: AllowList, secrets: Vec<SnmpSecret>) -> Self {
+        Self {
+            seeds,
+            within,
+            secrets,
+            follows_arp: false,
+            follows_next_hops: false,
+            sweeps: Vec::new(),
+            sweeps_subnets: false,
+            depth: None,
+            data: None,
+            watch: None,
+            server: None,
+        }
+    }
+
     /// Parses the arguments; `None` if they ask for help.
     pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
         let mut arguments = arguments.map(|argument| {
             argument.into_string().map_err(|_| Failure::usage("An argument is not valid Unicode"))
         });
-        let (mut seeds, mut follows_arp, mut depth, mut flags) = (Vec::new(), false, None, Flags::default());
+        let (mut seeds, mut sweeps, mut flags) = (Vec::new(), Vec::new(), Flags::default());
+        let (mut follows_arp, mut follows_next_hops, mut sweeps_subnets) = (false, false, false);
+        let (mut depth, mut data, mut watch) = (None, None, None);
         while let Some(argument) = arguments.next().transpose()? {
             let mut value = || {
                 let value = arguments.next().transpose()?.filter(|value| !value.is_empty());
                 value.ok_or_else(|| Failure::usage(format_args!("{argument} requires a value")))
             };
+            if flags.secrets.take(&argument, &mut value)? {
+                continue;
+            }
             match argument.as_str() {
                 "--help" | "-h" => return Ok(None),
                 "--within" => flags.within.push(value()?),
-                "--community-env" => flags.community = Some(variable(&value()?)?),
-                "--v1" => flags.is_v1 = true,
-                "--user" => flags.user = Some(value()?),
-                "--auth-env" => flags.auth_password = Some(variable(&value()?)?),
-                "--auth" => flags.auth = Some(value()?),
-                "--priv-env" => flags.priv_password = Some(variable(&value()?)?),
-                "--priv" => flags.privacy = Some(value()?),
                 "--arp" => follows_arp = true,
+                "--next-hops" => follows_next_hops = true,
+                "--sweep-subnets" => sweeps_subnets = true,
+                "--sweep" => {
+                    let prefix = value()?.parse();
+                    let wrong = |_| Failure::usage("--sweep requires a prefix, such as 192.0.2.0/24");
+                    sweeps.push(prefix.map_err(wrong)?);
+                }
+                "--data" => data = Some(PathBuf::from(value()?)),
+                "--watch" => watch = Some(duration(&value()?)?),
+                "--server" => flags.server = Some(value()?),
+                "--server-key-env" => flags.server_key = Some(variable(&value()?)?),
                 "--depth" => {
                     let number = value()?.parse();
                     depth = Some(number.map_err(|_| Failure::usage("--depth requires a number"))?);
@@ -84,77 +129,51 @@ impl Args {
                 }
             }
         }
-        if seeds.is_empty() {
-            return Err(Failure::usage("An ADDRESS is required"));
+        if seeds.is_empty() && sweeps.is_empty() {
+            return Err(Failure::usage("An ADDRESS is required, or --sweep"));
+        }
+        let server = flags.server_place()?;
+        if server.is_some() && data.is_some() {
+            return Err(Failure::usage(
+                "--data and --server exclude each other: the service keeps the inventory",
+            ));
         }
         let within = flags.within.join(",").parse();
         let within = within.map_err(|error| Failure::usage(format_args!("--within: {error}")))?;
-        Ok(Some(Self { seeds, within, secrets: flags.secrets()?, follows_arp, depth }))
+        let args = Self::new(seeds, within, flags.secrets.secrets()?);
+        Ok(Some(Self {
+            follows_arp,
+            follows_next_hops,
+            sweeps,
+            sweeps_subnets,
+            depth,
+            data,
+            watch,
+            server,
+            ..args
+        }))
     }
 }
 
 impl Flags {
-    fn secrets(self) -> Result<Vec<SnmpSecret>, Failure> {
-        if self.priv_password.is_some() && self.auth_password.is_none() {
-            return Err(Failure::usage("--priv-env requires --auth-env: messages cannot be encrypted only"));
-        }
-        if self.auth_password.is_some() && self.user.is_none() {
-            return Err(Failure::usage("--auth-env requires --user"));
-        }
-        if self.is_v1 && self.community.is_none() {
-            return Err(Failure::usage("--v1 requires --community-env"));
-        }
-        let mut secrets = Vec::new();
-        if let Some(name) = self.user {
-            let mut user = SnmpUser::new(name);
-            if let Some(password) = self.auth_password {
-                user = user.authentication(authentication(self.auth.as_deref())?, password);
-            }
-            if let Some(password) = self.priv_password {
-                user = user.privacy(privacy(self.privacy.as_deref())?, password);
-            }
-            secrets.push(SnmpSecret::v3(user));
-        }
-        if let Some(community) = self.community {
-            secrets.push(SnmpSecret::v2c(community.as_str()));
-            if self.is_v1 {
-                secrets.push(SnmpSecret::v1(community));
-            }
-        }
-        if secrets.is_empty() {
-            Err(Failure::usage("--community-env or --user is required"))
-        } else {
-            Ok(secrets)
+    fn server_place(&mut self) -> Result<Option<ServerPlace>, Failure> {
+        match (self.server.take(), self.server_key.take()) {
+            (None, None) => Ok(None),
+            (Some(url), Some(key)) => Ok(Some(ServerPlace { url, key })),
+            (Some(_), None) => Err(Failure::usage(
+                "--server requires --server-key-env; a user of the service creates daemon keys by POST /api/v1/auth/daemon",
+            )),
+            (None, Some(_)) => Err(Failure::usage("--server-key-env requires --server")),
         }
     }
 }
 
-/// Reads a secret from the environment, where it is in no list of processes and no history of a shell.
-fn variable(name: &str) -> Result<String, Failure> {
-    let value = env::var(name).ok().filter(|value| !value.is_empty());
-    value.ok_or_else(|| Failure::usage(format_args!("The environment variable {name} is not set")))
-}
-
-fn authentication(name: Option<&str>) -> Result<SnmpAuthentication, Failure> {
-    Ok(match name.unwrap_or("sha256") {
-        "md5" => SnmpAuthentication::Md5,
-        "sha1" => SnmpAuthentication::Sha1,
-        "sha224" => SnmpAuthentication::Sha224,
-        "sha256" => SnmpAuthentication::Sha256,
-        "sha384" => SnmpAuthentication::Sha384,
-        "sha512" => SnmpAuthentication::Sha512,
-        other => return Err(Failure::usage(format_args!("Unknown protocol {other}"))),
-    })
-}
-
-fn privacy(name: Option<&str>) -> Result<SnmpPrivacy, Failure> {
-    Ok(match name.unwrap_or("aes128") {
-        "des" => SnmpPrivacy::Des,
-        "aes128" => SnmpPrivacy::Aes128,
-        "aes192" => SnmpPrivacy::Aes192,
-        "aes256" => SnmpPrivacy::Aes256,
-        "aes192-cisco" => SnmpPrivacy::Aes192Cisco,
-        "aes256-cisco" => SnmpPrivacy::Aes256Cisco,
-        other => return Err(Failure::usage(format_args!("Unknown protocol {other}"))),
-    })
+/// Reads a number with a unit: seconds, minutes or hours.
+pub(crate) fn duration(text: &str) -> Result<Duration, Failure> {
+    let units = [("s", 1_u64), ("m", 60), ("h", 3_600)];
+    let read =
+        |(unit, seconds): (&str, u64)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds);
+    let seconds = units.into_iter().find_map(read).filter(|seconds| (1..=31 * 86_400).contains(seconds));
+    let seconds = seconds.ok_or_else(|| Failure::usage("--watch requires a time, such as 90s, 10m or 1h"))?;
+    Ok(Duration::from_secs(seconds))
 }

@@ -7,37 +7,38 @@
 //!
 //! It reads the device over SNMP, follows its neighbors by LLDP and CDP within the prefixes of `--within`, and prints a line for
 //! each device that answered, and for each that did not, with advice. The picture is `network.html` in the present folder.
+//! `--data` keeps an inventory, `--watch` crawls again and again, and `--server` reports to a running service.
 
 pub(crate) mod args;
+pub(crate) mod destination;
 #[path = "../support/failure.rs"]
-mod failure;
+pub(crate) mod failure;
 #[allow(dead_code, reason = "the example `topology` also writes other formats, and reads themes")]
 #[path = "../topology/files.rs"]
 mod files;
+pub(crate) mod secrets;
+#[cfg(feature = "client")]
+pub(crate) mod server;
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
-use toposcope::access::Caller;
 use toposcope::collect::crawl::{
-    Crawl, CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlOptions, CrawlProgress, CrawledDevice,
+    Crawl, CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlMemory, CrawlOptions, CrawlProgress,
+    CrawledDevice,
 };
 use toposcope::collect::snmp::{AskError, SnmpRefusal};
+use toposcope::collect::sweep::{Sweep, SystemProbes};
 use toposcope::collect::{Gate, Pace, UdpTransport};
-use toposcope::inventory::{Bootstrap, DiscoverOptions};
-use toposcope::model::{NetworkId, Timestamp, TopologyView};
-use toposcope::topology::Topologies;
-use toposcope::topology::graph::GraphOptions;
-use toposcope::topology::render::Theme;
-use toposcope::{Inventory, MemoryStore};
 
-use args::{Args, USAGE};
+use args::{Args, usage};
+use destination::{Destination, KeptInventory, MemoryFile, lacks_tables};
 use failure::Failure;
-use files::FileFormat;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -52,41 +53,115 @@ async fn main() -> ExitCode {
 
 /// Runs the program with these arguments, and prints to `output`.
 async fn run(arguments: impl Iterator<Item = OsString>, output: &mut dyn Write) -> Result<(), Failure> {
-    let Some(args) = Args::parse(arguments)? else { return print(output, USAGE) };
+    let Some(args) = Args::parse(arguments)? else { return print(output, &usage()) };
     let transport = UdpTransport::open().await;
     let transport = transport.map_err(|error| Failure::because("No socket can be opened", &error))?;
     let gate = Gate::new(transport, args.within.clone(), Pace::default());
-    collect(args, &gate, Path::new("."), output).await
+    tokio::select! {
+        result = collect(&args, &gate, Path::new("."), output) => result,
+        // What was reported until then is kept.
+        _ = tokio::signal::ctrl_c(), if args.watch.is_some() => Ok(()),
+    }
 }
 
 /// Reads the network through a gate, prints the devices that answered, and writes the picture into a folder.
 pub(crate) async fn collect(
-    args: Args,
+    args: &Args,
     gate: &Gate,
     folder: &Path,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let inventory = Inventory::new(MemoryStore::new());
-    let start =
-        inventory.bootstrap(Bootstrap::new("Example", "owner@example.net").network("Collected")).await?;
-    let key = start.issued_key.ok_or_else(|| Failure::new("A new inventory has a key."))?;
-    let (caller, network) = (inventory.authenticate_user_key(key.plaintext()).await?, start.network.id);
+    if let Some(place) = &args.server {
+        #[cfg(feature = "client")]
+        return watch(args, gate, &server::ServerDestination(server::connect(place)?), output).await;
+        #[cfg(not(feature = "client"))]
+        return Err(Failure::new(format!("{} needs --features collect,client.", place.url)));
+    }
+    let kept = KeptInventory::open(args.data.as_deref(), folder).await?;
+    let result = watch(args, gate, &kept, output).await;
+    kept.close().await?;
+    result
+}
 
+/// Crawls once, or again and again if the arguments have a time.
+pub(crate) async fn watch(
+    args: &Args,
+    gate: &Gate,
+    destination: &dyn Destination,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
+    let file = args.data.as_deref().map(MemoryFile::of);
+    let mut memory = file.as_ref().map(MemoryFile::read).transpose()?.unwrap_or_default();
+    loop {
+        let result = crawl(args, gate, destination, &mut memory, output).await;
+        if let Some(file) = &file {
+            file.write(&memory)?;
+        }
+        let Some(time) = args.watch else { return result };
+        // The network may answer the next time, and so may the service.
+        if let Err(failure) = result {
+            print(output, &format!("{failure}\n"))?;
+        }
+        tokio::time::sleep(time).await;
+    }
+}
+
+/// Crawls once, and delivers the reports.
+async fn crawl(
+    args: &Args,
+    gate: &Gate,
+    destination: &dyn Destination,
+    memory: &mut CrawlMemory,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
     let mut options = CrawlOptions::default();
     options.follows_arp = args.follows_arp;
+    options.follows_next_hops = args.follows_next_hops;
     options.depth = args.depth.unwrap_or(options.depth);
-    let secrets = args.secrets;
-    let crawl = Crawl::begin(gate, args.seeds, move |_| secrets.clone(), options);
+    let seeds = seeds(args, gate, output).await?;
+    let secrets = args.secrets.clone();
+    let crawl = Crawl::begin(gate, seeds, move |_| secrets.clone(), options);
     let mut crawl = crawl.map_err(|error| Failure::usage(error.to_string()))?;
-
+    if args.watch.is_some() || args.data.is_some() {
+        crawl = crawl.with_memory(memory.clone());
+    }
+    if args.sweeps_subnets {
+        crawl = crawl.with_sweeps(SystemProbes::open());
+        note_without_echo(crawl.without_echo(), output)?;
+    }
     let bar = ProgressBar::new_spinner();
-    let mut devices = 0;
     let mut failures = Vec::new();
+    let result = deliver(&mut crawl, destination, &bar, &mut failures, output).await;
+    bar.finish_and_clear();
+    if let Some(next) = crawl.memory() {
+        memory.clone_from(next);
+    }
+    result?;
+    print_failures(output, &failures)?;
+    if crawl.progress().devices == 0 {
+        return Err(Failure::new("No device answered, so there is nothing to draw."));
+    }
+    print(output, &format!("\n{}\n", counts(&crawl.progress())))?;
+    destination.finish(output).await
+}
+
+/// Delivers the reports of a crawl, and prints the devices.
+async fn deliver(
+    crawl: &mut Crawl,
+    destination: &dyn Destination,
+    bar: &ProgressBar,
+    failures: &mut Vec<CrawlFailure>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
     while let Some(event) = crawl.next().await {
         let line = match event {
             CrawlEvent::Device(device) => {
-                devices += 1;
-                reconcile(&inventory, &caller, network, &device).await?;
+                // Until it is stored, the next crawl must not rely on it.
+                let answer = destination.deliver(&device.report).await;
+                if answer.as_ref().map_or(true, lacks_tables) {
+                    crawl.forget(device.address);
+                }
+                answer?;
                 device_lines(&device)
             }
             CrawlEvent::Failed(failure) => {
@@ -99,24 +174,33 @@ pub(crate) async fn collect(
         bar.set_message(counts(&crawl.progress()));
         bar.tick();
     }
-    bar.finish_and_clear();
-    print_failures(output, &failures)?;
-    if devices == 0 {
-        return Err(Failure::new("No device answered, so there is nothing to draw."));
-    }
-    print(output, &format!("\n{}\n", counts(&crawl.progress())))?;
-    draw(inventory, &caller, network, folder, output).await
+    Ok(())
 }
 
-async fn reconcile(
-    inventory: &Inventory,
-    caller: &Caller,
-    network: NetworkId,
-    device: &CrawledDevice,
-) -> Result<(), Failure> {
-    let options = DiscoverOptions::new(network);
-    inventory.discovery().reconcile(caller, &device.report, options).await?;
-    Ok(())
+/// Returns the addresses to begin with: those of the arguments, and those that sweeps find.
+async fn seeds(args: &Args, gate: &Gate, output: &mut dyn Write) -> Result<Vec<IpAddr>, Failure> {
+    let mut seeds = args.seeds.clone();
+    if args.sweeps.is_empty() {
+        return Ok(seeds);
+    }
+    let sweep = Sweep::begin(gate, args.sweeps.iter().copied(), SystemProbes::open());
+    let mut sweep = sweep.map_err(|error| Failure::usage(format_args!("--sweep: {error}")))?;
+    note_without_echo(sweep.without_echo(), output)?;
+    while let Some(live) = sweep.next().await {
+        seeds.push(live.address);
+    }
+    if seeds.is_empty() {
+        return Err(Failure::new(
+            "No address of --sweep is in use. Check the prefix and the routes of this machine.",
+        ));
+    }
+    Ok(seeds)
+}
+
+fn note_without_echo(reason: Option<io::ErrorKind>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(reason) = reason else { return Ok(()) };
+    let advice = "let this group send them with sysctl net.ipv4.ping_group_range";
+    print(output, &format!("Sweeping without echo requests of ICMP ({reason}); {advice}.\n"))
 }
 
 /// Returns name, address and model of a device, and the objects that could not be read.
@@ -127,7 +211,9 @@ fn device_lines(device: &CrawledDevice) -> String {
         let model = described.model.as_deref().or(described.sys_descr.as_deref()).unwrap_or("unknown model");
         let model = model.lines().next().unwrap_or_default();
         // Devices may send characters that a terminal obeys.
-        let described = format!("{name}  {}  {model}", device.address).replace(char::is_control, "?");
+        let is_unchanged = !described.tables.unchanged().is_empty();
+        let mark = if is_unchanged { "  (unchanged)" } else { "" };
+        let described = format!("{name}  {}  {model}{mark}", device.address).replace(char::is_control, "?");
         lines += &format!("{described}\n");
     }
     if let Some(from) = device.answers_from {
@@ -140,7 +226,9 @@ fn device_lines(device: &CrawledDevice) -> String {
 }
 
 fn counts(progress: &CrawlProgress) -> String {
-    let CrawlProgress { asked, answered, devices, links, failed, .. } = progress;
+    let CrawlProgress { asked, answered, devices, unchanged, links, failed, .. } = progress;
+    let devices =
+        if *unchanged > 0 { format!("{devices} ({unchanged} unchanged)") } else { devices.to_string() };
     format!("asked: {asked}, answered: {answered}, devices: {devices}, neighbors: {links}, failed: {failed}")
 }
 
@@ -173,27 +261,7 @@ const fn advice(reason: &CrawlFailureReason) -> &'static str {
     }
 }
 
-/// Writes the picture.
-async fn draw(
-    inventory: Inventory,
-    caller: &Caller,
-    network: NetworkId,
-    folder: &Path,
-    output: &mut dyn Write,
-) -> Result<(), Failure> {
-    let graph =
-        Topologies::new(inventory).graph(caller, network, GraphOptions::new(TopologyView::L2)).await?;
-    if graph.nodes.is_empty() {
-        return print(output, "No device reports a neighbor, so there is nothing to draw.\n");
-    }
-    let picture = files::picture(&graph, "Collected", Some(Timestamp::now()), Theme::default());
-    for path in files::write(folder, &picture, &[FileFormat::Page])? {
-        print(output, &format!("{}\n", path.display()))?;
-    }
-    Ok(())
-}
-
-fn print(output: &mut dyn Write, text: &str) -> Result<(), Failure> {
+pub(crate) fn print(output: &mut dyn Write, text: &str) -> Result<(), Failure> {
     let written = output.write_all(text.as_bytes());
     written.map_err(|error| Failure::because("The result cannot be printed", &error))
 }

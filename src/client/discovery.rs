@@ -43,6 +43,24 @@ pub struct ReportOptions {
     pub dry_run: bool,
 }
 
+impl ReportOptions {
+    /// Returns the parameters of the request. No serializer lives while the request waits: the future would not be `Send`.
+    fn query(&self, format: Format) -> String {
+        let mut query = Serializer::new(String::new());
+        query.append_pair("format", format.as_str());
+        if let Some(network) = self.network_id {
+            query.append_pair("network_id", &network.to_string());
+        }
+        if let Some(reporter) = &self.reporter {
+            query.append_pair("reporter", reporter);
+        }
+        query.append_pair("complete", &self.complete.to_string());
+        query.append_pair("create_neighbors", &self.create_neighbors.to_string());
+        query.append_pair("dry_run", &self.dry_run.to_string());
+        query.finish()
+    }
+}
+
 impl<S: HttpService> Client<S> {
     /// Reconciles the output of a scanner or a device with the hosts. The server recognizes [`Format::Auto`].
     ///
@@ -71,18 +89,7 @@ impl<S: HttpService> Client<S> {
         report: RequestBody,
         options: &ReportOptions,
     ) -> Result<DiscoveryReport, ClientError> {
-        let mut query = Serializer::new(String::new());
-        query.append_pair("format", format.as_str());
-        if let Some(network) = options.network_id {
-            query.append_pair("network_id", &network.to_string());
-        }
-        if let Some(reporter) = &options.reporter {
-            query.append_pair("reporter", reporter);
-        }
-        query.append_pair("complete", &options.complete.to_string());
-        query.append_pair("create_neighbors", &options.create_neighbors.to_string());
-        query.append_pair("dry_run", &options.dry_run.to_string());
-        let call = ClientCall::post(format!("/api/v1/discovery/import?{}", query.finish()));
+        let call = ClientCall::post(format!("/api/v1/discovery/import?{}", options.query(format)));
         self.value(call.body(HeaderValue::from_static(BYTES), report)).await
     }
 

@@ -33,6 +33,8 @@ const SPECIAL_RANGES: [&str; 7] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowList {
     entries: Vec<AllowedRange>,
+    /// The prefixes to which the entries are narrowed.
+    only: Option<Vec<IpNet>>,
 }
 
 /// An entry.
@@ -68,9 +70,28 @@ impl AllowList {
             prefixes.into_iter().take(MAX_ENTRIES + 1).map(AllowedRange::new).collect();
         match entries.len() {
             0 => Err(AllowListError::Empty),
-            1..=MAX_ENTRIES => Ok(Self { entries }),
+            1..=MAX_ENTRIES => Ok(Self { entries, only: None }),
             _ => Err(AllowListError::TooMany),
         }
+    }
+
+    /// Allows only the addresses of these prefixes that are allowed now. Of more than 4,096 prefixes, the rest is not allowed.
+    ///
+    /// ```
+    /// use toposcope::collect::AllowList;
+    ///
+    /// let allowed = "192.0.2.0/24".parse::<AllowList>()?.narrowed(["192.0.2.128/25".parse()?, "10.0.0.0/8".parse()?]);
+    /// assert!(allowed.contains("192.0.2.129".parse()?));
+    /// assert!(!allowed.contains("192.0.2.7".parse()?) && !allowed.contains("10.0.0.7".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn narrowed(self, prefixes: impl IntoIterator<Item = IpNet>) -> Self {
+        let prefixes = prefixes.into_iter().take(MAX_ENTRIES).map(|prefix| canonical(prefix.trunc()));
+        let is_allowed_now =
+            |prefix: &IpNet| self.only.iter().all(|only| only.iter().any(|allowed| allowed.contains(prefix)));
+        let only = prefixes.filter(is_allowed_now).collect();
+        Self { only: Some(only), ..self }
     }
 
     /// Returns whether packets may be sent to an address.
@@ -79,6 +100,7 @@ impl AllowList {
         let address = address.to_canonical();
         let is_never = address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
         !is_never
+            && self.only.iter().all(|only| only.iter().any(|prefix| prefix.contains(&address)))
             && self.entries.iter().any(|entry| entry.allows(address))
             && (self.names(address) || !self.entries.iter().any(|entry| entry.has_edge(address)))
     }

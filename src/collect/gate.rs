@@ -143,18 +143,28 @@ impl Gate {
 
     /// Sends a datagram as soon as the pace allows it.
     async fn send(&self, to: SocketAddr, datagram: &[u8]) -> Result<(), AskError> {
+        let sent = self.send_by(to.ip(), || self.state.transport.send(to, datagram)).await?;
+        sent.map_err(|error: io::Error| AskError::NotSent(error.kind()))
+    }
+
+    /// Makes and runs a future that sends one packet to an address, as soon as the pace allows it.
+    pub(super) async fn send_by<F: Future>(
+        &self,
+        to: IpAddr,
+        sending: impl FnOnce() -> F,
+    ) -> Result<F::Output, AskError> {
+        let is_allowed = || if self.allows(to) { Ok(()) } else { Err(AskError::NotAllowed) };
+        is_allowed()?;
         loop {
-            let admitted = self.pacer().admit(to.ip(), Instant::now());
+            let admitted = self.pacer().admit(to, Instant::now());
             match admitted {
                 Ok(()) => break,
                 Err(time) => sleep_until(time).await,
             }
         }
-        if !self.allows(to.ip()) {
-            return Err(AskError::NotAllowed);
-        }
-        let sent = self.state.transport.send(to, datagram).await;
-        sent.map_err(|error: io::Error| AskError::NotSent(error.kind()))
+        // A subnet may have been learned while the packet waited.
+        is_allowed()?;
+        Ok(sending().await)
     }
 
     fn pacer(&self) -> MutexGuard<'_, Pacer> {

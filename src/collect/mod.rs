@@ -5,6 +5,7 @@
 //! | [`snmp`] | an address and secrets become an [`SnmpAgent`](snmp::SnmpAgent), of which tables are read |
 //! | [`tables`] | the tables of an agent become a [`Report`](crate::discovery::Report) |
 //! | [`crawl`] | addresses, limits and secrets become a stream of reports and failures |
+//! | [`sweep`] | prefixes become the addresses that are in use |
 //!
 //! A [`Gate`] sends every packet: to addresses of the [`AllowList`] only, and at a [`Pace`]. Dropping a future or
 //! stream of this module ends its work: it sends nothing any more.
@@ -15,6 +16,7 @@ mod gate;
 mod pace;
 mod secret;
 pub mod snmp;
+pub mod sweep;
 pub mod tables;
 mod transport;
 

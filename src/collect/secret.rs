@@ -46,6 +46,21 @@ impl SnmpSecret {
     pub const fn is_v3(&self) -> bool {
         matches!(self.kind, SecretKind::User(_))
     }
+
+    /// Returns whether both are the same community or user.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.kind, &other.kind) {
+            (SecretKind::V1(one), SecretKind::V1(other)) | (SecretKind::V2c(one), SecretKind::V2c(other)) => {
+                one == other
+            }
+            (SecretKind::User(one), SecretKind::User(other)) => {
+                Arc::ptr_eq(one, other)
+                    || (&one.name, &one.authentication, &one.privacy)
+                        == (&other.name, &other.authentication, &other.privacy)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Debug for SnmpSecret {

@@ -3,7 +3,10 @@
 //! The report is made by the readers of the file formats: a walk from a file with the same variables gives the same report.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 
+use self::SubtreeMark::{ByInterfaces, ByNeighbors, Unmarked};
 use super::snmp::{
     ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable,
 };
@@ -19,78 +22,109 @@ const MAX_SILENT_TABLES: usize = 2;
 /// `sysObjectID` of devices by Nokia, the only ones with TIMETRA-LLDP-MIB.
 const TIMETRA: [u32; 7] = [1, 3, 6, 1, 4, 1, 6527];
 
-/// The objects below which variables are read, in order, each with the tables that lack rows if it is truncated.
-const SUBTREES: &[(&[u32], &[TableKind])] = &[
+/// The mark by which a device shows that variables are the same as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SubtreeMark {
+    /// There is none, or the variables are needed to read others.
+    Unmarked,
+    /// `ifTableLastChange`.
+    ByInterfaces,
+    /// `lldpStatsRemTablesLastChangeTime`.
+    ByNeighbors,
+}
+
+/// The marks that show that all variables below them are the same as before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MarkCoverage {
+    /// `ifTableLastChange`.
+    pub(super) interfaces: bool,
+    /// `lldpStatsRemTablesLastChangeTime`.
+    pub(super) neighbors: bool,
+}
+
+impl MarkCoverage {
+    const fn has(self, mark: SubtreeMark) -> bool {
+        match mark {
+            Unmarked => false,
+            ByInterfaces => self.interfaces,
+            ByNeighbors => self.neighbors,
+        }
+    }
+}
+
+/// The objects below which variables are read, in order, each with the tables that lack rows if it is truncated, and the mark that shows
+/// that it is as before.
+const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     // LLDP-MIB: the device itself, its neighbors, their addresses, and the extensions of IEEE 802.1 and 802.3.
-    (&[1, 0, 8802, 1, 1, 2, 1, 3], &[Lldp]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 4, 1], &[Lldp]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 4, 2], &[Lldp]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 5, 4623, 1, 2, 3], &[Lag]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 5, 4623, 1, 3, 3], &[Lldp]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 2, 1], &[IfEntries]),
-    (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 3, 1], &[Lldp]),
+    (&[1, 0, 8802, 1, 1, 2, 1, 3], &[Lldp], ByNeighbors),
+    (&[1, 0, 8802, 1, 1, 2, 1, 4, 1], &[Lldp], ByNeighbors),
+    (&[1, 0, 8802, 1, 1, 2, 1, 4, 2], &[Lldp], ByNeighbors),
+    (&[1, 0, 8802, 1, 1, 2, 1, 5, 4623, 1, 2, 3], &[Lag], Unmarked),
+    (&[1, 0, 8802, 1, 1, 2, 1, 5, 4623, 1, 3, 3], &[Lldp], ByNeighbors),
+    (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 2, 1], &[IfEntries], ByNeighbors),
+    (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 3, 1], &[Lldp], ByNeighbors),
     // IEEE8023-LAG-MIB.
-    (&[1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13], &[Lag]),
+    (&[1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13], &[Lag], Unmarked),
     // The system group.
-    (&[1, 3, 6, 1, 2, 1, 1], &[]),
+    (&[1, 3, 6, 1, 2, 1, 1], &[], Unmarked),
     // IF-MIB: `ifTable` by columns.
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 1], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 2], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 3], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 5], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 6], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 7], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 8], &[IfEntries]),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 1], &[IfEntries], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 2], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 3], &[IfEntries], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 5], &[IfEntries], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 6], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 7], &[IfEntries], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 2, 2, 1, 8], &[IfEntries], Unmarked),
     // IP-MIB. A scalar shows that the device has the group, so that a cache without entries is an empty one.
-    (&[1, 3, 6, 1, 2, 1, 4, 1], &[]),
-    (&[1, 3, 6, 1, 2, 1, 4, 3], &[]),
-    (&[1, 3, 6, 1, 2, 1, 4, 20], &[Addresses]),
-    (&[1, 3, 6, 1, 2, 1, 4, 22], &[Arp]),
-    (&[1, 3, 6, 1, 2, 1, 4, 34], &[Addresses]),
-    (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp]),
+    (&[1, 3, 6, 1, 2, 1, 4, 1], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 3], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 20], &[Addresses], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 22], &[Arp], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 34], &[Addresses], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp], Unmarked),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.
-    (&[1, 3, 6, 1, 2, 1, 17, 1, 1], &[]),
-    (&[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2], &[Fdb, Stp]),
-    (&[1, 3, 6, 1, 2, 1, 17, 2], &[Stp]),
-    (&[1, 3, 6, 1, 2, 1, 17, 4, 1], &[]),
-    (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[]),
-    (&[1, 3, 6, 1, 2, 1, 17, 4, 3], &[Fdb]),
+    (&[1, 3, 6, 1, 2, 1, 17, 1, 1], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2], &[Fdb, Stp], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 2], &[Stp], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 4, 1], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 4, 3], &[Fdb], Unmarked),
     // Q-BRIDGE-MIB: the forwarding database by VLAN, current and static VLANs, and the default VLANs of ports.
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2], &[Fdb]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 3], &[IfEntries, Fdb]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 4], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 5], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 2], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 4], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1, 1], &[IfEntries]),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2], &[Fdb], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 3], &[IfEntries, Fdb], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 4], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 5], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 2], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 4], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1, 1], &[IfEntries], Unmarked),
     // IF-MIB: `ifXTable` by columns, and `ifStackTable`.
-    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 1], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 15], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 18], &[IfEntries]),
-    (&[1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3], &[Lag]),
+    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 1], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 15], &[IfEntries], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 18], &[IfEntries], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3], &[Lag], Unmarked),
     // ENTITY-MIB by columns.
-    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 4], &[]),
-    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 5], &[]),
-    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 11], &[]),
-    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 12], &[]),
-    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 13], &[]),
+    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 4], &[], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 5], &[], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 11], &[], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 12], &[], ByInterfaces),
+    (&[1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 13], &[], ByInterfaces),
     // IPV6-MIB.
-    (&[1, 3, 6, 1, 2, 1, 55, 1, 8], &[Addresses]),
-    (&[1, 3, 6, 1, 2, 1, 55, 1, 12], &[Arp]),
+    (&[1, 3, 6, 1, 2, 1, 55, 1, 8], &[Addresses], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 55, 1, 12], &[Arp], Unmarked),
     // CISCO-CDP-MIB: names of interfaces, neighbors, and the device's own id.
-    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 1, 1, 1, 6], &[Cdp]),
-    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2], &[Cdp]),
-    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 3, 4], &[]),
+    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 1, 1, 1, 6], &[Cdp], Unmarked),
+    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2], &[Cdp], Unmarked),
+    (&[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 3, 4], &[], Unmarked),
     // TIMETRA-LLDP-MIB.
-    (&[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4], &[Lldp]),
+    (&[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4], &[Lldp], Unmarked),
     // LLDP-V2-MIB, as LLDP-MIB.
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 3], &[Lldp]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1], &[Lldp]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 2], &[Lldp]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 4623, 1, 2, 3], &[Lag]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 4623, 1, 3, 3], &[Lldp]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 32962, 1, 2, 1], &[IfEntries]),
-    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 32962, 1, 3, 1], &[Lldp]),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 3], &[Lldp], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1], &[Lldp], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 2], &[Lldp], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 4623, 1, 2, 3], &[Lag], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 4623, 1, 3, 3], &[Lldp], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 32962, 1, 2, 1], &[IfEntries], Unmarked),
+    (&[1, 3, 111, 2, 802, 1, 1, 13, 1, 5, 32962, 1, 3, 1], &[Lldp], Unmarked),
 ];
 
 /// Scalars that are read only if the device lacks another one with the same meaning.
@@ -99,15 +133,86 @@ const ALTERNATIVES: [(&[u32], &[u32]); 2] = [
     (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[1, 3, 6, 1, 2, 1, 17, 4, 1]),
 ];
 
+/// Neighbors by tables that `lldpStatsRemTablesLastChangeTime` does not cover.
+const OTHER_NEIGHBORS: [&[u32]; 2] = [&[1, 3, 6, 1, 4, 1, 6527], &[1, 3, 111, 2, 802, 1, 1, 13]];
+
 /// Reads all tables of a device that discovery uses.
 ///
 /// A table that fails does not stop the others. After two in a row without an answer, the rest counts as truncated, without
 /// being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
 pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable> {
+    read_chosen(agent, &mut WalkBudget::new(limits), |_| true).await
+}
+
+/// Reads the tables that the marks do not cover.
+pub(super) async fn read_uncovered(
+    agent: &mut SnmpAgent,
+    budget: &mut WalkBudget,
+    coverage: MarkCoverage,
+) -> Vec<WalkedTable> {
+    read_chosen(agent, budget, |mark| !coverage.has(mark)).await
+}
+
+/// Reads the tables that the marks cover, and adds them to the others.
+pub(super) async fn read_covered(
+    agent: &mut SnmpAgent,
+    budget: &mut WalkBudget,
+    coverage: MarkCoverage,
+    tables: &mut Vec<WalkedTable>,
+) {
+    tables.extend(read_chosen(agent, budget, |mark| coverage.has(mark)).await);
+    tables.sort_by(|one, other| one.root.cmp(&other.root));
+}
+
+/// Returns whether the marks cover a table.
+pub(super) fn is_covered(table: &WalkedTable, coverage: MarkCoverage) -> bool {
+    let subtree = SUBTREES.iter().find(|(root, ..)| *root == table.root.arcs());
+    subtree.is_some_and(|(.., mark)| coverage.has(*mark))
+}
+
+/// Returns whether all neighbors that a device has are in tables that `lldpStatsRemTablesLastChangeTime` covers.
+pub(super) fn has_covered_neighbors(tables: &[WalkedTable]) -> bool {
+    let is_other = |table: &WalkedTable| {
+        OTHER_NEIGHBORS.iter().any(|root| table.root.arcs().starts_with(root)) && !table.rows.is_empty()
+    };
+    !tables.iter().any(is_other)
+}
+
+/// `ipCidrRouteNextHop` and `ipRouteNextHop`. A device that has the first is not asked for the second.
+const NEXT_HOPS: [&[u32]; 2] = [&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4], &[1, 3, 6, 1, 2, 1, 4, 21, 1, 7]];
+
+/// Maximum number of routes that are read.
+const MAX_ROUTES: usize = 10_000;
+
+/// Reads the next hops of the routes of a device, each once.
+pub(super) async fn next_hops(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<IpAddr> {
+    let limits = limits.with_rows(limits.rows.min(MAX_ROUTES));
+    let mut budget = WalkBudget::new(&limits);
+    let mut hops = BTreeSet::new();
+    for column in NEXT_HOPS {
+        let table = agent.walk(&ObjectId::new(column), &mut budget).await;
+        let address = |value| match value {
+            SnmpValue::IpAddress(octets) => Some(IpAddr::from(octets)).filter(|hop| !hop.is_unspecified()),
+            _ => None,
+        };
+        hops.extend(table.rows.into_iter().filter_map(|variable| address(variable.value)));
+        if !hops.is_empty() {
+            break;
+        }
+    }
+    hops.into_iter().collect()
+}
+
+async fn read_chosen(
+    agent: &mut SnmpAgent,
+    budget: &mut WalkBudget,
+    is_chosen: impl Fn(SubtreeMark) -> bool,
+) -> Vec<WalkedTable> {
     let is_timetra = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&TIMETRA));
-    let (mut tables, mut budget) = (Vec::<WalkedTable>::new(), WalkBudget::new(limits));
-    for (subtree, _) in SUBTREES {
-        if (subtree.starts_with(&TIMETRA) && !is_timetra) || has_alternative(subtree, &tables) {
+    let mut tables = Vec::<WalkedTable>::new();
+    for (subtree, _, mark) in SUBTREES {
+        let is_other = subtree.starts_with(&TIMETRA) && !is_timetra;
+        if !is_chosen(*mark) || is_other || has_alternative(subtree, &tables) {
             continue;
         }
         let root = ObjectId::new(*subtree);
@@ -117,7 +222,7 @@ pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable
         } else if let Some(empty) = tables.last().and_then(|former| former.known_empty(&root)) {
             empty
         } else {
-            agent.walk(&root, &mut budget).await
+            agent.walk(&root, budget).await
         };
         tables.push(table);
     }
@@ -143,6 +248,14 @@ const fn is_silent(table: &WalkedTable) -> bool {
 /// Returns an error if the device states no name of itself and `options` do not name it, and if the tables come from
 /// several devices.
 pub fn report(tables: &[WalkedTable], options: &ParseOptions) -> Result<Report, ParseError> {
+    report_of(tables.iter(), options)
+}
+
+/// Makes a report like [`report`].
+pub(super) fn report_of<'t>(
+    tables: impl Iterator<Item = &'t WalkedTable>,
+    options: &ParseOptions,
+) -> Result<Report, ParseError> {
     let mut reader = VariableReader::new(options);
     let mut arcs = Vec::new();
     for table in tables {
@@ -156,8 +269,8 @@ pub fn report(tables: &[WalkedTable], options: &ParseOptions) -> Result<Report, 
             }
         }
         if matches!(table.end, TableEnd::Truncated(_)) {
-            let subtree = SUBTREES.iter().find(|(root, _)| *root == table.root.arcs());
-            for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds)| kinds) {
+            let subtree = SUBTREES.iter().find(|(root, ..)| *root == table.root.arcs());
+            for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds, _)| kinds) {
                 reader.lose(*kind);
             }
         }

@@ -119,6 +119,9 @@ pub struct DiscoveredTable {
     pub rows: usize,
     /// Whether these are all rows.
     pub complete: bool,
+    /// Whether the report has the table as unchanged, so that all that is known of it counts as seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
 }
 
 /// The result of [`Reconciliation::delete_stale`](crate::inventory::Reconciliation::delete_stale).

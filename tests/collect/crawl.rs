@@ -12,7 +12,7 @@ use crate::farm::{Agent, Farm, Fault};
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
 /// Adds an own address, and neighbors with a management address each.
-fn with_neighbors(name: &str, own: &[&str], neighbors: &[&str]) -> Variables {
+pub(crate) fn with_neighbors(name: &str, own: &[&str], neighbors: &[&str]) -> Variables {
     let mut variables = variables(neighbors.len() as u32 + 1);
     let bytes = |text: &str| SnmpValue::Bytes(text.as_bytes().into());
     let octets = |text: &str| match ip(text) {

@@ -3,6 +3,7 @@
 //! The agents are in memory and in virtual time, but for that of net-snmp, which listens on a loopback address.
 
 #![allow(
+    clippy::duplicate_mod,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
@@ -11,8 +12,15 @@
     reason = "helpers of tests are tests"
 )]
 
+mod again;
 mod allow_list;
 mod crawl;
+#[cfg(all(feature = "client", feature = "service"))]
+mod daemon;
+#[cfg(all(feature = "client", feature = "service"))]
+#[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
+#[path = "../../examples/daemon/main.rs"]
+mod daemon_program;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod example;
 mod farm;
@@ -24,7 +32,9 @@ mod pace;
 #[path = "../../examples/collect/main.rs"]
 mod program;
 mod real;
+mod secrets;
 mod support;
+mod sweep;
 mod tables;
 mod v3;
 mod walks;

@@ -80,6 +80,8 @@ pub struct CrawlProgress {
     pub answered: usize,
     /// Devices that were read.
     pub devices: usize,
+    /// Devices of these whose tables are unchanged.
+    pub unchanged: usize,
     /// Neighbors that devices report by LLDP and CDP. A cable of which both ends report counts twice.
     pub links: usize,
     /// Addresses of which there is no report.

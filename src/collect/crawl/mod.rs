@@ -1,31 +1,40 @@
 //! Following neighbors: from some addresses to the devices of a network.
 
+mod again;
 mod event;
 mod known;
+mod marks;
+mod memory;
 mod neighbors;
 mod options;
+mod secrets;
+mod subnets;
+mod work;
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use tokio::task::{JoinError, JoinSet};
 
 pub use event::{CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlProgress, CrawledDevice};
+pub use memory::CrawlMemory;
 pub use options::{CrawlError, CrawlOptions};
 
 use super::gate::Gate;
 use super::secret::SnmpSecrets;
-use super::snmp::{AskError, SnmpAgent, TableEnd, WalkLimits, WalkedTable};
-use super::tables;
-use crate::discovery::report::{AddressRow, Table};
-use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
+use super::snmp::{AskError, SnmpAgent};
+use super::sweep::Probes;
+use crate::discovery::ReporterId;
 use crate::model::Timestamp;
 use known::{DevicesRead, ReadingTurn};
+use secrets::WorkedSecrets;
+use subnets::SubnetSweeps;
+use work::{Asking, DeviceReading, FoundAgent, ReadDevice, lock};
 
 /// A crawl, as a stream of the devices that were read and the addresses that could not be.
 ///
@@ -53,6 +62,7 @@ use known::{DevicesRead, ReadingTurn};
 pub struct Crawl {
     gate: Gate,
     secrets: Arc<dyn SnmpSecrets>,
+    worked: Arc<Mutex<WorkedSecrets>>,
     options: CrawlOptions,
     /// The addresses that were ever found.
     found: HashSet<IpAddr>,
@@ -61,6 +71,10 @@ pub struct Crawl {
     /// The agents that have answered and are to be read.
     answered: VecDeque<AnsweringAgent>,
     read: DevicesRead,
+    /// The knowledge for the next crawl, if it is wanted.
+    memory: Option<CrawlMemory>,
+    /// The sweeps of the subnets that are found, if they are wanted.
+    sweeps: Option<SubnetSweeps>,
     work: JoinSet<CrawlStep>,
     asking: usize,
     reading: usize,
@@ -92,16 +106,8 @@ impl AnsweringAgent {
 /// The result of a task.
 #[derive(Debug)]
 enum CrawlStep {
-    Asked(CrawlTarget, Result<Box<SnmpAgent>, AskError>),
+    Asked(CrawlTarget, Result<Box<FoundAgent>, AskError>),
     Read(Box<ReadDevice>),
-}
-
-/// A device that was read.
-#[derive(Debug)]
-struct ReadDevice {
-    answering: AnsweringAgent,
-    report: Result<Report, ParseError>,
-    truncated: Vec<WalkedTable>,
 }
 
 impl fmt::Debug for Crawl {
@@ -124,11 +130,14 @@ impl Crawl {
         let mut crawl = Self {
             gate: gate.clone(),
             secrets: Arc::new(secrets),
+            worked: Arc::default(),
             options,
             found: HashSet::new(),
             targets: VecDeque::new(),
             answered: VecDeque::new(),
             read: DevicesRead::default(),
+            memory: None,
+            sweeps: None,
             work: JoinSet::new(),
             asking: 0,
             reading: 0,
@@ -141,6 +150,43 @@ impl Crawl {
             crawl.add_target(CrawlTarget { address: seed, depth: 0 });
         }
         if crawl.targets.is_empty() { Err(CrawlError::NoSeed) } else { Ok(crawl) }
+    }
+
+    /// Continues earlier crawls: tables that are the same as before are not read, and are reported as unchanged.
+    ///
+    /// `sysUpTime`, `ifTableLastChange` and `lldpStatsRemTablesLastChangeTime` show whether they are. Forwarding databases and
+    /// neighbor caches are always read, and so are tables without such a mark: a device of which one of these has changed is
+    /// read as a whole, and so is one that has rebooted, and one whose tables were read a day ago. An address that has answered
+    /// SNMPv3 before is sent no community.
+    #[must_use]
+    pub fn with_memory(self, memory: CrawlMemory) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// Sweeps the subnets of the devices, and asks the addresses that are in use. Subnets and addresses outside of the allow-list
+    /// are left out, and so are those beyond 65,536 addresses in all.
+    #[must_use]
+    pub fn with_sweeps(self, probes: impl Probes) -> Self {
+        Self { sweeps: Some(SubnetSweeps::new(probes)), ..self }
+    }
+
+    /// Returns the reason why sweeps send no echo requests of ICMP, if there are sweeps and they do not.
+    #[must_use]
+    pub fn without_echo(&self) -> Option<std::io::ErrorKind> {
+        self.sweeps.as_ref()?.without_echo()
+    }
+
+    /// Forgets the state of a device, as [`CrawlMemory::forget`] does.
+    pub fn forget(&mut self, address: IpAddr) {
+        if let Some(memory) = &mut self.memory {
+            memory.forget(address);
+        }
+    }
+
+    /// Returns the knowledge for the next crawl, at any time; `None` without [`with_memory`](Self::with_memory).
+    #[must_use]
+    pub const fn memory(&self) -> Option<&CrawlMemory> {
+        self.memory.as_ref()
     }
 
     /// Returns the counts so far.
@@ -179,7 +225,15 @@ impl Crawl {
             && let Some(answering) = self.answered.pop_front()
         {
             self.reading += 1;
-            self.work.spawn(read(answering, self.options.walk));
+            let former = self.memory.as_ref().and_then(|memory| memory.state(answering.target.address));
+            let reading = DeviceReading {
+                answering,
+                limits: self.options.walk,
+                reads_next_hops: self.options.follows_next_hops,
+                is_remembered: self.memory.is_some(),
+                former,
+            };
+            self.work.spawn(reading.step());
         }
         while self.asking < workers
             && self.answered.len() < workers
@@ -188,12 +242,15 @@ impl Crawl {
         {
             self.asking += 1;
             self.progress.asked += 1;
-            let (gate, secrets) = (self.gate.clone(), Arc::clone(&self.secrets));
-            let socket = SocketAddr::new(target.address, self.options.port);
-            self.work.spawn(async move {
-                let found = SnmpAgent::find(&gate, socket, secrets.for_target(target.address)).await;
-                CrawlStep::Asked(target, found.map(Box::new))
-            });
+            let asking = Asking {
+                gate: self.gate.clone(),
+                secrets: Arc::clone(&self.secrets),
+                worked: Arc::clone(&self.worked),
+                target,
+                port: self.options.port,
+                former: self.memory.as_ref().and_then(|memory| memory.secret(target.address)),
+            };
+            self.work.spawn(asking.step());
         }
     }
 
@@ -205,10 +262,14 @@ impl Crawl {
                 self.progress.failed += 1;
                 Some(CrawlEvent::failed(target.address, CrawlFailureReason::NotAnswered(error)))
             }
-            CrawlStep::Asked(target, Ok(agent)) => {
+            CrawlStep::Asked(target, Ok(found)) => {
                 self.asking -= 1;
                 self.progress.answered += 1;
-                self.begin_reading(AnsweringAgent { agent: *agent, target })
+                let FoundAgent { agent, secret } = *found;
+                if let Some(memory) = &mut self.memory {
+                    memory.note_answer(target.address, secret, Timestamp::now());
+                }
+                self.begin_reading(AnsweringAgent { agent, target })
             }
             CrawlStep::Read(device) => {
                 self.reading -= 1;
@@ -236,10 +297,21 @@ impl Crawl {
         None
     }
 
+    /// Takes the addresses that sweeps find. Ready: there is nothing to sweep at present.
+    fn poll_sweeps(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while let Some(sweeps) = &mut self.sweeps {
+            match ready!(sweeps.poll(&self.gate, context)) {
+                Some(target) => self.add_target(target),
+                None => break,
+            }
+        }
+        Poll::Ready(())
+    }
+
     fn finish_reading(&mut self, device: ReadDevice) -> CrawlEvent {
-        let ReadDevice { answering, report, truncated } = device;
+        let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged } = device;
         let AnsweringAgent { agent, target } = answering;
-        let mut report = match report {
+        let report = match report {
             Ok(report) => report,
             Err(error) => {
                 self.answered.extend(self.read.finish(agent.system(), target.address, &[]));
@@ -247,16 +319,32 @@ impl Crawl {
                 return CrawlEvent::failed(target.address, CrawlFailureReason::NotReported(error));
             }
         };
-        add_address(&mut report, target.address);
-        let found = neighbors::FoundNeighbors::of(&report, self.options.follows_arp);
+        let mut found = neighbors::FoundNeighbors::of(&report);
+        if let Some(state) = state.as_ref().filter(|_| is_unchanged) {
+            (found.neighbors, found.links) = (state.neighbors.clone(), state.links);
+        }
+        if let Some(memory) = &mut self.memory {
+            memory.note_state(target.address, state);
+        }
+        if agent.is_v3() {
+            lock(&self.worked).secure(&found.own_addresses);
+        }
         self.answered.extend(self.read.finish(agent.system(), target.address, &found.own_addresses));
         for subnet in found.subnets {
             self.gate.learn_subnet(subnet);
+            if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
+                sweeps.add(subnet, target.depth + 1);
+            }
+        }
+        found.neighbors.extend(next_hops);
+        if self.options.follows_arp {
+            found.neighbors.extend(neighbors::cached(&report));
         }
         for address in found.neighbors {
             self.add_target(CrawlTarget { address, depth: target.depth + 1 });
         }
         self.progress.devices += 1;
+        self.progress.unchanged += usize::from(is_unchanged);
         self.progress.links += found.links;
         CrawlEvent::Device(Box::new(CrawledDevice {
             address: target.address,
@@ -273,8 +361,12 @@ impl Stream for Crawl {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
         loop {
+            let is_sweeping = self.poll_sweeps(context).is_pending();
             self.begin_work();
             let Some(step) = ready!(self.work.poll_join_next(context)) else {
+                if is_sweeping {
+                    return Poll::Pending;
+                }
                 self.progress.left_out += self.targets.len() + self.answered.len();
                 self.targets.clear();
                 self.answered.clear();
@@ -296,30 +388,5 @@ fn resume(error: JoinError) -> Option<CrawlEvent> {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(_) => None,
-    }
-}
-
-async fn read(mut answering: AnsweringAgent, limits: WalkLimits) -> CrawlStep {
-    let observed_at = Timestamp::now();
-    let read = tables::read(&mut answering.agent, &limits).await;
-    let options = ParseOptions::new(observed_at).with_complete_tables();
-    let report = match tables::report(&read, &options) {
-        Err(error) if matches!(error.kind(), ParseErrorKind::ReporterRequired) => {
-            tables::report(&read, &options.with_reporter(answering.name()))
-        }
-        report => report,
-    };
-    let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
-    let truncated = read.into_iter().filter(is_truncated);
-    let truncated = truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
-    CrawlStep::Read(Box::new(ReadDevice { answering, report, truncated }))
-}
-
-/// Adds the address that has answered, for devices that state no addresses.
-fn add_address(report: &mut Report, address: IpAddr) {
-    for device in &mut report.devices {
-        if device.tables.addresses.is_none() {
-            device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(address)]));
-        }
     }
 }

@@ -15,22 +15,18 @@ const MAX_OWN_ADDRESSES: usize = 4_096;
 pub(super) struct FoundNeighbors {
     pub(super) own_addresses: Vec<IpAddr>,
     pub(super) subnets: Vec<Ipv4Net>,
-    /// The addresses of other devices.
+    /// The management addresses of neighbors by LLDP and CDP.
     pub(super) neighbors: Vec<IpAddr>,
     /// The number of neighbors by LLDP and CDP.
     pub(super) links: usize,
 }
 
 impl FoundNeighbors {
-    pub(super) fn of(report: &Report, follows_arp: bool) -> Self {
+    pub(super) fn of(report: &Report) -> Self {
         let mut found = Self::default();
         for device in &report.devices {
             found.add_addresses(device);
             found.add_neighbors(device);
-            if follows_arp {
-                let caches = device.tables.arp.iter().flat_map(|table| &table.rows);
-                found.neighbors.extend(caches.map(|row| row.ip_address));
-            }
         }
         found
     }
@@ -57,4 +53,10 @@ impl FoundNeighbors {
             self.neighbors.extend(row.address.as_ref().and_then(|address| address.parse::<IpAddr>().ok()));
         }
     }
+}
+
+/// Returns the addresses in the ARP caches and IPv6 neighbor caches of a report.
+pub(super) fn cached(report: &Report) -> impl Iterator<Item = IpAddr> + '_ {
+    let caches = report.devices.iter().flat_map(|device| &device.tables.arp);
+    caches.flat_map(|table| &table.rows).map(|row| row.ip_address)
 }

@@ -20,6 +20,8 @@ pub struct CrawlOptions {
     pub workers: usize,
     /// Whether addresses in the ARP caches and IPv6 neighbor caches of devices are asked, too. The default is `false`.
     pub follows_arp: bool,
+    /// Whether the next hops of routes are asked, too: at most 10,000 routes of a device. The default is `false`.
+    pub follows_next_hops: bool,
     /// The addresses that are not asked.
     pub skipped_addresses: BTreeSet<IpAddr>,
     /// The `sysObjectID`s of devices that are not read, each with all identifiers below it.
@@ -38,6 +40,7 @@ impl Default for CrawlOptions {
             targets: 65_536,
             workers: 128,
             follows_arp: false,
+            follows_next_hops: false,
             skipped_addresses: BTreeSet::new(),
             skipped_object_ids: Vec::new(),
             walk: WalkLimits::default(),

@@ -17,7 +17,7 @@ use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
 use super::value::{ObjectId, SnmpValue};
 
 /// Maximum number of secrets that are tried for an address.
-const MAX_SECRETS: usize = 4;
+pub(in crate::collect) const MAX_SECRETS: usize = 4;
 
 /// The timeouts of messages to an address that has not answered yet.
 const FIRST_TIMEOUTS: [Duration; 3] = seconds([1, 2, 4]);
@@ -103,12 +103,23 @@ impl SnmpAgent {
     /// Returns an error if the allow-list does not have the address, if there is no secret, and if the agent answers to none
     /// of them.
     pub async fn find(gate: &Gate, target: SocketAddr, secrets: Vec<SnmpSecret>) -> Result<Self, AskError> {
+        let (mut ordered, communities): (Vec<_>, Vec<_>) = secrets.into_iter().partition(SnmpSecret::is_v3);
+        ordered.extend(communities);
+        ordered.truncate(MAX_SECRETS);
+        Self::find_in_order(gate, target, &ordered).await.map(|(agent, _)| agent)
+    }
+
+    /// Finds the first of these secrets to which an address answers, in this order. Also returns its place.
+    ///
+    /// An agent that has refused a user that it knows is sent no community.
+    pub(in crate::collect) async fn find_in_order(
+        gate: &Gate,
+        target: SocketAddr,
+        secrets: &[SnmpSecret],
+    ) -> Result<(Self, usize), AskError> {
         if !gate.allows(target.ip()) {
             return Err(AskError::NotAllowed);
         }
-        let (mut secrets, communities): (Vec<_>, Vec<_>) = secrets.into_iter().partition(SnmpSecret::is_v3);
-        secrets.extend(communities);
-        secrets.truncate(MAX_SECRETS);
         let mut failure = AskError::NoSecret;
         for (position, secret) in secrets.iter().enumerate() {
             // It knows the user, and so is no agent to send a community in plain text to.
@@ -119,7 +130,7 @@ impl SnmpAgent {
             }
             let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
             match Self::open(gate, target, secret, timeouts, false).await {
-                Ok(agent) => return Ok(agent),
+                Ok(agent) => return Ok((agent, position)),
                 // A refusal is a more useful error than a timeout with another secret.
                 Err(AskError::Silent) if matches!(failure, AskError::Refused(_)) => {}
                 Err(error) => failure = error,
@@ -127,7 +138,8 @@ impl SnmpAgent {
         }
         match secrets.first() {
             Some(first) if failure == AskError::Silent => {
-                Self::open(gate, target, first, &ANY_SOURCE_TIMEOUTS, true).await
+                let agent = Self::open(gate, target, first, &ANY_SOURCE_TIMEOUTS, true).await?;
+                Ok((agent, 0))
             }
             _ => Err(failure),
         }

@@ -5,11 +5,13 @@
 
 mod agent;
 mod error;
+mod get;
 mod message;
 mod usm;
 mod value;
 mod walk;
 
+pub(super) use agent::MAX_SECRETS;
 pub use agent::{SnmpAgent, SystemIdentity};
 pub use error::{AskError, SnmpRefusal};
 pub(super) use message::message_id;

@@ -47,7 +47,7 @@ impl InterfaceEntries {
     /// Sets the address of each port: the first, if there are several.
     pub(super) fn set_interfaces(&mut self, interfaces: &[Interface], rows: Option<&Table<AddressRow>>) {
         let mut addresses: BTreeMap<i64, _> = BTreeMap::new();
-        for row in rows.iter().flat_map(|table| &table.rows) {
+        for row in rows.iter().flat_map(|table| table.read_rows()) {
             if let Some((index, address)) = row.if_index.zip(names::own_ip(row.ip_address)) {
                 let first = addresses.entry(index).or_insert(address);
                 *first = (*first).min(address);
@@ -185,7 +185,7 @@ impl InterfaceEntries {
 ///
 /// The result does not depend on the order of the rows in the table.
 fn sorted<T: Serialize, K: Ord>(table: Option<&Table<T>>, key: impl Fn(&T) -> K) -> Vec<&T> {
-    let mut rows: Vec<&T> = table.iter().flat_map(|table| &table.rows).collect();
+    let mut rows: Vec<&T> = table.iter().flat_map(|table| table.read_rows()).collect();
     let text = |row: &T| serde_json::to_string(row).ok().asserted_or_default();
     rows.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| text(one).cmp(&text(other))));
     rows

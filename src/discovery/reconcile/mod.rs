@@ -60,5 +60,5 @@ pub use recognize::{
     name_of_host, recognize, recognize_with_notes,
 };
 pub use reported::device_of;
-pub(crate) use state::set_ages;
 pub use state::{HostState, Observed, STALE_AFTER, Seen};
+pub(crate) use state::{has_recent_ages, set_ages};

@@ -121,6 +121,7 @@ fn add_rows<R>(whole: &mut Option<Box<Table<R>>>, piece: Option<Box<Table<R>>>) 
         (Some(whole), Some(mut piece)) => {
             whole.rows.append(&mut piece.rows);
             whole.complete &= piece.complete;
+            whole.unchanged &= piece.unchanged;
         }
         (whole @ None, piece) => *whole = piece,
     }

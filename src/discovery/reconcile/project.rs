@@ -30,6 +30,8 @@ pub struct Projection {
     pub(super) host: Host,
     /// The tables that the report has, and whether they are complete.
     pub(super) tables: BTreeMap<TableKind, bool>,
+    /// The tables that are as in their latest complete reports. They are not among `tables`.
+    pub(super) unchanged: BTreeSet<TableKind>,
     /// The port numbers that were scanned, [merged](PortRange::merged); empty: all.
     pub(super) scanned_ports: Vec<PortRange>,
     /// Whether the host is named after its other fields.
@@ -74,7 +76,7 @@ impl Projection {
         };
         let mut entries = InterfaceEntries::new(&host, &device.tables);
         let addresses = device.tables.addresses.as_deref();
-        host.interfaces = interfaces(&host, addresses.map_or(&[][..], |table| &table.rows), &entries);
+        host.interfaces = interfaces(&host, addresses.map_or(&[][..], Table::read_rows), &entries);
         entries.set_interfaces(&host.interfaces, addresses);
         host.if_entries = entries.into_parts();
         (host.ports, host.services) = ports(&host, device.tables.ports.as_deref());
@@ -82,6 +84,7 @@ impl Projection {
         Self {
             host,
             tables: tables(&device.tables),
+            unchanged: device.tables.unchanged().into_iter().collect(),
             scanned_ports: PortRange::merged(scanned_ports),
             derives_name: true,
             has_derived_entries: device.tables.if_entries.as_deref().is_some_and(|table| table.derived),
@@ -115,6 +118,7 @@ impl Projection {
         let tables = present.into_iter().filter(|(_, present)| *present).map(|(kind, _)| (kind, false));
         Self {
             tables: tables.collect(),
+            unchanged: BTreeSet::new(),
             scanned_ports: Vec::new(),
             derives_name,
             has_derived_entries: false,
@@ -172,7 +176,7 @@ fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
     let is_derived = tables.if_entries.as_deref().is_some_and(|table| table.derived);
     let summaries = tables.summaries().into_iter();
     let own = summaries.filter(|summary| !(is_derived && summary.kind == TableKind::IfEntries));
-    own.map(|summary| (summary.kind, summary.complete)).collect()
+    own.filter(|summary| !summary.unchanged).map(|summary| (summary.kind, summary.complete)).collect()
 }
 
 /// Converts the addresses that other devices can reach. Each occurs once, in the order of interfaces and addresses.
@@ -202,7 +206,7 @@ fn interfaces(host: &Host, rows: &[AddressRow], entries: &InterfaceEntries) -> V
 
 /// Converts open ports, each once, and the services that were recognized on them.
 fn ports(host: &Host, table: Option<&Table<PortRow>>) -> (Vec<Port>, Vec<Service>) {
-    let mut rows: Vec<&PortRow> = table.iter().flat_map(|table| &table.rows).collect();
+    let mut rows: Vec<&PortRow> = table.iter().flat_map(|table| table.read_rows()).collect();
     // If a port has several rows, the one with most values is kept.
     rows.sort_by_key(|row| {
         let missing = [&row.product, &row.service].map(Option::is_none);
@@ -250,6 +254,7 @@ mod tests {
             let projection = Projection {
                 host: Host::new(NetworkId::nil(), ""),
                 tables: BTreeMap::new(),
+                unchanged: BTreeSet::new(),
                 scanned_ports: PortRange::merged(&ranges),
                 derives_name: false,
                 has_derived_entries: false,

@@ -14,6 +14,9 @@ use crate::without_none;
 /// and other embedded records.
 pub const STALE_AFTER: u32 = 3;
 
+/// A day, in microseconds.
+const DAY_MICROS: i64 = 24 * 3_600_000_000;
+
 /// The state of a host that discovery remembers.
 ///
 /// It consists of the document that discovery wrote, the edits of users, and the times at which parts were seen.
@@ -139,6 +142,20 @@ pub(crate) fn set_ages(host: &mut Host, state: &mut HostState) -> bool {
         for_each_part_type!(P => is_changed |= set_parts::<P>(copy, seen));
     }
     is_changed
+}
+
+/// Returns whether the host shows all that is stale, and no time that is more than a day before the latest report.
+///
+/// The times of a device whose tables are unchanged are written once a day only.
+pub(crate) fn has_recent_ages(host: &Host, state: &HostState) -> bool {
+    let since = state.last_seen_at().map(|at| at.plus_micros(-DAY_MICROS));
+    let is_stale = |id: Uuid| state.seen.get(&id).is_some_and(is_missed);
+    let mut is_recent = !host.is_stale && host.last_seen_at >= since;
+    for_each_part_type!(P => is_recent &= P::list(host).iter().all(|part| {
+        let common = part.common();
+        common.age.is_stale == is_stale(common.id)
+    }));
+    is_recent
 }
 
 const fn is_missed(seen: &Seen) -> bool {

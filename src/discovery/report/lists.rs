@@ -50,6 +50,8 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
         complete: bool,
         #[serde(default)]
         derived: bool,
+        #[serde(default)]
+        unchanged: bool,
         #[serde(deserialize_with = "entries")]
         rows: Vec<IfEntryRow>,
     }
@@ -59,7 +61,10 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
     }
 
     let table: Option<Entries> = Option::deserialize(deserializer)?;
-    Ok(table.map(|Entries { complete, derived, rows }| Box::new(Table { complete, derived, rows })))
+    let boxed = |Entries { complete, derived, unchanged, rows }| {
+        Box::new(Table { complete, derived, unchanged, rows })
+    };
+    Ok(table.map(boxed))
 }
 
 /// Deserializes the warnings of a report.

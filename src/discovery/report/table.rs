@@ -16,6 +16,12 @@ pub struct Table<T> {
     /// Such rows describe a host that has no others of this kind. They never replace rows, and are never complete.
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
+    /// Whether the device still has the rows of the latest complete report of the table, as it shows without them being read.
+    ///
+    /// All that the known table has counts as seen, and nothing changes. The rows, if there are any, serve to recognize the
+    /// device only. Such a table is never complete.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unchanged: bool,
     /// The rows, in the order of the input or of their keys. At most 500,000 are deserialized.
     #[serde(deserialize_with = "super::lists::rows", bound(deserialize = "T: Deserialize<'de>"))]
     pub rows: Vec<T>,
@@ -30,29 +36,45 @@ impl<T> Table<T> {
     /// Creates a table that has all rows.
     #[must_use]
     pub fn complete(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: true, derived: false, rows })
+        Box::new(Self { complete: true, derived: false, unchanged: false, rows })
     }
 
     /// Creates a table that may lack rows.
     #[must_use]
     pub fn truncated(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: false, derived: false, rows })
+        Box::new(Self { complete: false, derived: false, unchanged: false, rows })
     }
 
     /// Creates a table that has all rows if it is complete.
     pub(in crate::discovery) fn of(rows: Vec<T>, complete: bool) -> Box<Self> {
-        Box::new(Self { complete, derived: false, rows })
+        Box::new(Self { complete, derived: false, unchanged: false, rows })
     }
 
     /// Creates a table of rows that follow from other tables.
     #[must_use]
     pub fn derived(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: false, derived: true, rows })
+        Box::new(Self { complete: false, derived: true, unchanged: false, rows })
+    }
+
+    /// Creates a table that is as in the latest complete report of it. The rows serve to recognize the device only.
+    #[must_use]
+    pub fn unchanged(rows: Vec<T>) -> Box<Self> {
+        Box::new(Self { complete: false, derived: false, unchanged: true, rows })
+    }
+
+    /// Returns the rows, or none if the table is unchanged.
+    pub(in crate::discovery) fn read_rows(&self) -> &[T] {
+        if self.unchanged { &[] } else { &self.rows }
     }
 }
 
 fn summary<T>(kind: TableKind, table: Option<&Table<T>>) -> Option<TableSummary> {
-    table.map(|table| TableSummary { kind, rows: table.rows.len(), complete: table.complete })
+    table.map(|table| TableSummary {
+        kind,
+        rows: table.rows.len(),
+        complete: table.complete && !table.unchanged,
+        unchanged: table.unchanged,
+    })
 }
 
 /// Kind, length and completeness of a table.
@@ -66,6 +88,9 @@ pub struct TableSummary {
     pub rows: usize,
     /// Whether these are all rows.
     pub complete: bool,
+    /// Whether the table is as in the latest complete report of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unchanged: bool,
 }
 
 /// Calls a macro with the list of all kinds of tables. A new kind is a line here, and a type of rows.
@@ -131,6 +156,12 @@ macro_rules! define_tables {
             pub fn summaries(&self) -> Vec<TableSummary> {
                 let all = [$(summary(TableKind::$kind, self.$field.as_deref())),*];
                 all.into_iter().flatten().collect()
+            }
+
+            /// Returns the kinds of the tables that are as in the latest complete report of them.
+            #[must_use]
+            pub fn unchanged(&self) -> Vec<TableKind> {
+                self.summaries().iter().filter(|table| table.unchanged).map(|table| table.kind).collect()
             }
         }
 

@@ -121,4 +121,6 @@ pub enum WarningCode {
     MacOnTwoHosts,
     /// Two hosts of the network have the same name. One occurrence for each name.
     NameOnTwoHosts,
+    /// A device has tables as unchanged that are not known of its host. It must be read again, with all tables.
+    TableUnknown,
 }

@@ -69,6 +69,11 @@ impl Farm {
         self.lock().captured.windows(bytes.len()).any(|window| window == bytes)
     }
 
+    /// Returns the number of times that the packets have these bytes.
+    pub(crate) fn times_seen(&self, bytes: &[u8]) -> usize {
+        self.lock().captured.windows(bytes.len()).filter(|window| *window == bytes).count()
+    }
+
     /// Changes an agent.
     pub(crate) fn change(&self, address: IpAddr, change: impl FnOnce(&mut Agent)) {
         change(self.lock().agents.get_mut(&address).unwrap());

@@ -45,6 +45,7 @@ const DEVICE: &str = "device";
 ///   the one with the greater text. Fields that belong together, such as those of a neighbor, are taken together.
 /// - Interface entries that follow from other tables are made only for a host that no table of interfaces has described.
 ///   They change nothing of the others but their neighbors, and the first table of interfaces replaces them.
+/// - An unchanged table shows again what the latest complete table has, and lacks again what that one lacked.
 /// - A complete table clears values that it lacks, such as the neighbor of a port. Parts that it lacks are kept and
 ///   counted as missed.
 #[must_use]
@@ -95,6 +96,7 @@ pub(crate) fn merge_owned(
     merge.merge_parts(reported);
     merge.derive_name();
     merge.note_observed();
+    merge.note_unchanged();
     merge.finish(before)
 }
 
@@ -317,6 +319,30 @@ impl Merge<'_> {
             let observed = self.state.observed.entry(name.to_owned()).or_insert(new);
             observed.at = observed.at.max(new.at);
             observed.complete_at = observed.complete_at.max(new.complete_at);
+        }
+    }
+
+    /// Notes that all that the unchanged tables have is seen again, and that the rest is missing again.
+    fn note_unchanged(&mut self) {
+        let at = self.observed_at;
+        for kind in &self.projection.unchanged {
+            let Some(observed) = self.state.observed.get_mut(kind.as_str()) else { continue };
+            // A truncated table does not show what is missing, and a later report knows more.
+            if observed.at >= at || observed.complete_at != Some(observed.at) {
+                continue;
+            }
+            let former = std::mem::replace(&mut observed.at, at);
+            observed.complete_at = Some(at);
+            for_each_part_type!(P => if P::TABLE == *kind {
+                for part in P::list(&self.host) {
+                    let Some(seen) = self.state.seen.get_mut(&MergedPart::id(part)) else { continue };
+                    if seen.last_seen_at < former {
+                        seen.missed = seen.missed.saturating_add(u32::from(seen.missed > 0));
+                    } else {
+                        seen.last_seen_at = seen.last_seen_at.max(at);
+                    }
+                }
+            });
         }
     }
 

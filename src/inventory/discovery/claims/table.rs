@@ -50,9 +50,9 @@ pub(in crate::inventory::discovery) fn claimed_tables<'t>(
     })
 }
 
-/// Returns whether a table is complete, whether it is derived, and its rows by subject.
+/// Returns whether a table is complete, whether it is derived, and its rows by subject; `None`: it was not read.
 pub(super) fn claimed<R: ClaimRow>(table: Option<&Table<R>>) -> Option<(bool, bool, ClaimRows)> {
-    let table = table?;
+    let table = table.filter(|table| !table.unchanged)?;
     let rows = join(&[Layer { rows: &table.rows, at: Timestamp::UNIX_EPOCH, earlier: &[] }], None);
     let rows = rows.into_iter().map(|(_, row)| row).collect();
     Some((table.complete && !table.derived, table.derived, R::into_table(rows)))
@@ -92,6 +92,21 @@ impl ClaimedTable {
             && after.table == stored.table
             && after.missing == stored.missing;
         (!is_same).then_some(after)
+    }
+
+    /// Returns the stored table after a report that has it as unchanged; `None`: it stays as it is.
+    pub(in crate::inventory::discovery) fn seen_again(
+        &self,
+        observed_at: Timestamp,
+        reporter: &Reporter,
+    ) -> Option<Self> {
+        let is_later = self.complete && !self.derived && self.observed_at < observed_at;
+        is_later.then(|| Self {
+            observed_at,
+            complete_at: Some(observed_at),
+            reporter: reporter.clone(),
+            ..self.clone()
+        })
     }
 
     /// Returns a claim of the rows that have been removed from this one, with their times.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+pub(super) use self::outcome::unknown_tables;
 use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
 use self::store::Attempted;
 use super::Reconciler;
@@ -19,7 +20,7 @@ use crate::discovery::reconcile::{
     AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
     recognize_with_notes,
 };
-use crate::discovery::report::Device;
+use crate::discovery::report::{Device, TableSummary};
 use crate::inventory::schema::{
     HOST, decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
@@ -74,8 +75,8 @@ impl Reconciler {
         };
         if let Some(device_id) = outcome.id.filter(|_| role == Role::Reported) {
             for table in device.tables.summaries() {
-                let (kind, rows, complete) = (table.kind, table.rows, table.complete);
-                self.answer.add_table(DiscoveredTable { device_id, kind, rows, complete });
+                let TableSummary { kind, rows, complete, unchanged } = table;
+                self.answer.add_table(DiscoveredTable { device_id, kind, rows, complete, unchanged });
             }
         }
         if role == Role::Reported || outcome.outcome == DiscoveryOutcome::Created {
@@ -118,6 +119,12 @@ impl Reconciler {
                 }
                 Recognition::New if device.is_only_observer() => {
                     return Ok(ignored(device, unknown_observer(device)));
+                }
+                Recognition::New if !device.tables.unchanged().is_empty() => {
+                    let note = unknown_tables(device, &device.tables.unchanged());
+                    let reason = note.text.clone();
+                    self.warn(vec![note]);
+                    return Ok(ignored(device, reason));
                 }
                 Recognition::New => match self.new_id(subject).await? {
                     Some(id) => Target::New { id },

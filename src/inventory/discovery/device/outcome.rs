@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
-use crate::discovery::report::{Device, Warning, WarningCode};
+use crate::discovery::report::{Device, TableKind, Warning, WarningCode};
 use crate::inventory::discovery::Reconciler;
 use crate::model::HostId;
 use crate::printable::printable;
@@ -40,6 +40,18 @@ pub(super) fn unknown_observer(device: &Device) -> String {
     format!(
         "There is no host {name}. Import a walk of the device, or its own addresses (`ip -j -d addr`), first."
     )
+}
+
+/// Returns the warning about tables that a device has as unchanged, and that are not known of its host.
+pub(in crate::inventory::discovery) fn unknown_tables(
+    device: &Device,
+    kinds: &[TableKind],
+) -> RecognitionNote {
+    let kinds = kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+    let name = name_of_device(device);
+    let text =
+        format!("{name} reports tables as unchanged that are not known of it: {kinds}. Read it again.");
+    RecognitionNote::new(WarningCode::TableUnknown, text)
 }
 
 pub(super) fn recognized(device: &Device, id: HostId, matched_by: MatchedBy) -> DiscoveredHost {

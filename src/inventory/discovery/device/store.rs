@@ -76,7 +76,7 @@ impl Reconciler {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
                 self.addresses.extend(planned.addresses.drain(..));
-                self.warn(std::mem::take(&mut planned.left_out));
+                self.warn(std::mem::take(&mut planned.notes));
                 Some(planned.outcome(id, matched_by))
             }
             Attempt::Stale => None,

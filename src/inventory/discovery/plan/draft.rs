@@ -10,6 +10,7 @@ use crate::discovery::reconcile::{Identity, is_address_only, undescribed_prefixe
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
 use crate::inventory::discovery::claims::claimed_tables;
+use crate::inventory::discovery::device::unknown_tables;
 use crate::inventory::discovery::known_host::{Claims, KnownHost};
 use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, NetworkHost};
@@ -33,6 +34,16 @@ pub(in crate::inventory::discovery) struct MergeDraft {
     is_known: bool,
 }
 
+/// The claims of a host after a report.
+struct NextClaims {
+    /// The kinds of all claims that were read or reported.
+    kinds: BTreeSet<TableKind>,
+    /// The claims that change.
+    changed: Vec<EncodedRecord>,
+    /// The kinds that the report has as unchanged, and of which there is no complete claim.
+    unknown: Vec<TableKind>,
+}
+
 impl DeviceMerge {
     /// Merges the device into the host.
     ///
@@ -42,8 +53,11 @@ impl DeviceMerge {
     /// # Errors
     /// `Invalid` for a device with too long a text, and `TooLarge` for one that is too large in any case.
     pub(in crate::inventory::discovery) fn draft(mut self) -> Result<MergeDraft, Error> {
-        let (claim_kinds, changed_claims) = self.next_claims()?;
-        let (past, mut opened) = self.open_known()?;
+        let NextClaims { kinds: claim_kinds, changed: changed_claims, unknown } = self.next_claims()?;
+        let (mut past, mut opened) = self.open_known()?;
+        if !unknown.is_empty() {
+            past.notes.push(unknown_tables(&self.subject.device, &unknown));
+        }
         let cached = opened.as_mut().map(withdraw_cached).unwrap_or_default();
         let is_known = opened.is_some();
         let (host, discovery) = opened.map(|opened| (opened.host, opened.discovery)).unzip();
@@ -60,9 +74,8 @@ impl DeviceMerge {
     /// Computes the next claims. They are the stored ones with those of the hosts to be merged into this one and the
     /// tables of the device.
     ///
-    /// Returns the kinds of all claims, and those that change.
-    fn next_claims(&mut self) -> Result<(BTreeSet<TableKind>, Vec<EncodedRecord>), Error> {
-        let (mut stored, mut changed) = (Claims::new(), Claims::new());
+    fn next_claims(&mut self) -> Result<NextClaims, Error> {
+        let (mut stored, mut changed, mut unknown) = (Claims::new(), Claims::new(), Vec::new());
         if let Some((host, others)) = self.known.split_first_mut() {
             stored = host.take_claims()?;
             for other in others {
@@ -83,11 +96,20 @@ impl DeviceMerge {
             };
             changed.extend(after.map(|after| (kind, after)));
         }
+        for kind in self.subject.device.tables.unchanged().into_iter().take_while(|_| is_reported) {
+            match changed.get(&kind).or_else(|| stored.get(&kind)) {
+                Some(known) if known.complete => {
+                    let again = known.seen_again(self.observed_at, &self.reporter);
+                    changed.extend(again.map(|again| (kind, again)));
+                }
+                _ => unknown.push(kind),
+            }
+        }
         let kinds = stored.keys().chain(changed.keys()).copied().collect();
         changed.retain(|kind, claimed| stored.get(kind) != Some(claimed));
         drop(stored);
         let changed = changed.into_values().map(|claimed| EncodedRecord::of_claim(self.place, claimed));
-        Ok((kinds, changed.collect::<Result<_, _>>()?))
+        Ok(NextClaims { kinds, changed: changed.collect::<Result<_, _>>()?, unknown })
     }
 }
 
@@ -108,7 +130,8 @@ impl MergeDraft {
         }
         self.refresh_ids()?;
         let is_changed = self.merged.is_changed || !self.past.merged_hosts.is_empty() || !self.is_known;
-        let is_aged = self.merged.set_ages();
+        let is_spared = !is_changed && !self.plan.subject.device.tables.unchanged().is_empty();
+        let is_aged = !(is_spared && self.merged.has_recent_ages()) && self.merged.set_ages();
         let affected = self.affected();
         let kinds = self.kinds();
         let Self { plan, past, merged, changed_claims, separate, is_known, .. } = self;
@@ -137,7 +160,7 @@ impl MergeDraft {
             state_record: past.state_record,
             claims: changed_claims,
             replaced: past.replaced,
-            left_out: past.left_out,
+            notes: past.notes,
             affected,
             prefixes,
             addresses,

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::{DeviceMerge, Role};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, MergeOutcome, Projection, derived_name, merge_owned, restore_cached_macs, set_ages,
-    set_subnets,
+    HostState, MergeOutcome, Projection, derived_name, has_recent_ages, merge_owned, restore_cached_macs,
+    set_ages, set_subnets,
 };
 use crate::inventory::Error;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
@@ -123,6 +123,11 @@ impl MergedHost {
         let seen = std::mem::take(&mut self.state.seen);
         self.state.seen = seen.into_iter().map(|(id, seen)| (new_id(id).unwrap_or(id), seen)).collect();
         Ok(())
+    }
+
+    /// Returns whether the ages of the host need not be set for a device that is unchanged.
+    pub(super) fn has_recent_ages(&self) -> bool {
+        has_recent_ages(&self.host, &self.state)
     }
 
     fn add_changes(&mut self, changes: Vec<String>, now: Timestamp) {

@@ -68,8 +68,8 @@ pub(super) struct RecordChanges {
     pub(super) claims: Vec<EncodedRecord>,
     /// The replacements of absorbed hosts and parts.
     pub(super) replaced: Replaced,
-    /// The custom fields of absorbed hosts that exceed the limits of the host.
-    pub(super) left_out: Vec<RecognitionNote>,
+    /// The notes about custom fields of absorbed hosts that exceed the limits, and about unchanged tables that are not known.
+    pub(super) notes: Vec<RecognitionNote>,
     /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,
     /// The prefixes of addresses whose interfaces only the host describes.

@@ -43,8 +43,8 @@ pub(super) struct FormerRecords {
     pub(super) derives_name: bool,
     /// The replacements of absorbed hosts and parts.
     pub(super) replaced: Replaced,
-    /// The custom fields of absorbed hosts that exceed the limits of the host.
-    pub(super) left_out: Vec<RecognitionNote>,
+    /// The notes about custom fields of absorbed hosts that exceed the limits, and about unchanged tables that are not known.
+    pub(super) notes: Vec<RecognitionNote>,
 }
 
 impl DeviceMerge {
@@ -72,7 +72,7 @@ impl DeviceMerge {
             let name = name_of_host(&other.host);
             let (replaced, left_out) = opened.absorb(self.place, other, self.now);
             past.replaced.append(replaced);
-            past.left_out.extend(left_out.into_iter().map(|field| custom_field_left_out(&name, &field)));
+            past.notes.extend(left_out.into_iter().map(|field| custom_field_left_out(&name, &field)));
         }
         Ok((past, Some(opened)))
     }

@@ -125,7 +125,8 @@ fn report() -> DiscoveryReport {
         changes: vec!["sys_descr".to_owned()],
         reason: Some("The chassis id is that of the host.".to_owned()),
     };
-    let table = DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true };
+    let table =
+        DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true, unchanged: false };
     let warning = Warning::new(WarningCode::RowIncomplete, 2, Some(17));
     let network = Cidr::containing(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), 24);
     let subnets = network.map(|cidr| DiscoveredSubnet { id: SUBNET, cidr });

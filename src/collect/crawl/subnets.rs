@@ -1,0 +1,67 @@
+//! Sweeps of the subnets that a crawl finds.
+
+use std::collections::{HashSet, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use ipnet::{IpNet, Ipv4Net};
+
+use super::CrawlTarget;
+use crate::collect::gate::Gate;
+use crate::collect::sweep::{MAX_ADDRESSES, Probes, Sweep};
+
+/// The sweeps of a crawl, one after the other, with at most 65,536 addresses in all.
+#[derive(Debug)]
+pub(super) struct SubnetSweeps {
+    probes: Arc<dyn Probes>,
+    known: HashSet<Ipv4Net>,
+    waiting: VecDeque<(Ipv4Net, u32)>,
+    current: Option<(Sweep, u32)>,
+    room: usize,
+}
+
+impl SubnetSweeps {
+    pub(super) fn new(probes: impl Probes) -> Self {
+        let (known, waiting) = (HashSet::new(), VecDeque::new());
+        Self { probes: Arc::new(probes), known, waiting, current: None, room: MAX_ADDRESSES }
+    }
+
+    /// Adds a subnet of a device, unless it was found before or is too large for the addresses that are left.
+    pub(super) fn add(&mut self, subnet: Ipv4Net, depth: u32) {
+        let subnet = subnet.trunc();
+        let addresses = 1_usize.checked_shl(u32::from(32 - subnet.prefix_len())).unwrap_or(usize::MAX);
+        // A prefix of 32 bits is the device itself.
+        let is_subnet = subnet.prefix_len() < 32 && addresses <= self.room;
+        if is_subnet && self.known.insert(subnet) {
+            self.room -= addresses;
+            self.waiting.push_back((subnet, depth));
+        }
+    }
+
+    /// Returns the next address that is in use; `None`: there is nothing to sweep at present.
+    pub(super) fn poll(&mut self, gate: &Gate, context: &mut Context<'_>) -> Poll<Option<CrawlTarget>> {
+        loop {
+            if let Some((sweep, depth)) = &mut self.current {
+                match Pin::new(sweep).poll_next(context) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(live)) => {
+                        let (address, depth) = (live.address, *depth);
+                        return Poll::Ready(Some(CrawlTarget { address, depth }));
+                    }
+                    Poll::Ready(None) => self.current = None,
+                }
+            }
+            let Some((subnet, depth)) = self.waiting.pop_front() else { return Poll::Ready(None) };
+            // Subnets outside of the allow-list are left out without a word, like neighbors.
+            let sweep = Sweep::begin_with(gate, [IpNet::V4(subnet)], Arc::clone(&self.probes));
+            self.current = sweep.ok().map(|sweep| (sweep, depth));
+        }
+    }
+
+    /// Returns the reason why no echo requests are sent.
+    pub(super) fn without_echo(&self) -> Option<std::io::ErrorKind> {
+        self.probes.without_echo()
+    }
+}

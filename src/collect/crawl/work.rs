@@ -1,0 +1,168 @@
+//! The tasks of a crawl: asking an address, and reading a device.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::again::DeviceState;
+use super::marks::DeviceMarks;
+use super::secrets::{SecretPlace, WorkedSecrets};
+use super::{AnsweringAgent, CrawlStep, CrawlTarget};
+use crate::collect::gate::Gate;
+use crate::collect::secret::{SnmpSecret, SnmpSecrets};
+use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkedTable};
+use crate::collect::tables::{self, MarkCoverage};
+use crate::discovery::report::{AddressRow, Table};
+use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report};
+use crate::invariant::Invariant;
+use crate::model::Timestamp;
+
+/// An address that is asked.
+pub(super) struct Asking {
+    pub(super) gate: Gate,
+    pub(super) secrets: Arc<dyn SnmpSecrets>,
+    pub(super) worked: Arc<Mutex<WorkedSecrets>>,
+    pub(super) target: CrawlTarget,
+    pub(super) port: u16,
+    /// The secret to which the address has answered an earlier crawl.
+    pub(super) former: Option<SecretPlace>,
+}
+
+/// An agent that has answered.
+#[derive(Debug)]
+pub(super) struct FoundAgent {
+    pub(super) agent: SnmpAgent,
+    /// The secret to which it has answered.
+    pub(super) secret: SecretPlace,
+}
+
+pub(super) fn lock(worked: &Mutex<WorkedSecrets>) -> MutexGuard<'_, WorkedSecrets> {
+    worked.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Asking {
+    pub(super) async fn step(self) -> CrawlStep {
+        CrawlStep::Asked(self.target, self.ask().await.map(Box::new))
+    }
+
+    /// Asks the address with the secrets of the host application, and notes the one to which it answers.
+    async fn ask(&self) -> Result<FoundAgent, AskError> {
+        let Self { gate, target, former, .. } = self;
+        let address = target.address;
+        let secrets = self.secrets.for_target(address);
+        let ordered = lock(&self.worked).order(address, secrets, *former);
+        let secrets: Vec<SnmpSecret> = ordered.iter().map(|placed| placed.secret.clone()).collect();
+        let socket = SocketAddr::new(address, self.port);
+        let (agent, position) = SnmpAgent::find_in_order(gate, socket, &secrets).await?;
+        let Some(placed) = ordered.get(position).asserted() else { return Err(AskError::NoSecret) };
+        lock(&self.worked).note(address, &placed.secret);
+        Ok(FoundAgent { agent, secret: placed.place() })
+    }
+}
+
+/// A device that is read.
+pub(super) struct DeviceReading {
+    pub(super) answering: AnsweringAgent,
+    pub(super) limits: WalkLimits,
+    pub(super) reads_next_hops: bool,
+    /// Whether the crawl remembers the device.
+    pub(super) is_remembered: bool,
+    /// The state that an earlier crawl has left.
+    pub(super) former: Option<Box<DeviceState>>,
+}
+
+/// A device that was read.
+#[derive(Debug)]
+pub(super) struct ReadDevice {
+    pub(super) answering: AnsweringAgent,
+    pub(super) report: Result<Report, ParseError>,
+    pub(super) truncated: Vec<WalkedTable>,
+    /// The next hops of the routes, if they were read.
+    pub(super) next_hops: Vec<IpAddr>,
+    /// The state for the next crawl.
+    pub(super) state: Option<Box<DeviceState>>,
+    pub(super) is_unchanged: bool,
+}
+
+impl DeviceReading {
+    pub(super) async fn step(mut self) -> CrawlStep {
+        let observed_at = Timestamp::now();
+        let mut budget = WalkBudget::new(&self.limits);
+        let marks = match self.is_remembered {
+            true => DeviceMarks::read(&mut self.answering.agent).await,
+            false => None,
+        };
+        let former = marks.zip(self.former.take()).and_then(|(marks, former)| {
+            let coverage = former.coverage(&marks, observed_at)?;
+            Some((marks, former, coverage))
+        });
+        let coverage = former.as_ref().map(|(.., coverage)| *coverage).unwrap_or_default();
+        let agent = &mut self.answering.agent;
+        let mut read = tables::read_uncovered(agent, &mut budget, coverage).await;
+        if let Some((marks, former, _)) = former {
+            let unchanged = self.report(&read, observed_at).ok().and_then(|report| former.unchanged(report));
+            if let Some(report) = unchanged {
+                let state = Some(Box::new(former.with_marks(marks)));
+                return self.finish(read, Ok(report), state, true).await;
+            }
+            let agent = &mut self.answering.agent;
+            tables::read_covered(agent, &mut budget, coverage, &mut read).await;
+        }
+        let report = self.report(&read, observed_at);
+        let state = marks.zip(report.as_ref().ok()).and_then(|(marks, report)| {
+            let neighbors = marks.has_neighbors() && tables::has_covered_neighbors(&read);
+            let coverage = MarkCoverage { interfaces: true, neighbors };
+            let uncovered = read.iter().filter(|table| !tables::is_covered(table, coverage));
+            let uncovered = self.report(uncovered, observed_at).ok()?;
+            DeviceState::new(marks, observed_at, coverage, report, &uncovered).map(Box::new)
+        });
+        self.finish(read, report, state, false).await
+    }
+
+    /// Makes a report of tables. A device that does not name itself has the name of its first answer, or its address.
+    fn report<'t>(
+        &self,
+        read: impl IntoIterator<Item = &'t WalkedTable> + Clone,
+        observed_at: Timestamp,
+    ) -> Result<Report, ParseError> {
+        let options = ParseOptions::new(observed_at).with_complete_tables();
+        match tables::report_of(read.clone().into_iter(), &options) {
+            Err(error) if matches!(error.kind(), ParseErrorKind::ReporterRequired) => {
+                tables::report_of(read.into_iter(), &options.with_reporter(self.answering.name()))
+            }
+            report => report,
+        }
+    }
+
+    async fn finish(
+        mut self,
+        read: Vec<WalkedTable>,
+        report: Result<Report, ParseError>,
+        state: Option<Box<DeviceState>>,
+        is_unchanged: bool,
+    ) -> CrawlStep {
+        let address = self.answering.target.address;
+        let report = report.map(|mut report| {
+            add_address(&mut report, address);
+            report
+        });
+        let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
+        let truncated = read.into_iter().filter(is_truncated);
+        let truncated = truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
+        let next_hops = match self.reads_next_hops {
+            true => tables::next_hops(&mut self.answering.agent, &self.limits).await,
+            false => Vec::new(),
+        };
+        let answering = self.answering;
+        let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged };
+        CrawlStep::Read(Box::new(read))
+    }
+}
+
+/// Adds the address that has answered, for devices that state no addresses.
+fn add_address(report: &mut Report, address: IpAddr) {
+    for device in &mut report.devices {
+        if device.tables.addresses.is_none() {
+            device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(address)]));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+use super::agent::SnmpAgent;
+use super::error::AskError;
+use super::message::Question;
+use super::value::{ObjectId, Variable};
+
+/// Maximum number of times that the request is sent.
+const MAX_TRIES: usize = 3;
+
+impl SnmpAgent {
+    /// Reads some objects by one request. The objects that the agent does not have are left out.
+    ///
+    /// An agent of SNMPv1 answers with nothing if it lacks one of them.
+    ///
+    /// # Errors
+    /// Returns an error if the agent cannot be asked, and if it does not answer.
+    pub async fn get(&mut self, objects: &[ObjectId]) -> Result<Vec<Variable>, AskError> {
+        let answer = self.ask(Question::Get, objects, MAX_TRIES).await?;
+        let has_failed = answer.status != 0;
+        let present = |variable: &Variable| !has_failed && !variable.value.is_absent();
+        Ok(answer.variables.into_iter().filter(present).collect())
+    }
+}

@@ -1,0 +1,214 @@
+//! Sweeps of prefixes, with probes in memory and in virtual time, and on loopback addresses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
+use toposcope::collect::snmp::SnmpValue;
+use toposcope::collect::sweep::{LiveAddress, LiveSign, Probes, Sweep, SweepError, SystemProbes};
+use toposcope::collect::{Gate, Pace, TransportFuture};
+
+use crate::crawl::with_neighbors;
+use crate::farm::{Agent, Farm};
+use crate::support::{COMMUNITY, community, gate, ip};
+
+/// Probes that find some addresses, and note the time and the address of each packet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    signs: BTreeMap<IpAddr, LiveSign>,
+    refuses_echo: bool,
+    sent: Arc<Mutex<Vec<(Instant, IpAddr)>>>,
+    /// The number of probes at present, and the largest number.
+    present: Arc<Mutex<(usize, usize)>>,
+}
+
+impl Found {
+    pub(crate) fn with(signs: &[(&str, LiveSign)]) -> Self {
+        let signs = signs.iter().map(|(address, sign)| (ip(address), *sign)).collect();
+        Self { signs, ..Self::default() }
+    }
+
+    async fn send(&self, address: IpAddr, sign: LiveSign) -> io::Result<bool> {
+        self.sent.lock().unwrap().push((Instant::now(), address));
+        {
+            let (present, most) = &mut *self.present.lock().unwrap();
+            *present += 1;
+            *most = (*most).max(*present);
+        }
+        let is_found = self.signs.get(&address) == Some(&sign);
+        sleep(Duration::from_millis(if is_found { 3 } else { 900 })).await;
+        self.present.lock().unwrap().0 -= 1;
+        Ok(is_found)
+    }
+}
+
+impl Probes for Found {
+    fn without_echo(&self) -> Option<io::ErrorKind> {
+        self.refuses_echo.then_some(io::ErrorKind::PermissionDenied)
+    }
+
+    fn echo(&self, address: IpAddr) -> TransportFuture<'_, bool> {
+        Box::pin(self.send(address, LiveSign::Echo))
+    }
+
+    fn connect(&self, to: SocketAddr) -> TransportFuture<'_, bool> {
+        Box::pin(self.send(to.ip(), LiveSign::Tcp(to.port())))
+    }
+
+    fn neighbors(&self) -> Vec<IpAddr> {
+        let cached = self.signs.iter().filter(|(_, sign)| **sign == LiveSign::NeighborTable);
+        cached.map(|(address, _)| *address).collect()
+    }
+}
+
+async fn live(mut sweep: Sweep) -> BTreeMap<IpAddr, LiveSign> {
+    let mut found = BTreeMap::new();
+    while let Some(LiveAddress { address, sign, .. }) = sweep.next().await {
+        assert!(found.insert(address, sign).is_none(), "{address} is found once");
+    }
+    found
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_are_found_by_each_sign() {
+    let signs = [
+        ("192.0.2.1", LiveSign::Echo),
+        ("192.0.2.77", LiveSign::Tcp(22)),
+        ("192.0.2.78", LiveSign::Tcp(443)),
+        ("192.0.2.254", LiveSign::NeighborTable),
+        // Outside of the prefix, and not to be probed.
+        ("192.0.2.255", LiveSign::Echo),
+        ("198.51.100.1", LiveSign::Echo),
+    ];
+    let probes = Found::with(&signs);
+    let gate = gate(&Farm::default(), "192.0.2.0/24");
+    let prefixes = ["192.0.2.0/24", "192.0.2.64/26"].map(|prefix| prefix.parse().unwrap());
+    let found = live(Sweep::begin(&gate, prefixes, probes.clone()).unwrap()).await;
+    let expected = signs[..4].iter().map(|(address, sign)| (ip(address), *sign));
+    assert_eq!(found, expected.collect());
+    let sent = probes.sent.lock().unwrap();
+    let addresses: BTreeSet<IpAddr> = sent.iter().map(|(_, address)| *address).collect();
+    assert_eq!(addresses.len(), 254);
+    assert!(!addresses.contains(&ip("192.0.2.0")) && !addresses.contains(&ip("192.0.2.255")));
+    // Each sign ends the probing of its address: one packet, two packets, and four packets.
+    assert_eq!(sent.len(), 1 + 2 + 4 * 252);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sweep_without_icmp_says_so_and_uses_tcp() {
+    let signs = [("192.0.2.1", LiveSign::Echo), ("192.0.2.2", LiveSign::Tcp(80))];
+    let probes = Found { refuses_echo: true, ..Found::with(&signs) };
+    let gate = gate(&Farm::default(), "192.0.2.0/24");
+    let sweep = Sweep::begin(&gate, ["192.0.2.0/29".parse().unwrap()], probes).unwrap();
+    assert_eq!(sweep.without_echo(), Some(io::ErrorKind::PermissionDenied));
+    assert_eq!(live(sweep).await, BTreeMap::from([(ip("192.0.2.2"), LiveSign::Tcp(80))]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sweep_keeps_pace_and_number_of_probes_and_allow_list() {
+    let probes = Found::default();
+    let allowed = "10.0.0.0/23, 10.0.4.7/32";
+    let gate = Gate::new(Farm::default(), allowed.parse().unwrap(), Pace::new(20, 1_000, 700));
+    let sweep = Sweep::begin(&gate, ["10.0.0.0/21".parse().unwrap()], probes.clone()).unwrap();
+    assert!(live(sweep).await.is_empty());
+    assert_eq!(probes.present.lock().unwrap().1, 256);
+    let sent = probes.sent.lock().unwrap();
+    let addresses: BTreeSet<IpAddr> = sent.iter().map(|(_, address)| *address).collect();
+    assert_eq!(addresses.len(), 510 + 1);
+    assert!(addresses.iter().all(|address| gate.allows(*address)));
+    let in_a_second = |time: Instant| {
+        sent.iter().filter(|(other, _)| (time..time + Duration::from_secs(1)).contains(other)).count()
+    };
+    assert!(sent.iter().step_by(97).all(|(time, _)| in_a_second(*time) <= 700));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sweeps_that_are_too_large_or_outside_are_errors() {
+    let gate = gate(&Farm::default(), "10.0.0.0/8, 2001:db8::/32");
+    let begin = |prefixes: &[&str]| {
+        let prefixes = prefixes.iter().map(|prefix| prefix.parse().unwrap());
+        Sweep::begin(&gate, prefixes.collect::<Vec<_>>(), Found::default()).map(drop)
+    };
+    assert_eq!(begin(&["10.0.0.0/16"]), Ok(()));
+    assert_eq!(begin(&["2001:db8::/112"]), Ok(()));
+    for prefixes in [&["10.0.0.0/15"][..], &["10.0.0.0/16", "10.9.0.0/32"], &["2001:db8::/64"], &["::/0"]] {
+        assert_eq!(begin(prefixes), Err(SweepError::TooLarge), "{prefixes:?}");
+    }
+    let outside = "192.0.2.0/24".parse().unwrap();
+    assert_eq!(begin(&["192.0.2.0/24"]), Err(SweepError::NotAllowed(outside)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sweep_that_is_dropped_sends_nothing_more() {
+    let probes = Found::with(&[("192.0.2.9", LiveSign::Echo)]);
+    let gate = gate(&Farm::default(), "192.0.2.0/24");
+    let mut sweep = Sweep::begin(&gate, ["192.0.2.0/24".parse().unwrap()], probes.clone()).unwrap();
+    assert_eq!(sweep.next().await.unwrap().address, ip("192.0.2.9"));
+    drop(sweep);
+    let sent = probes.sent.lock().unwrap().len();
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(probes.sent.lock().unwrap().len(), sent);
+}
+
+#[tokio::test]
+async fn system_probes_find_loopback_addresses() {
+    // A listener that accepts nothing: only its queue of connections shows it.
+    let listener = TcpListener::bind("127.1.9.1:0").unwrap();
+    let probes = SystemProbes::open();
+    assert!(probes.connect(listener.local_addr().unwrap()).await.unwrap());
+    // Refused connections show that an address is in use, too.
+    assert!(probes.connect("127.1.9.2:1".parse().unwrap()).await.unwrap());
+    match probes.without_echo() {
+        None => {
+            for address in ["127.1.9.3", "127.1.9.4"] {
+                assert!(probes.echo(ip(address)).await.unwrap(), "{address}");
+            }
+        }
+        Some(reason) => println!("skipped: the system refuses a socket for ICMP: {reason}"),
+    }
+    let gate = gate(&Farm::default(), "127.1.9.0/24");
+    let found = live(Sweep::begin(&gate, ["127.1.9.8/30".parse().unwrap()], probes).unwrap()).await;
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), [ip("127.1.9.9"), ip("127.1.9.10")]);
+}
+
+/// Returns the addresses that a crawl reads.
+async fn crawled(crawl: Crawl) -> BTreeSet<IpAddr> {
+    let (mut crawl, mut devices) = (crawl, BTreeSet::new());
+    while let Some(event) = crawl.next().await {
+        if let CrawlEvent::Device(device) = event {
+            assert!(devices.insert(device.address));
+        }
+    }
+    devices
+}
+
+#[tokio::test(start_paused = true)]
+async fn crawl_follows_next_hops_and_sweeps_subnets_if_it_is_told_to() {
+    let mut first = with_neighbors("a", &["192.0.2.1"], &[]);
+    let route = [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4, 10, 0, 0, 0, 255, 0, 0, 0, 0, 192, 0, 2, 2];
+    first.insert(route.to_vec(), SnmpValue::IpAddress([192, 0, 2, 2]));
+    let device = |name: &str, own: &str| Agent::new(COMMUNITY, with_neighbors(name, &[own], &[]));
+    let farm = Farm::with([
+        (ip("192.0.2.1"), Agent::new(COMMUNITY, first)),
+        (ip("192.0.2.2"), device("b", "192.0.2.2")),
+        (ip("192.0.2.3"), device("c", "192.0.2.3")),
+    ]);
+    let begin = |options: CrawlOptions| {
+        let gate = gate(&farm, "192.0.2.0/24");
+        Crawl::begin(&gate, [ip("192.0.2.1")], |_| community(), options).unwrap()
+    };
+    let all = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(ip);
+    assert_eq!(crawled(begin(CrawlOptions::default())).await, BTreeSet::from([all[0]]));
+    let mut options = CrawlOptions::default();
+    options.follows_next_hops = true;
+    assert_eq!(crawled(begin(options)).await, BTreeSet::from([all[0], all[1]]));
+    let probes = Found::with(&[("192.0.2.2", LiveSign::Echo), ("192.0.2.3", LiveSign::NeighborTable)]);
+    let crawl = begin(CrawlOptions::default()).with_sweeps(probes.clone());
+    assert_eq!(crawled(crawl).await, BTreeSet::from(all));
+    // Its prefix is swept once, although each of the three devices has it.
+    assert_eq!(probes.sent.lock().unwrap().len(), 1 + 4 * 253);
+}
