@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use super::snmp::{
     ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable,
 };
-use crate::discovery::report::TableKind::{self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Stp};
+use crate::discovery::report::TableKind::{
+    self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Routes, Stp,
+};
 use crate::discovery::{ParseError, ParseOptions, Report, VariableReader, VariableValue};
 
 /// The reporter of the reports.
@@ -45,7 +47,9 @@ const SUBTREES: &[(&[u32], &[TableKind])] = &[
     (&[1, 3, 6, 1, 2, 1, 4, 1], &[]),
     (&[1, 3, 6, 1, 2, 1, 4, 3], &[]),
     (&[1, 3, 6, 1, 2, 1, 4, 20], &[Addresses]),
+    (&[1, 3, 6, 1, 2, 1, 4, 21], &[Routes]),
     (&[1, 3, 6, 1, 2, 1, 4, 22], &[Arp]),
+    (&[1, 3, 6, 1, 2, 1, 4, 24], &[Routes]),
     (&[1, 3, 6, 1, 2, 1, 4, 34], &[Addresses]),
     (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp]),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.
