@@ -26,7 +26,7 @@ enum Expected {
 pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
 /// The entities that an error may name.
-const ENTITIES: [&str; 18] = [
+const ENTITIES: [&str; 19] = [
     "Host",
     "Port",
     "Network",
@@ -43,6 +43,7 @@ const ENTITIES: [&str; 18] = [
     "Discovery",
     "If Entry",
     "Subnet",
+    "Location",
     "Topology Layout",
     "Topology Link",
 ];
