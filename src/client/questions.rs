@@ -97,7 +97,9 @@ impl<S: HttpService> Client<S> {
     /// The errors of [`topology_graph`](Self::topology_graph).
     pub async fn fragile(&self, network: NetworkId, asked: &FragileQuery) -> Result<Fragile, ClientError> {
         let mut query = query_of(network);
-        query.append_pair("leaves", if asked.leaves { "true" } else { "false" });
+        for (name, is_asked) in [("leaves", asked.leaves), ("pairs", asked.pairs)] {
+            query.append_pair(name, if is_asked { "true" } else { "false" });
+        }
         query.append_pair("limit", &asked.limit.to_string());
         self.value(ClientCall::get(format!("{PATH}/fragile?{}", query.finish()))).await
     }

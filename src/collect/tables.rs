@@ -10,7 +10,9 @@ use self::SubtreeMark::{ByInterfaces, ByNeighbors, Unmarked};
 use super::snmp::{
     ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable,
 };
-use crate::discovery::report::TableKind::{self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Stp};
+use crate::discovery::report::TableKind::{
+    self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Routes, Stp,
+};
 use crate::discovery::{ParseError, ParseOptions, Report, VariableReader, VariableValue};
 
 /// The reporter of the reports.
@@ -79,7 +81,9 @@ const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     (&[1, 3, 6, 1, 2, 1, 4, 1], &[], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 3], &[], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 20], &[Addresses], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 21], &[Routes], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 22], &[Arp], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24], &[Routes], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 34], &[Addresses], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp], Unmarked),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.

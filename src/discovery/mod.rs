@@ -19,8 +19,8 @@
 //!
 //! All of them are read in UTF-8 and in UTF-16.
 //!
-//! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, IPV6-MIB, BRIDGE-MIB,
-//! Q-BRIDGE-MIB, LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
+//! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, IP-FORWARD-MIB, IPV6-MIB,
+//! BRIDGE-MIB, Q-BRIDGE-MIB, LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
 
 pub(crate) mod claim;
 mod parse;

@@ -30,6 +30,7 @@ mod oracle;
 mod real;
 mod reconcile;
 mod reports;
+mod routes;
 mod support;
 mod tables;
 mod walks;

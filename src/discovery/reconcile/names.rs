@@ -199,6 +199,17 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
     !is_virtual && !address.is_zero()
 }
 
+/// Returns whether several routers share an address, of which one at a time uses it: that of VRRP, CARP or HSRP.
+pub(crate) fn is_router_mac(address: MacAddress) -> bool {
+    matches!(
+        address.octets(),
+        [0x00, 0x00, 0x5E, 0x00, 0x01 | 0x02, _]
+            | [0x00, 0x00, 0x0C, 0x07, 0xAC, _]
+            | [0x00, 0x00, 0x0C, 0x9F, 0xF0..=0xFF, _]
+            | [0x00, 0x05, 0x73, 0xA0, 0x00..=0x0F, _]
+    )
+}
+
 /// Returns whether an address identifies a device.
 ///
 /// Such an address can belong to one port only, and its vendor has assigned it.

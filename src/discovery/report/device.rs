@@ -88,7 +88,11 @@ impl Device {
             || self.chassis_id.is_some()
             || self.bridge_address.is_some()
             || texts.into_iter().any(Option::is_some);
-        !describes_itself && (tables.arp.is_some() || tables.fdb.is_some() || tables.if_entries.is_some())
+        let has_tables = tables.arp.is_some()
+            || tables.fdb.is_some()
+            || tables.if_entries.is_some()
+            || tables.routes.is_some();
+        !describes_itself && has_tables
     }
 }
 

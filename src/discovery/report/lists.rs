@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-use super::{Device, IfEntryRow, Table, Warning};
+use super::{Device, IfEntryRow, MAX_ROUTES, RouteRow, Table, Warning};
 use crate::fair_threads::yield_turn;
 
 /// Maximum number of devices of a report.
@@ -65,6 +65,17 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
         Box::new(Table { complete, derived, unchanged, rows })
     };
     Ok(table.map(boxed))
+}
+
+/// Deserializes the routing table of a device.
+pub(super) fn routes<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Box<Table<RouteRow>>>, D::Error> {
+    let table: Option<Box<Table<RouteRow>>> = Option::deserialize(deserializer)?;
+    if table.as_ref().is_some_and(|table| table.rows.len() > MAX_ROUTES) {
+        return Err(de::Error::custom(format!("more than {MAX_ROUTES} routes")));
+    }
+    Ok(table)
 }
 
 /// Deserializes the warnings of a report.

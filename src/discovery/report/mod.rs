@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 pub use device::{Capability, Device};
 pub use rows::{
-    AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, NeighborState,
-    PortRow, StpRow, StpState,
+    AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, MAX_ROUTES,
+    NeighborState, PortRow, RouteRow, StpRow, StpState,
 };
 pub(crate) use table::tables;
 pub use table::{Table, TableKind, TableKindError, TableSummary, Tables};

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow};
+use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow};
 use crate::text_enum::text_enum;
 
 /// The rows of one kind that one device reports.
@@ -121,6 +121,9 @@ macro_rules! tables {
             lag: Lag(LagRow) = "lag",
             /// Open ports.
             ports: Ports(PortRow) = "ports",
+            /// The routing table.
+            [doc = "At most 20,000 rows are deserialized.", serde(deserialize_with = "super::lists::routes")]
+            routes: Routes(RouteRow) = "routes",
         }
     };
 }

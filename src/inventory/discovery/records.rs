@@ -192,7 +192,8 @@ fn claim_terms(claimed: &ClaimedTable) -> Vec<Term> {
         | ClaimRows::Fdb(_)
         | ClaimRows::Stp(_)
         | ClaimRows::Lag(_)
-        | ClaimRows::Ports(_) => Vec::new(),
+        | ClaimRows::Ports(_)
+        | ClaimRows::Routes(_) => Vec::new(),
     };
     named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, identity_value(identity))).collect()
 }

@@ -34,6 +34,8 @@ text_enum! {
         Interface = "Interface",
         /// A row of a host's SNMP interface table.
         IfEntry = "If Entry",
+        /// A place that hosts report as theirs.
+        Location = "Location" if feature "topology",
         /// A session.
         Session = "Session",
         /// A discovery daemon.

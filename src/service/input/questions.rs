@@ -116,6 +116,7 @@ pub(in crate::service) fn read_fragile_query(
     let values = QueryValues::read(query, known)?;
     let mut question = FragileQuery::new();
     question.leaves = values.flag("leaves")?;
+    question.pairs = values.flag("pairs")?;
     question.limit = limit_of(&values)?;
     Ok((network_of(&values)?, question))
 }

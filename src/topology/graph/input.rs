@@ -1,10 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::HostSummary;
 use crate::discovery::report::Capability;
 use crate::model::{HostId, HostRole, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
 use crate::text_enum::{listed, text_enum};
-use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
+use crate::topology::links::{
+    Confidence, CrowdedPort, Link, LinkWarning, RouteTable, Segment, Stub, VirtualRouter,
+};
 
 /// Options that select what a graph shows of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +141,12 @@ pub struct GraphInput<'a> {
     pub crowded_ports: Vec<CrowdedPort>,
     /// The capabilities that neighbors announce of hosts, by host.
     pub capabilities: BTreeMap<HostId, Vec<Capability>>,
+    /// The hosts with a forwarding database or a spanning tree.
+    pub bridges: BTreeSet<HostId>,
+    /// The routing tables of hosts, by host.
+    pub routes: BTreeMap<HostId, Arc<RouteTable>>,
+    /// The addresses that several routers share.
+    pub virtual_routers: Vec<VirtualRouter>,
     /// The descriptions that neighbors give of hosts, by host.
     pub descriptions: BTreeMap<HostId, String>,
     /// The names of tags. Only containers for tags need them.
@@ -168,6 +177,9 @@ impl<'a> GraphInput<'a> {
             warnings: Vec::new(),
             crowded_ports: Vec::new(),
             capabilities: BTreeMap::new(),
+            bridges: BTreeSet::new(),
+            routes: BTreeMap::new(),
+            virtual_routers: Vec::new(),
             descriptions: BTreeMap::new(),
             tag_names: BTreeMap::new(),
             options,

@@ -158,6 +158,11 @@ impl Devices {
         self.owners.only(&address)
     }
 
+    /// Returns the hosts that are bridges, in no order.
+    pub(super) fn bridges(&self) -> impl Iterator<Item = HostId> {
+        self.bridges.iter().copied()
+    }
+
     /// Returns the only host that has a MAC address, if it is a bridge.
     pub(super) fn bridge_with(&self, address: MacAddress) -> Option<HostId> {
         self.owner(address).filter(|owner| self.bridges.contains(owner))

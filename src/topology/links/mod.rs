@@ -35,6 +35,8 @@ mod whereabouts;
 
 pub(in crate::topology) use self::contest::MAX_REJECTED;
 pub use self::device::Device;
+pub(in crate::topology) use self::device::routes::RouteTarget;
+pub use self::device::routes::{RouteTable, VirtualRouter};
 pub use self::link::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };

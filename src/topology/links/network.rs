@@ -172,6 +172,11 @@ impl Links {
         announced.into_iter().map(|(host, all)| (host, all.into_iter().collect())).collect()
     }
 
+    /// Returns the hosts with a forwarding database or a spanning tree.
+    pub fn bridges(&self) -> impl Iterator<Item = HostId> {
+        self.devices.bridges()
+    }
+
     /// Returns the descriptions that neighbors give, by host. Of several, the first in the order of text counts.
     #[must_use]
     pub fn descriptions(&self) -> BTreeMap<HostId, String> {

@@ -1,10 +1,13 @@
 //! Where the tables of devices have an address, and which VLANs their ports have.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use super::device::Device;
 use super::key::{IdentityKey, PortKey};
 use super::network::Links;
-use super::{PortRef, VlanRange};
+use super::{PortRef, RouteTable, VirtualRouter, VlanRange};
 use crate::discovery::reconcile::Identity;
 use crate::model::{HostId, IfEntryId, MacAddress, Timestamp};
 
@@ -77,6 +80,35 @@ impl Links {
     /// Returns the hosts that have a MAC address, in order.
     pub(in crate::topology) fn hosts_with(&self, address: MacAddress) -> Vec<HostId> {
         self.devices().owners(address).collect()
+    }
+
+    /// Returns the routing tables of hosts, by host.
+    #[must_use]
+    pub fn routes(&self) -> BTreeMap<HostId, Arc<RouteTable>> {
+        let table = |device: &Device| Some((device.id, Arc::clone(device.routes.as_ref()?)));
+        self.devices().iter().filter_map(table).collect()
+    }
+
+    /// Returns the addresses that several routers share, by IP address.
+    #[must_use]
+    pub fn virtual_routers(&self) -> Vec<VirtualRouter> {
+        let mut owners: BTreeMap<MacAddress, BTreeSet<HostId>> = BTreeMap::new();
+        let mut stated: BTreeMap<IpAddr, BTreeSet<MacAddress>> = BTreeMap::new();
+        for device in self.devices().iter() {
+            for known in &device.virtual_macs {
+                if known.is_own {
+                    owners.entry(known.address).or_default().insert(device.id);
+                }
+                if let Some(ip) = known.ip {
+                    stated.entry(ip).or_default().insert(known.address);
+                }
+            }
+        }
+        let router = |(ip, mac_addresses): (IpAddr, BTreeSet<MacAddress>)| {
+            let hosts = mac_addresses.iter().filter_map(|address| owners.get(address)).flatten().copied();
+            VirtualRouter { ip, hosts: hosts.collect(), mac_addresses }
+        };
+        stated.into_iter().map(router).collect()
     }
 
     /// Returns the ports whose VLANs are known, by host.

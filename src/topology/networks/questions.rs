@@ -20,7 +20,14 @@ pub(super) struct LazyIndex(OnceLock<PathIndex>);
 impl LazyIndex {
     pub(super) fn get(&self, network: NetworkId, state: &NetworkState) -> &PathIndex {
         let options = GraphOptions::new(TopologyView::L2);
-        self.0.get_or_init(|| PathIndex::new(&state.input(network, &options)))
+        self.0.get_or_init(|| {
+            let mut input = state.input(network, &options);
+            // Pictures show none of this.
+            input.bridges = state.links.bridges().collect();
+            input.routes = state.links.routes();
+            input.virtual_routers = state.links.virtual_routers();
+            PathIndex::new(&input)
+        })
     }
 }
 
@@ -40,7 +47,7 @@ impl Topologies {
         let ask = move |state: &NetworkState| {
             let index = state.index(network);
             if let Some(name) = query.locations.iter().find(|location| !index.has_location(location)) {
-                return Err(ErrorKind::NotNamed { entity: Entity::Host, name: name.clone() }.into());
+                return Err(ErrorKind::NotNamed { entity: Entity::Location, name: name.clone() }.into());
             }
             let found = index.impact(&query);
             found.map_err(|error| unknown_id(error, query.edges.contains(&LinkId::from(error.id))))

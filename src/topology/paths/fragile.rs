@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::index::{PathIndex, PathLink};
+use super::pairs::{FoundPairs, FragilePair};
 use super::{DEFAULT_LIMIT, UnknownReason};
 use crate::model::{HostId, LinkId, NodeId};
 use crate::topology::graph::NodeKind;
@@ -13,15 +14,17 @@ use crate::topology::graph::NodeKind;
 pub struct FragileQuery {
     /// Whether to list links that are the only one of a device.
     pub leaves: bool,
+    /// Whether to list pairs of devices whose joint loss cuts off others.
+    pub pairs: bool,
     /// Maximum number of items of each list.
     pub limit: usize,
 }
 
 impl FragileQuery {
-    /// Creates a query for everything but the links of leaves.
+    /// Creates a query for everything but the links of leaves and pairs.
     #[must_use]
     pub const fn new() -> Self {
-        Self { leaves: false, limit: DEFAULT_LIMIT }
+        Self { leaves: false, pairs: false, limit: DEFAULT_LIMIT }
     }
 }
 
@@ -49,6 +52,13 @@ pub struct Fragile {
     pub edges: Vec<FragileEdge>,
     /// The number of bridges, without those of leaves unless these are asked for.
     pub edges_total: usize,
+    /// The pairs of devices whose joint loss cuts off others; absent unless they are asked for. Pairs with more devices behind them
+    /// come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<Vec<FragilePair>>,
+    /// The number of such pairs; absent unless they are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_total: Option<usize>,
     /// The links that only one end confirms, by id.
     pub one_sided: Vec<LinkSummary>,
     /// The number of links that only one end confirms.
@@ -108,14 +118,20 @@ impl PathIndex {
     /// Returns the devices and links that must not fail.
     #[must_use]
     pub fn fragile(&self, query: &FragileQuery) -> Fragile {
-        let unknown = self.unknown_links();
+        let found = query.pairs.then(|| self.pairs());
+        let mut unknown: Vec<UnknownReason> = self.unknown_links().into_iter().collect();
+        unknown.extend(found.filter(|found| found.is_cut).map(|_| UnknownReason::WorkLimit));
+        let described =
+            |found: &FoundPairs| found.pairs.iter().take(query.limit).map(|pair| self.pair(pair)).collect();
         let (nodes, nodes_total) = self.fragile_nodes(query.limit);
         let (edges, edges_total) = self.fragile_edges(query);
         let (one_sided, one_sided_total) = self.listed(query.limit, |link| link.is_one_sided);
         let (degraded_lags, degraded_lags_total) = self.listed(query.limit, |link| link.is_degraded_lag);
         Fragile {
-            complete: unknown.is_none(),
-            unknown: unknown.into_iter().collect(),
+            complete: unknown.is_empty(),
+            unknown,
+            pairs: found.map(described),
+            pairs_total: found.map(|found| found.pairs.len()),
             nodes,
             nodes_total,
             edges,

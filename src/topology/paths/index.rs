@@ -1,18 +1,21 @@
 //! The links of a network with small numbers in place of ids, for answers in milliseconds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, OnceLock};
 
 use super::cuts::Cuts;
 use super::flood::{NO_REMOVAL, Removal, Tree};
+use super::pairs::FoundPairs;
 use super::route::Obstacle;
+use super::routing::{SharedGateway, default_routers, shared_gateways};
 use super::top::top;
+use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{GraphInput, NetworkNode, NodeKind, is_reachable, network_nodes};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::{Confidence, Link, LinkState, VlanRange};
+use crate::topology::links::{Confidence, Link, LinkState, RouteTable, VlanRange};
 
 /// The links of a network, prepared for questions.
 ///
@@ -41,11 +44,20 @@ pub struct PathIndex {
     members: Vec<(u32, u32)>,
     /// The subnets of addresses, sorted, each with its record if it is stored.
     pub(super) nets: Vec<Net>,
+    /// The subnets that each of several hosts has for itself, sorted.
+    private_nets: Vec<Cidr>,
+    /// The routing tables, by node.
+    pub(super) routes: BTreeMap<u32, Arc<RouteTable>>,
+    /// The addresses that several routers share, in order.
+    pub(super) shared_gateways: Vec<SharedGateway>,
+    /// The default routers that hosts name, by subnet.
+    pub(super) default_routers: BTreeMap<u32, BTreeSet<IpAddr>>,
     /// The nodes at the top.
     top: OnceLock<Vec<u32>>,
     /// The shortest paths from the top.
     tree: OnceLock<Tree>,
     cuts: OnceLock<Cuts>,
+    pairs: OnceLock<FoundPairs>,
 }
 
 /// A subnet, with its record if it is stored.
@@ -63,6 +75,8 @@ pub(super) struct PathNode {
     pub(super) scope: AddressScope,
     pub(super) name: Box<str>,
     pub(super) location: Option<Box<str>>,
+    /// Whether the node may forward frames between its ports.
+    pub(super) may_bridge: bool,
 }
 
 /// A link between two nodes.
@@ -104,8 +118,9 @@ pub(super) struct PathAddress {
 }
 
 impl PathNode {
-    fn of(node: NetworkNode) -> Self {
+    fn of(node: NetworkNode, input: &GraphInput<'_>) -> Self {
         Self {
+            may_bridge: may_bridge(&node, input),
             id: node.id,
             kind: node.kind,
             role: node.role,
@@ -124,19 +139,31 @@ impl PathNode {
         (self.kind == NodeKind::Host).then(|| HostId::from(self.id.uuid()))
     }
 
-    /// Returns whether the node passes on frames of others. Devices of unknown role may.
+    /// Returns whether the node passes on frames or packets of others. Devices of unknown role may.
     pub(super) fn is_transit(&self) -> bool {
-        matches!(
-            self.role,
-            HostRole::Router
-                | HostRole::Switch
-                | HostRole::AccessPoint
-                | HostRole::Firewall
-                | HostRole::Internet
-                | HostRole::WirelessController
-                | HostRole::Hypervisor
-                | HostRole::Unknown
-        )
+        self.may_bridge || is_router(self.role)
+    }
+}
+
+fn is_router(role: HostRole) -> bool {
+    matches!(role, HostRole::Router | HostRole::Firewall | HostRole::Internet)
+}
+
+/// Returns whether a node may forward frames. A router does not, unless it has the tables of a bridge or announces to be one.
+fn may_bridge(node: &NetworkNode, input: &GraphInput<'_>) -> bool {
+    let host = HostId::from(node.id.uuid());
+    let is_bridge = || {
+        let capabilities = input.capabilities.get(&host);
+        input.bridges.contains(&host)
+            || capabilities.is_some_and(|announced| announced.contains(&Capability::Bridge))
+    };
+    match node.role {
+        HostRole::Switch
+        | HostRole::AccessPoint
+        | HostRole::WirelessController
+        | HostRole::Hypervisor
+        | HostRole::Unknown => true,
+        role => is_router(role) && is_bridge(),
     }
 }
 
@@ -176,7 +203,7 @@ impl PathIndex {
     #[must_use]
     pub fn new(input: &GraphInput<'_>) -> Self {
         let (nodes, left_behind) = network_nodes(input);
-        let nodes: Vec<PathNode> = nodes.into_iter().map(PathNode::of).collect();
+        let nodes: Vec<PathNode> = nodes.into_iter().map(|node| PathNode::of(node, input)).collect();
         let number = |id: NodeId| number_of(&nodes, id);
         let mut sets: Vec<(&[VlanRange], LinkId)> = Vec::new();
         let mut links = Vec::with_capacity(input.links.len());
@@ -193,14 +220,20 @@ impl PathIndex {
         links.dedup_by_key(|link| link.id);
         let vlan_sets = number_vlan_sets(&mut links, sets);
         let (first, steps) = adjacency(nodes.len(), &links);
-        let (addresses, nets) = addresses(input, &nodes);
+        let (addresses, nets, private_nets) = addresses(input, &nodes);
         let mut members: Vec<(u32, u32)> =
             addresses.iter().filter_map(|address| Some((address.net?, address.node))).collect();
         members.sort_unstable();
         members.dedup();
         let mut by_ip: Vec<u32> = (0..).take(addresses.len()).collect();
         by_ip.sort_by_key(|place| addresses[*place as usize].ip);
-        Self {
+        let routes = input.routes.iter().filter_map(|(host, table)| {
+            number_of(&nodes, (*host).into()).map(|node| (node, Arc::clone(table)))
+        });
+        let mut index = Self {
+            routes: routes.collect(),
+            shared_gateways: Vec::new(),
+            default_routers: BTreeMap::new(),
             names: names(input, &nodes),
             nodes,
             is_working: links.iter().map(PathLink::is_working).collect(),
@@ -212,10 +245,15 @@ impl PathIndex {
             members,
             by_ip,
             nets,
+            private_nets,
             top: OnceLock::new(),
             tree: OnceLock::new(),
             cuts: OnceLock::new(),
-        }
+            pairs: OnceLock::new(),
+        };
+        index.shared_gateways = shared_gateways(&index, input);
+        index.default_routers = default_routers(&index);
+        index
     }
 
     /// Returns the number of links.
@@ -307,6 +345,12 @@ impl PathIndex {
         }
     }
 
+    /// Returns whether a link carries several VLANs.
+    pub(super) fn is_trunk(&self, link: u32) -> bool {
+        let set = self.link(link).vlans.map(|set| &self.vlan_sets[set as usize]);
+        set.is_some_and(|set| !matches!(&**set, [VlanRange { first, last }] if first == last))
+    }
+
     /// Returns the numbers of the subnets of a node, each once.
     pub(super) fn nets_of(&self, node: u32) -> Vec<u32> {
         let mut nets: Vec<u32> = self.addresses_of(node).iter().filter_map(|address| address.net).collect();
@@ -328,6 +372,13 @@ impl PathIndex {
         &self.addresses[start..end]
     }
 
+    /// Returns whether many hosts may have an address without a conflict, such as `127.0.0.1`.
+    pub(super) fn is_local(&self, ip: IpAddr) -> bool {
+        !is_reachable(ip)
+            || USUAL_ADDRESSES.contains(&ip)
+            || self.private_nets.iter().any(|net| net.contains(ip))
+    }
+
     /// Returns the nodes at the top of the network, in order.
     pub(super) fn top(&self) -> &[u32] {
         self.top.get_or_init(|| top(self))
@@ -336,6 +387,10 @@ impl PathIndex {
     /// Returns the shortest paths from the top.
     pub(super) fn tree(&self) -> &Tree {
         self.tree.get_or_init(|| Tree::of(self, self.top(), &NO_REMOVAL))
+    }
+
+    pub(super) fn pairs(&self) -> &FoundPairs {
+        self.pairs.get_or_init(|| self.find_pairs())
     }
 
     pub(super) fn cuts(&self) -> &Cuts {
@@ -402,7 +457,7 @@ fn names(input: &GraphInput<'_>, nodes: &[PathNode]) -> Vec<(Box<str>, u32)> {
 }
 
 /// Returns the addresses of hosts, by node, and their subnets. An address that no stored subnet covers is in the subnet of its mask.
-fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, Vec<Net>) {
+fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, Vec<Net>, Vec<Cidr>) {
     let subnets: BTreeMap<SubnetId, Cidr> =
         input.subnets.iter().map(|subnet| (subnet.id, subnet.cidr)).collect();
     let mut found: Vec<FoundAddress> = Vec::new();
@@ -440,20 +495,31 @@ fn addresses(input: &GraphInput<'_>, nodes: &[PathNode]) -> (Vec<PathAddress>, V
             net: net.and_then(|(net, _)| number(net)),
         })
         .collect();
-    (addresses, nets)
+    (addresses, nets, private.into_iter().collect())
 }
 
-/// Returns the subnets in which several hosts have the same address, and no host has another one: each of these hosts has a subnet
-/// of its own, such as that of its containers.
+/// The address that each host has in the network of its containers (Docker) or of its guests (libvirt), unless a user changes it.
+const USUAL_ADDRESSES: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(172, 17, 0, 1)), IpAddr::V4(Ipv4Addr::new(192, 168, 122, 1))];
+
+/// Returns the subnets in which several hosts have the same address, and no host has another one, or the address is a usual one:
+/// each of these hosts has a subnet of its own, such as that of its containers.
 fn private_nets(found: &[FoundAddress]) -> BTreeSet<Cidr> {
     let mut members: BTreeMap<Cidr, (IpAddr, u32, bool, bool)> = BTreeMap::new();
     for (node, ip, net) in found {
         let Some((net, _)) = net else { continue };
         let (first_ip, first_node, has_others, is_repeated) =
             members.entry(*net).or_insert((*ip, *node, false, false));
+        // The usual address counts as the first: it decides whether others matter.
+        if USUAL_ADDRESSES.contains(ip) && first_ip != ip {
+            (*first_ip, *first_node, *has_others, *is_repeated) = (*ip, *node, true, false);
+            continue;
+        }
         *has_others |= first_ip != ip;
-        *is_repeated |= first_node != node;
+        *is_repeated |= first_ip == ip && first_node != node;
     }
-    let is_private = |(_, _, has_others, is_repeated): (IpAddr, u32, bool, bool)| is_repeated && !has_others;
+    let is_private = |(first, _, has_others, is_repeated): (IpAddr, u32, bool, bool)| {
+        is_repeated && (!has_others || USUAL_ADDRESSES.contains(&first))
+    };
     members.into_iter().filter(|(_, known)| is_private(*known)).map(|(net, _)| net).collect()
 }

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::index::PathIndex;
+use super::routing::SharedGateway;
 use super::{DEFAULT_LIMIT, LookupError, UnknownReason};
 use crate::model::{HostId, IfEntryId, MacAddress, NodeId, Timestamp};
 use crate::topology::graph::NodeKind;
@@ -36,8 +37,26 @@ pub struct Location {
     pub candidates: Vec<LocationCandidate>,
     /// The number of ports that the device may be connected to.
     pub candidates_total: usize,
-    /// Addresses that several devices claim.
+    /// Addresses that several devices claim. Those that each host has for itself, such as `127.0.0.1`, are not among them.
     pub conflicts: Vec<AddressConflict>,
+    /// The virtual routers that have the address; absent if none has. Several routers with one virtual address are no conflict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gateways: Vec<GatewayGroup>,
+}
+
+/// Routers that share an address, of which one at a time uses it (VRRP, HSRP).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct GatewayGroup {
+    /// The IP address.
+    pub ip: IpAddr,
+    /// The virtual MAC addresses, in order.
+    pub mac_addresses: Vec<MacAddress>,
+    /// The hosts that are known to take part, by id.
+    pub host_ids: Vec<HostId>,
+    /// The host that has the address; `None` when unknown.
+    pub active_host_id: Option<HostId>,
 }
 
 /// A port that a device may be connected to.
@@ -89,6 +108,7 @@ struct Sought {
     /// The evidence that joins an IP address with a MAC address.
     arp: Vec<Evidence>,
     conflicts: Vec<AddressConflict>,
+    gateways: Vec<GatewayGroup>,
 }
 
 /// The likelihood of a candidate: links before tables, edge ports before uplinks, few devices before many.
@@ -106,7 +126,7 @@ impl PathIndex {
     /// # Errors
     /// Returns an error if nothing in the network has the address or the name, or several hosts have the name.
     pub fn locate(&self, links: &Links, target: &LocateTarget) -> Result<Location, LookupError> {
-        let Sought { hosts, macs, arp, conflicts } = self.target(links, target)?;
+        let Sought { hosts, macs, arp, conflicts, gateways } = self.target(links, target)?;
         let mut found = Ranked::new();
         for host in &hosts {
             self.add_links(links, *host, &mut found);
@@ -117,7 +137,7 @@ impl PathIndex {
             }
         }
         let mut ranked: Vec<(Rank, LocationCandidate)> = found.into_values().collect();
-        if hosts.is_empty() && ranked.is_empty() && arp.is_empty() {
+        if hosts.is_empty() && ranked.is_empty() && arp.is_empty() && gateways.is_empty() {
             return Err(LookupError::NotFound);
         }
         ranked.sort_by_key(|(rank, _)| *rank);
@@ -138,6 +158,7 @@ impl PathIndex {
             candidates: candidates.collect(),
             candidates_total,
             conflicts,
+            gateways,
         })
     }
 
@@ -145,11 +166,24 @@ impl PathIndex {
     fn target(&self, links: &Links, target: &LocateTarget) -> Result<Sought, LookupError> {
         match target {
             LocateTarget::Mac(mac) => {
-                Ok(Sought { hosts: links.hosts_with(*mac), macs: [*mac].into(), ..Sought::default() })
+                let shared = self.shared_gateways.iter().filter(|shared| shared.mac_addresses.contains(mac));
+                let shared: Vec<&SharedGateway> = shared.collect();
+                let routers = shared.iter().flat_map(|shared| self.routers_of(shared));
+                let hosts: BTreeSet<HostId> = routers.chain(links.hosts_with(*mac)).collect();
+                let gateways = shared.iter().take(DEFAULT_LIMIT).map(|shared| self.gateway_group(shared));
+                Ok(Sought {
+                    hosts: hosts.into_iter().collect(),
+                    macs: [*mac].into(),
+                    gateways: gateways.collect(),
+                    ..Sought::default()
+                })
             }
             LocateTarget::Ip(ip) => {
-                let nodes = self.with_ip(*ip).into_iter();
-                let hosts: Vec<HostId> = nodes.filter_map(|node| self.node(node).host_id()).collect();
+                let shared = self.shared_gateway(*ip);
+                let hosts: Vec<HostId> = match shared {
+                    Some(shared) => self.routers_of(shared),
+                    None => self.hosts_of(&self.with_ip(*ip)),
+                };
                 let stated = links.stated_macs(*ip);
                 let arp = stated.iter().take(1).map(|stated| Evidence {
                     method: Method::Arp,
@@ -161,7 +195,14 @@ impl PathIndex {
                     missing_since: None,
                 });
                 let mut macs: BTreeSet<MacAddress> = stated.iter().map(|stated| stated.mac_address).collect();
-                let conflict = (macs.len() > 1 || hosts.len() > 1).then(|| AddressConflict {
+                let is_foreign = |mac: &MacAddress, shared: &SharedGateway| {
+                    !self.hosts_of(&shared.members).iter().any(|host| links.macs_of(*host).contains(mac))
+                };
+                let is_conflict = match shared {
+                    Some(shared) => macs.iter().any(|mac| is_foreign(mac, shared)),
+                    None => (macs.len() > 1 || hosts.len() > 1) && !self.is_local(*ip),
+                };
+                let conflict = is_conflict.then(|| AddressConflict {
                     ip: *ip,
                     mac_addresses: macs.iter().copied().take(DEFAULT_LIMIT).collect(),
                     host_ids: hosts.iter().copied().take(DEFAULT_LIMIT).collect(),
@@ -170,7 +211,8 @@ impl PathIndex {
                 if macs.is_empty() {
                     macs.extend(hosts.iter().flat_map(|host| links.macs_of(*host)));
                 }
-                Ok(Sought { hosts, macs, arp, conflicts: conflict.into_iter().collect() })
+                let gateways = shared.map(|shared| self.gateway_group(shared)).into_iter().collect();
+                Ok(Sought { hosts, macs, arp, conflicts: conflict.into_iter().collect(), gateways })
             }
             LocateTarget::Name(name) => {
                 let id = self.find(name)?;
@@ -178,6 +220,27 @@ impl PathIndex {
                 let macs = host.iter().flat_map(|host| links.macs_of(*host)).copied().collect();
                 Ok(Sought { hosts: host.into_iter().collect(), macs, ..Sought::default() })
             }
+        }
+    }
+
+    fn hosts_of(&self, nodes: &[u32]) -> Vec<HostId> {
+        nodes.iter().filter_map(|node| self.node(*node).host_id()).collect()
+    }
+
+    /// Returns the router that uses a shared address, or else all that may.
+    fn routers_of(&self, shared: &SharedGateway) -> Vec<HostId> {
+        match shared.active {
+            Some(active) => self.hosts_of(&[active]),
+            None => self.hosts_of(&shared.members),
+        }
+    }
+
+    fn gateway_group(&self, shared: &SharedGateway) -> GatewayGroup {
+        GatewayGroup {
+            ip: shared.ip,
+            mac_addresses: shared.mac_addresses.iter().copied().take(DEFAULT_LIMIT).collect(),
+            host_ids: self.hosts_of(&shared.members).into_iter().take(DEFAULT_LIMIT).collect(),
+            active_host_id: shared.active.and_then(|active| self.node(active).host_id()),
         }
     }
 

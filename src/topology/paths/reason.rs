@@ -14,8 +14,16 @@ text_enum! {
         Edge = "edge",
         /// Some hosts have no known link, or no links lead where the question asks.
         Links = "links",
+        /// The next router on the way is no host of the network.
+        NextHop = "next_hop",
+        /// A routing table has no route to the receiver, or discards packets to it.
+        NoRoute = "no_route",
+        /// A routing table on the way lacks rows.
+        Routes = "routes",
         /// The subnets of the ends are not known, or several routers may route between them.
         Routing = "routing",
+        /// Routing tables lead packets in a circle.
+        RoutingLoop = "routing_loop",
         /// Several paths exist, and the spanning tree that decides between them is not known.
         SpanningTree = "spanning_tree",
         /// The ends are in one VLAN, and no links are known to carry it from one to the other.

@@ -1,15 +1,15 @@
 //! The paths on which a device is reached.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::index::{PathIndex, PathStep};
-use super::search::{Found, LinkRoute, Passage, shortest};
+use super::index::PathIndex;
+use super::legs::{Draft, Leg, PathDraft};
+use super::routing::DeadEnd;
+use super::search::{Passage, shortest};
 use super::{UnknownIdError, UnknownReason};
-use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
+use crate::model::{HostId, LinkId, NodeId, SubnetId};
 use crate::text_enum::text_enum;
 use crate::topology::graph::NodeKind;
 use crate::topology::links::{Confidence, End, Evidence, Link, PortRef};
@@ -101,6 +101,36 @@ pub struct PathHop {
     pub confidence: Option<Confidence>,
     /// The claims that support the link.
     pub evidence: Vec<Evidence>,
+    /// The reason for which the path is not known from here on: this hop stands for the rest. Absent for all other hops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownReason>,
+}
+
+impl PathHop {
+    /// Creates the hop that stands for the unknown rest of a path.
+    fn unknown(end: DeadEnd) -> Self {
+        Self {
+            host_id: None,
+            node_id: None,
+            name: end.next_hop.map_or_else(|| "unknown".to_owned(), |address| address.to_string()),
+            in_port: None,
+            out_port: None,
+            link_id: None,
+            vlan: None,
+            subnet_id: None,
+            layer: PathLayer::L3,
+            gateway: end.next_hop,
+            confidence: None,
+            evidence: Vec::new(),
+            unknown: Some(end.reason),
+        }
+    }
+
+    /// Makes the hop that of a router, at which a leg ends.
+    const fn route_for(&mut self, before: &Leg) {
+        self.layer = PathLayer::L3;
+        self.gateway = before.gateway;
+    }
 }
 
 /// A link that carries nothing.
@@ -144,27 +174,15 @@ text_enum! {
     }
 }
 
-/// A path of which each step has its subnet.
-struct Leg {
-    route: LinkRoute,
-    net: Option<u32>,
-    vlan: Option<u16>,
-}
-
-/// An answer under construction.
-#[derive(Default)]
-struct Draft {
-    paths: Vec<Vec<Leg>>,
-    unknown: Vec<UnknownReason>,
-    has_more: bool,
-}
-
 impl PathIndex {
     /// Returns the shortest paths between two nodes.
     ///
     /// Only working links that the spanning tree does not block are used, and of end devices only the sender and the receiver.
-    /// In one subnet, frames go directly; into another one, packets go through the routers that have addresses in both.
-    /// Where the subnets are not known, the answer is the physical path, and not complete. `link` returns the links of the network
+    /// Routers forward no frames, unless they have the tables of a bridge or announce to be one.
+    /// In one subnet, frames go directly. Into another one, packets follow the routing tables by the longest prefix. A sender without a
+    /// table uses the default router that hosts of its subnet name, or else the router with addresses in the subnets of both ends.
+    /// Where a path is not known any further, its last hop has the reason. Where the subnets are not known, the answer is the
+    /// physical path, and not complete. `link` returns the links of the network
     /// by id.
     ///
     /// # Errors
@@ -178,14 +196,14 @@ impl PathIndex {
         let ends = [number(query.from)?, number(query.to)?];
         let count = query.k.clamp(1, MAX_PATHS);
         let mut draft = if ends[0] == ends[1] {
-            Draft { paths: vec![Vec::new()], ..Draft::default() }
+            Draft { paths: vec![PathDraft::default()], ..Draft::default() }
         } else {
-            self.draft(ends, query.vlan, count)
+            Draft::of(self, ends, query.vlan, count)
         };
         let not_used = self.not_used(ends, query.vlan, &draft);
         draft.unknown.sort_unstable();
         draft.unknown.dedup();
-        let paths = draft.paths.iter().map(|legs| self.described(ends[0], legs, &link));
+        let paths = draft.paths.iter().map(|path| self.described(ends[0], path, &link));
         Ok(Paths {
             complete: draft.unknown.is_empty(),
             paths: paths.collect(),
@@ -195,87 +213,16 @@ impl PathIndex {
         })
     }
 
-    fn draft(&self, ends: [u32; 2], vlan: Option<u16>, count: usize) -> Draft {
-        let nets = ends.map(|end| self.nets_of(end));
-        let shared = nets[0].iter().copied().find(|net| nets[1].binary_search(net).is_ok());
-        let is_known = nets.iter().all(|nets| !nets.is_empty());
-        if vlan.is_some() || shared.is_some() || !is_known {
-            let mut draft = Draft::default();
-            draft.add_direct(self, ends, shared, vlan, count);
-            if shared.is_none() {
-                draft.unknown.push(UnknownReason::Routing);
-            }
-            return draft;
-        }
-        let mut draft = self.routed(ends, &nets, count);
-        if draft.paths.is_empty() {
-            draft.add_direct(self, ends, None, None, count);
-            draft.unknown.push(UnknownReason::Routing);
-        }
-        draft
-    }
-
-    /// Returns the paths through routers that have addresses in the subnets of both ends.
-    fn routed(&self, ends: [u32; 2], nets: &[Vec<u32>; 2], count: usize) -> Draft {
-        let mut draft = Draft::default();
-        let gateways = self.gateways(ends, nets, count + 1);
-        let is_router = |(node, _): &(u32, [u32; 2])| {
-            matches!(self.node(*node).role, HostRole::Router | HostRole::Firewall | HostRole::Switch)
-        };
-        if gateways.len() != 1 || !gateways.iter().all(is_router) {
-            // Only routes tell which of several routers hosts use, and which router leads to another one.
-            draft.unknown.push(UnknownReason::Routing);
-        }
-        draft.has_more = gateways.len() > count;
-        for (router, [own, other]) in gateways.into_iter().take(count) {
-            let legs = [([ends[0], router], own), ([router, ends[1]], other)];
-            let found = legs.map(|(ends, net)| {
-                let mut leg = Draft::default();
-                leg.add_direct(self, ends, Some(net), None, 1);
-                draft.unknown.append(&mut leg.unknown);
-                leg.paths.pop().and_then(|mut legs| legs.pop())
-            });
-            if let [Some(one), Some(other)] = found {
-                draft.paths.push(vec![one, other]);
-            }
-        }
-        draft.paths.sort_by_key(|legs| legs.iter().map(|leg| leg.route.len()).sum::<usize>());
-        draft
-    }
-
-    /// Returns nodes with addresses in subnets of both ends, each with these two subnets.
-    fn gateways(&self, ends: [u32; 2], nets: &[Vec<u32>; 2], limit: usize) -> Vec<(u32, [u32; 2])> {
-        let mut others: BTreeMap<u32, u32> = BTreeMap::new();
-        for net in &nets[1] {
-            yield_turn();
-            for node in self.members_of(*net) {
-                others.entry(node).or_insert(*net);
-            }
-        }
-        let mut gateways: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
-        for net in &nets[0] {
-            yield_turn();
-            for node in self.members_of(*net) {
-                if gateways.len() == limit {
-                    return gateways.into_iter().collect();
-                }
-                let is_gateway = !ends.contains(&node) && self.node(node).is_transit();
-                if let Some(other) = others.get(&node).filter(|_| is_gateway) {
-                    gateways.entry(node).or_insert([*net, *other]);
-                }
-            }
-        }
-        gateways.into_iter().collect()
-    }
-
     /// Returns the links on a path that would be shorter than all others, if all links carried everything.
     fn not_used(&self, ends: [u32; 2], vlan: Option<u16>, draft: &Draft) -> Vec<UnusedLink> {
-        let length = |legs: &Vec<Leg>| legs.iter().map(|leg| leg.route.len()).sum::<usize>();
-        let least = draft.paths.iter().map(length).min();
-        if ends[0] == ends[1] || draft.paths.iter().any(|legs| legs.len() > 1) {
+        let least = draft.paths.iter().map(PathDraft::length).min();
+        let is_routed = |path: &PathDraft| path.legs.len() > 1 || path.end.is_some();
+        if ends[0] == ends[1] || draft.paths.iter().any(is_routed) {
             return Vec::new();
         }
-        let found = shortest(self, ends, Passage { vlan, is_relaxed: true }, 1);
+        let is_bridged =
+            vlan.is_some() || draft.paths.iter().flat_map(|path| &path.legs).any(|leg| leg.net.is_some());
+        let found = shortest(self, ends, Passage { vlan, is_relaxed: true, is_bridged }, 1);
         let shorter = found.routes.into_iter().filter(|route| least.is_none_or(|least| route.len() < least));
         shorter
             .flatten()
@@ -286,29 +233,19 @@ impl PathIndex {
             .collect()
     }
 
-    /// Returns the VLAN that all working links of a node carry without a tag; `None` if they differ or it is not known.
-    fn access_vlan(&self, node: u32) -> Option<u16> {
-        let mut vlans = self.steps(node).iter().filter_map(|step| {
-            let link = self.link(step.link);
-            link.is_working().then_some(link.untagged_vlan)
-        });
-        let first = vlans.next()??;
-        vlans.all(|vlan| vlan == Some(first)).then_some(first)
-    }
-
     fn described<'l>(
         &self,
         source: u32,
-        legs: &[Leg],
+        path: &PathDraft,
         link: &impl Fn(LinkId) -> Option<&'l Link>,
     ) -> NetworkPath {
         let mut hops = vec![self.hop(source)];
-        for (place, leg) in legs.iter().enumerate() {
-            if let Some(router) = hops.last_mut().filter(|_| place > 0) {
-                router.layer = PathLayer::L3;
-                let before = legs.get(place.wrapping_sub(1)).and_then(|leg| leg.net);
-                router.gateway = self.address_in(router, before);
+        let mut before: Option<&Leg> = None;
+        for leg in &path.legs {
+            if let (Some(before), Some(router)) = (before, hops.last_mut()) {
+                router.route_for(before);
             }
+            before = Some(leg);
             for step in &leg.route {
                 let found = self.link(step.link);
                 let full = link(found.id);
@@ -324,7 +261,13 @@ impl PathIndex {
                 hops.push(PathHop { in_port: far, ..self.hop(step.node) });
             }
         }
-        NetworkPath { length: hops.len().saturating_sub(1), hops }
+        if let Some(end) = path.end {
+            if let (Some(before), Some(router)) = (before, hops.last_mut()) {
+                router.route_for(before);
+            }
+            hops.push(PathHop::unknown(end));
+        }
+        NetworkPath { length: path.length(), hops }
     }
 
     fn hop(&self, node: u32) -> PathHop {
@@ -342,13 +285,8 @@ impl PathIndex {
             gateway: None,
             confidence: None,
             evidence: Vec::new(),
+            unknown: None,
         }
-    }
-
-    fn address_in(&self, hop: &PathHop, net: Option<u32>) -> Option<IpAddr> {
-        let node = self.number(hop.host_id?.into())?;
-        let address = self.addresses_of(node).iter().find(|address| net.is_some() && address.net == net);
-        address.map(|address| address.ip)
     }
 
     /// Returns the ports of a link, that of the end at a node last.
@@ -363,50 +301,6 @@ impl PathIndex {
         }
         let [source, target] = ports;
         [target, source]
-    }
-}
-
-impl Draft {
-    /// Adds the paths of frames between two nodes.
-    fn add_direct(
-        &mut self,
-        index: &PathIndex,
-        ends: [u32; 2],
-        net: Option<u32>,
-        vlan: Option<u16>,
-        count: usize,
-    ) {
-        let access = ends.map(|end| index.access_vlan(end));
-        let likely = access[0].filter(|vlan| net.is_some() && access[1] == Some(*vlan));
-        let find = |vlan| shortest(index, ends, Passage { vlan, is_relaxed: false }, count);
-        let mut vlan = vlan.or(likely);
-        let mut found = find(vlan);
-        if found.routes.is_empty() && likely.is_some() && vlan == likely {
-            // The ends are in one VLAN, but no links are known to carry it.
-            self.unknown.push(UnknownReason::Vlan);
-            (found, vlan) = (find(None), None);
-        }
-        let is_unsure = |step: &PathStep| !index.link(step.link).has_known_vlans();
-        if vlan.is_some() && found.routes.iter().flatten().any(is_unsure) {
-            self.unknown.push(UnknownReason::Vlan);
-        }
-        self.add_found(index, found, count, |route| Leg { route, net, vlan });
-    }
-
-    fn add_found(&mut self, index: &PathIndex, found: Found, count: usize, leg: impl Fn(LinkRoute) -> Leg) {
-        if found.routes.is_empty() && !found.is_cut {
-            self.unknown.push(UnknownReason::Links);
-        }
-        if found.is_cut && found.routes.len() < count {
-            self.unknown.push(UnknownReason::WorkLimit);
-        }
-        let is_open = |step: &PathStep| index.link(step.link).blocked.is_none();
-        let is_ambiguous = found.routes.len() > 1 || found.has_more;
-        if is_ambiguous && found.routes.iter().flatten().any(is_open) {
-            self.unknown.push(UnknownReason::SpanningTree);
-        }
-        self.has_more |= found.has_more || found.is_cut;
-        self.paths.extend(found.routes.into_iter().map(|route| vec![leg(route)]));
     }
 }
 

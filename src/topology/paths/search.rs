@@ -28,11 +28,18 @@ pub(super) struct Passage {
     pub(super) vlan: Option<u16>,
     /// Whether links count that are down, stale or blocked, or lack the VLAN.
     pub(super) is_relaxed: bool,
+    /// Whether frames stay in one subnet: only nodes that may bridge forward them.
+    pub(super) is_bridged: bool,
 }
 
 impl Passage {
     pub(super) fn admits(self, index: &PathIndex, link: u32) -> bool {
         self.is_relaxed || index.obstacle(link, self.vlan).is_none()
+    }
+
+    fn admits_node(self, index: &PathIndex, node: u32) -> bool {
+        let node = index.node(node);
+        if self.is_bridged { node.may_bridge } else { node.is_transit() }
     }
 }
 
@@ -134,7 +141,7 @@ impl<'i> RouteSearch<'i> {
     }
 
     fn may_pass(&self, node: u32) -> bool {
-        node == self.target || self.index.node(node).is_transit()
+        node == self.target || self.passage.admits_node(self.index, node)
     }
 
     /// Measures the distances to the target, as far as the source.

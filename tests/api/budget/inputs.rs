@@ -241,7 +241,9 @@ fn parameters(route: &Route, world: &World) -> Vec<(&'static str, String)> {
                 ("all", format!("{lab}&location=Basement&limit=10000")),
             ]
         }
-        "/api/v1/topology/fragile" => vec![("all", format!("{lab}&leaves=true&limit=10000")), ("plain", lab)],
+        "/api/v1/topology/fragile" => {
+            vec![("all", format!("{lab}&leaves=true&pairs=true&limit=10000")), ("plain", lab)]
+        }
         "/api/v1/topology/vlans" => vec![("all", format!("{lab}&limit=10000")), ("plain", lab)],
         "/api/v1/subnets/{id}/addresses" => {
             let of = |state: &str| format!("?state={state}&limit=10000");

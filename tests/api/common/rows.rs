@@ -44,6 +44,7 @@ const ENTITIES: [&str; 19] = [
     "Discovery",
     "If Entry",
     "Subnet",
+    "Location",
     "Topology Layout",
     "Topology Link",
 ];

@@ -271,7 +271,7 @@ impl Author<'_> {
             "k" => "1|4|16|0|17|x",
             "depth" => "0|1|2|100|101|x",
             "detail" => "||||devices|overview|x",
-            "collapse" | "layout" | "leaves" | "show_stale" | "tidy" => "true|false|1",
+            "collapse" | "layout" | "leaves" | "pairs" | "show_stale" | "tidy" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
             "role" => "||||switch,router|unknown|x.probe|swich",
             "vlan" => "||||||20|0|4095|x",

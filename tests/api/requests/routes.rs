@@ -249,7 +249,7 @@ const TOPOLOGY_ROWS: &[Row] = &[
     ("GET", "/api/v1/topology/locate", VIEWER, Needs::Parameters("network_id mac ip name")),
     ("GET", "/api/v1/topology/path", VIEWER, Needs::Parameters("network_id from to vlan k")),
     ("GET", "/api/v1/topology/impact", VIEWER, Needs::Parameters("network_id node edge location from limit")),
-    ("GET", "/api/v1/topology/fragile", VIEWER, Needs::Parameters("network_id leaves limit")),
+    ("GET", "/api/v1/topology/fragile", VIEWER, Needs::Parameters("network_id leaves pairs limit")),
     ("GET", "/api/v1/topology/vlans", VIEWER, Needs::Parameters("network_id vlan limit")),
     ("GET", "/api/v1/subnets/{id}/addresses", VIEWER, Needs::Parameters("state limit")),
     ("POST", "/api/v1/subnets/{id}/addresses/reserve", MEMBER, Needs::Fields("reservation")),

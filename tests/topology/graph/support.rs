@@ -1,13 +1,13 @@
 //! Networks for the tests of graphs and pictures.
 
-use toposcope::discovery::report::Capability;
+use toposcope::discovery::report::{Capability, RouteRow};
 use toposcope::inventory::Claim;
 use toposcope::model::{
     Host, HostId, Interface, LinkId, NetworkId, NodeId, Service, ServiceDefinition, ServiceId, Subnet,
     SubnetId, Timestamp, TopologyView,
 };
 use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
-use toposcope::topology::links::{Link, LinkWarning, Links, Segment, Stub};
+use toposcope::topology::links::{Link, LinkWarning, Links, RouteTable, Segment, Stub};
 
 use crate::links::support::Node as Device;
 
@@ -22,6 +22,8 @@ pub(crate) struct Fixture {
     pub(crate) stubs: Vec<Stub>,
     pub(crate) segments: Vec<Segment>,
     pub(crate) capabilities: Vec<(HostId, Capability)>,
+    pub(crate) bridges: Vec<HostId>,
+    pub(crate) routes: Vec<(HostId, Vec<RouteRow>)>,
     pub(crate) claims: Vec<Claim>,
     pub(crate) warnings: Vec<LinkWarning>,
     pub(crate) stale_before: Option<Timestamp>,
@@ -120,6 +122,9 @@ impl Fixture {
         for (host, capability) in &self.capabilities {
             input.capabilities.entry(*host).or_default().push(*capability);
         }
+        input.bridges = self.bridges.iter().copied().collect();
+        let table = |(host, rows): &(HostId, Vec<RouteRow>)| (*host, RouteTable::of(rows, true).into());
+        input.routes = self.routes.iter().map(table).collect();
         call(&input)
     }
 }
@@ -141,6 +146,9 @@ pub(crate) fn with_devices<T>(
     input.warnings = links.warnings();
     input.crowded_ports = links.crowded_ports().collect();
     input.capabilities = links.capabilities();
+    input.bridges = links.bridges().collect();
+    input.routes = links.routes();
+    input.virtual_routers = links.virtual_routers();
     call(&input)
 }
 

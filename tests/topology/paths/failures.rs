@@ -1,28 +1,33 @@
 //! Failures, and devices and links that must not fail.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use serde_json::json;
 use toposcope::model::{HostRole, LinkId, NodeId};
 use toposcope::topology::links::{LinkMember, LinkState};
 use toposcope::topology::paths::{
-    AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, PathIndex, UnknownReason,
+    AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, PairReason, PairedNode, PathIndex,
+    UnknownReason,
 };
 
 use super::naive::Naive;
-use super::networks::{connect, index, random, zoo};
+use super::networks::{connect, index, random};
 use crate::graph::support::Fixture;
 
 /// Number of random networks.
-const NETWORKS: u64 = 1_500;
+const NETWORKS: u64 = 150;
+
+fn id(host: &AffectedHost) -> NodeId {
+    host.node_id.unwrap_or_else(|| host.host_id.unwrap().into())
+}
 
 fn ids(hosts: &[AffectedHost]) -> BTreeSet<NodeId> {
-    hosts.iter().map(|host| host.node_id.unwrap_or_else(|| host.host_id.unwrap().into())).collect()
+    hosts.iter().map(id).collect()
 }
 
 /// Asserts that an impact is that of removal and flood.
-fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuery) {
+pub(super) fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuery) {
     let impact: Impact = index.impact(query).unwrap();
     let rest = naive.without(&query.nodes, &query.edges);
     let top: BTreeSet<NodeId> = index.top_nodes().collect();
@@ -31,19 +36,19 @@ fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuery) {
         if query.from.is_empty() { naive.remaining_top(&top, &rest) } else { roots & &rest.nodes };
     let before = naive.reached(roots);
     let after = rest.reached(&remaining);
-    let cut_off = &(&before - &after) - &query.nodes;
+    let cut_off = naive.devices(&(&(&before - &after) - &query.nodes));
     assert_eq!(ids(&impact.cut_off), cut_off, "{query:?}");
     assert_eq!(impact.by_role.values().sum::<usize>(), cut_off.len());
     let at_risk = &(&naive.redundant(roots) & &after) - &rest.redundant(&remaining);
     assert_eq!(ids(&impact.at_risk), at_risk, "{query:?}");
-    let links = |host: &AffectedHost| rest.neighbors(host.host_id.unwrap().into()).count();
+    let links = |host: &AffectedHost| rest.neighbors(id(host)).count();
     assert!(impact.at_risk.iter().all(|host| host.remaining_links == Some(links(host))), "{query:?}");
     let carried_by = &rest.tree(roots) - &naive.tree(roots);
     assert_eq!(impact.carried_by, carried_by.into_iter().collect::<Vec<LinkId>>(), "{query:?}");
 }
 
 /// Asserts that articulation points and bridges are those of their definition, and returns the number of them.
-fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
+pub(super) fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
     let mut query = FragileQuery::new();
     query.leaves = true;
     let all: Fragile = index.fragile(&query);
@@ -54,14 +59,15 @@ fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
     let before = naive.reached(&top);
     let behind = |rest: &Naive| {
         let after = rest.reached(&naive.remaining_top(&top, rest));
-        before.difference(&after).filter(|node| rest.nodes.contains(node)).count()
+        naive.devices(&(&before - &after)).intersection(&rest.nodes).count()
     };
     let parts = naive.parts().len();
     let is_linked = |node: NodeId| naive.neighbors(node).next().is_some();
     for node in naive.nodes.iter().copied() {
         let rest = naive.without(&BTreeSet::from([node]), &nothing.1);
         let is_cut = is_linked(node) && rest.parts().len() > parts;
-        let found = all.nodes.iter().find(|found| found.host_id.map(NodeId::from) == Some(node));
+        let found =
+            all.nodes.iter().find(|found| found.node_id.or(found.host_id.map(NodeId::from)) == Some(node));
         assert_eq!(found.map(|found| found.behind), is_cut.then(|| behind(&rest)), "{node}");
     }
     for wire in &naive.wires {
@@ -73,6 +79,64 @@ fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
         assert_eq!(inner.contains(&wire.id), is_bridge && !wire.ends.iter().any(is_leaf), "{}", wire.id);
     }
     naive.nodes.len() + naive.wires.len()
+}
+
+/// Asserts that pairs are those of their definition, and returns the number of pairs that were compared.
+pub(super) fn assert_pairs(naive: &Naive, network: &Fixture, index: &PathIndex) -> usize {
+    let mut query = FragileQuery::new();
+    query.pairs = true;
+    query.limit = usize::MAX;
+    let fragile = index.fragile(&query);
+    let top: BTreeSet<NodeId> = index.top_nodes().collect();
+    let (before, distances) = (naive.reached(&top), naive.distances(&top));
+    let lost = |nodes: &BTreeSet<NodeId>| {
+        let rest = naive.without(nodes, &BTreeSet::new());
+        let after = rest.reached(&naive.remaining_top(&top, &rest));
+        &naive.devices(&(&before - &after)) - nodes
+    };
+    let is_only_top = |node: NodeId| {
+        let part = naive.reached(&[node].into());
+        top.contains(&node) && part.intersection(&top).count() == 1
+    };
+    let candidates = naive.devices(&before).into_iter().filter(|node| !is_only_top(*node));
+    let candidates: Vec<(NodeId, BTreeSet<NodeId>)> =
+        candidates.map(|node| (node, lost(&[node].into()))).collect();
+    let location = |node: NodeId| {
+        network.hosts.iter().find(|host| NodeId::from(host.id) == node)?.sys_location.as_deref()
+    };
+    let is_above = |node: NodeId, other: NodeId| {
+        let is_next = naive.neighbors(other).any(|(neighbor, _)| neighbor == node);
+        is_next && distances[&node] <= distances[&other]
+    };
+    let mut expected = BTreeMap::new();
+    let mut compared = 0;
+    for (place, (one, lost_by_one)) in candidates.iter().enumerate() {
+        for (other, lost_by_other) in &candidates[place + 1..] {
+            let mut reasons = Vec::new();
+            reasons.extend(
+                location(*one).filter(|found| location(*other) == Some(*found)).map(|_| PairReason::Location),
+            );
+            let is_upstream = before.iter().any(|below| is_above(*one, *below) && is_above(*other, *below));
+            reasons.extend(is_upstream.then_some(PairReason::Upstream));
+            if !reasons.is_empty() {
+                let behind = &(&lost(&[*one, *other].into()) - lost_by_one) - lost_by_other;
+                compared += 1;
+                if !behind.is_empty() {
+                    expected.insert([*one, *other], (reasons, behind.len()));
+                }
+            }
+        }
+    }
+    let id = |node: &PairedNode| node.node_id.unwrap_or_else(|| node.host_id.unwrap().into());
+    let pairs = fragile.pairs.unwrap();
+    let found: BTreeMap<[NodeId; 2], (Vec<PairReason>, usize)> = pairs
+        .iter()
+        .map(|pair| ([id(&pair.nodes[0]), id(&pair.nodes[1])], (pair.reasons.clone(), pair.behind)))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(fragile.pairs_total, Some(pairs.len()));
+    assert!(pairs.is_sorted_by_key(|pair| std::cmp::Reverse(pair.behind)));
+    compared
 }
 
 #[test]
@@ -107,26 +171,6 @@ fn cuts_of_random_networks_equal_their_definition() {
         cases += assert_fragile(&Naive::of(&network), &index(&network));
     }
     println!("{cases} nodes and links compared");
-}
-
-#[test]
-fn cuts_and_impacts_of_backbones_equal_their_definition() {
-    let mut cases = 0;
-    for (name, network) in zoo() {
-        let (naive, index) = (Naive::of(&network), index(&network));
-        if naive.wires.len() > 60 {
-            continue;
-        }
-        println!("{name}");
-        cases += assert_fragile(&naive, &index);
-        for node in naive.nodes.iter().step_by(3) {
-            let mut query = ImpactQuery::new();
-            query.nodes.insert(*node);
-            assert_impact(&naive, &index, &query);
-            cases += 1;
-        }
-    }
-    println!("{cases} nodes, links and impacts compared");
 }
 
 /// A router above two switches that are connected with it, with each other, and with a switch below, which has a printer.
@@ -215,6 +259,25 @@ fn all_devices_at_a_location_fail_together() {
     let mut query = ImpactQuery::new();
     query.locations.insert("Basement".to_owned());
     assert_eq!(ids(&index(&network).impact(&query).unwrap().cut_off), [access, printer].into());
+}
+
+#[test]
+fn both_switches_above_another_one_are_a_pair_only_if_asked_for() {
+    let (mut network, [_, core1, core2, ..], _) = campus();
+    assert_eq!(index(&network).fragile(&FragileQuery::new()).pairs, None);
+    let mut query = FragileQuery::new();
+    query.pairs = true;
+    let found = index(&network).fragile(&query);
+    let pairs = found.pairs.unwrap();
+    let names: Vec<&str> = pairs[0].nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!((pairs.len(), names), (1, vec!["c1", "c2"]));
+    assert_eq!((pairs[0].behind, pairs[0].reasons.clone()), (2, vec![PairReason::Upstream]));
+
+    for host in network.hosts.iter_mut().filter(|host| [core1, core2].contains(&host.id.into())) {
+        host.sys_location = Some("Basement".to_owned());
+    }
+    let pairs = index(&network).fragile(&query).pairs.unwrap();
+    assert_eq!(pairs[0].reasons, [PairReason::Location, PairReason::Upstream]);
 }
 
 #[test]

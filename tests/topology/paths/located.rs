@@ -2,7 +2,7 @@
 
 use toposcope::discovery::report::ArpRow;
 use toposcope::inventory::ClaimRows;
-use toposcope::model::{Host, HostId, IfEntry, NetworkId, TopologyView};
+use toposcope::model::{Host, HostId, IfEntry, Interface, NetworkId, TopologyView};
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Confidence, Links, Method};
 use toposcope::topology::paths::{LocateTarget, Location, LookupError, PathIndex, UnknownReason};
@@ -88,6 +88,28 @@ fn ip_address_of_two_mac_addresses_is_a_conflict_with_both() {
     assert_eq!(found.conflicts.len(), 1);
     assert_eq!(found.conflicts[0].mac_addresses, [mac(3), mac(UNKNOWN)]);
     assert_eq!(found.candidates_total, 2);
+}
+
+#[test]
+fn addresses_that_each_host_has_for_itself_are_no_conflict() {
+    let with = |node: Node, addresses: &[&str]| {
+        node.change(|host| {
+            for address in addresses {
+                let interface = Interface::new(host, address.parse().unwrap());
+                host.interfaces.push(interface);
+            }
+        })
+    };
+    let local = ["127.0.0.1", "172.17.0.1", "169.254.1.1", "fe80::1"];
+    let [first, second, third] = network();
+    let first = with(first, &[&local[..], &["192.0.2.9", "172.17.0.2"]].concat());
+    let nodes = [first, with(second, &[&local[..], &["192.0.2.9"]].concat()), third];
+    for address in local {
+        let found = locate(&nodes, &LocateTarget::Ip(address.parse().unwrap())).unwrap();
+        assert_eq!(found.conflicts, [], "{address}");
+    }
+    let found = locate(&nodes, &LocateTarget::Ip("192.0.2.9".parse().unwrap())).unwrap();
+    assert_eq!(found.conflicts[0].host_ids.len(), 2);
 }
 
 #[test]

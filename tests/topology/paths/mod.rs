@@ -1,9 +1,12 @@
 //! Answers of the index of links, compared with what removal and flood, or an exhaustive search, give.
 
+mod brute_force;
+mod exhaustive;
 mod failures;
 mod located;
 mod naive;
 mod networks;
 mod routes;
+mod routing;
 mod vlans;
 mod worst;

@@ -19,7 +19,11 @@ pub(super) struct Wire {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Naive {
     pub(super) nodes: BTreeSet<NodeId>,
+    /// The nodes that are no devices.
+    pub(super) segments: BTreeSet<NodeId>,
     pub(super) wires: Vec<Wire>,
+    /// The neighbors of each node, and the links to them.
+    adjacency: BTreeMap<NodeId, Vec<(NodeId, LinkId)>>,
 }
 
 impl Naive {
@@ -33,24 +37,39 @@ impl Naive {
             ends: [node(&link.source), node(&link.target)],
             has_two_members: link.members.iter().filter(|member| member.state == LinkState::Up).count() >= 2,
         });
-        Self { nodes: network.hosts.iter().map(|host| host.id.into()).collect(), wires: wires.collect() }
+        let segments: BTreeSet<NodeId> = network.segments.iter().map(|segment| segment.id).collect();
+        let hosts = network.hosts.iter().map(|host| NodeId::from(host.id));
+        let nodes = hosts.chain(network.stubs.iter().map(|stub| stub.id)).chain(segments.iter().copied());
+        Self::new(nodes.collect(), segments, wires.collect())
+    }
+
+    fn new(nodes: BTreeSet<NodeId>, segments: BTreeSet<NodeId>, wires: Vec<Wire>) -> Self {
+        let mut adjacency: BTreeMap<NodeId, Vec<(NodeId, LinkId)>> = BTreeMap::new();
+        for wire in &wires {
+            let [one, other] = wire.ends;
+            adjacency.entry(one).or_default().push((other, wire.id));
+            adjacency.entry(other).or_default().push((one, wire.id));
+        }
+        Self { nodes, segments, wires, adjacency }
     }
 
     pub(super) fn without(&self, nodes: &BTreeSet<NodeId>, links: &BTreeSet<LinkId>) -> Self {
         let stays =
             |wire: &&Wire| !links.contains(&wire.id) && !wire.ends.iter().any(|end| nodes.contains(end));
-        Self {
-            nodes: self.nodes.difference(nodes).copied().collect(),
-            wires: self.wires.iter().filter(stays).copied().collect(),
-        }
+        Self::new(
+            self.nodes.difference(nodes).copied().collect(),
+            self.segments.clone(),
+            self.wires.iter().filter(stays).copied().collect(),
+        )
     }
 
     pub(super) fn neighbors(&self, node: NodeId) -> impl Iterator<Item = (NodeId, LinkId)> {
-        self.wires.iter().filter_map(move |wire| match wire.ends {
-            [one, other] if one == node => Some((other, wire.id)),
-            [one, other] if other == node => Some((one, wire.id)),
-            _ => None,
-        })
+        self.adjacency.get(&node).into_iter().flatten().copied()
+    }
+
+    /// Returns the devices among nodes.
+    pub(super) fn devices(&self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        nodes - &self.segments
     }
 
     pub(super) fn distances(&self, roots: &BTreeSet<NodeId>) -> BTreeMap<NodeId, usize> {
@@ -100,7 +119,7 @@ impl Naive {
             let rest = self.without(&BTreeSet::new(), &BTreeSet::from([wire.id]));
             redundant = redundant.intersection(&rest.reached(roots)).copied().collect();
         }
-        redundant
+        self.devices(&redundant)
     }
 
     /// Returns the top that remains. Where none does, the largest part counts as connected.
@@ -109,8 +128,9 @@ impl Naive {
         for part in self.parts().into_iter().filter(|part| part.iter().any(|node| top.contains(node))) {
             if part.intersection(&remaining).next().is_none() {
                 let parts = removed.parts().into_iter().filter(|inner| inner.is_subset(&part));
-                let largest =
-                    parts.max_by_key(|inner| (inner.len(), std::cmp::Reverse(inner.first().copied())));
+                let largest = parts.max_by_key(|inner| {
+                    (self.devices(inner).len(), std::cmp::Reverse(inner.first().copied()))
+                });
                 remaining.extend(largest.and_then(|inner| inner.first().copied()));
             }
         }

@@ -12,6 +12,7 @@ use toposcope::topology::links::{Link, LinkMember, LinkState, VlanRange};
 use toposcope::topology::paths::PathIndex;
 
 use crate::graph::support::Fixture;
+use crate::links::labs::{Lab, labs};
 
 /// The descriptions of random hosts: they decide the roles.
 const DESCRIPTIONS: [&str; 6] =
@@ -62,6 +63,95 @@ fn vary(rng: &mut Rng, link: &mut Link) {
         let member = |state| LinkMember { source_port: None, target_port: None, state, blocked: None };
         link.members = states.map(member).collect();
     }
+}
+
+/// Makes spines above leaves above servers.
+pub(super) fn fabric(spines: usize, leaves: usize, servers: usize) -> Fixture {
+    let mut network = Fixture::default();
+    let spines = switches(&mut network, "spine", spines);
+    let leaves = switches(&mut network, "leaf", leaves);
+    connect_all(&mut network, &spines, &leaves);
+    add_devices(&mut network, &leaves, servers);
+    network
+}
+
+/// Makes two routers above a core, and buildings of two distribution and three access switches each.
+pub(super) fn campus(buildings: usize, workstations: usize) -> Fixture {
+    let mut network = Fixture::default();
+    let routers = ["edge1", "edge2"].map(|name| network.host(name, "Cisco IOS router", &[]));
+    let core = switches(&mut network, "core", 2);
+    connect_all(&mut network, &routers, &core);
+    connect(&mut network, core[0], core[1]);
+    for building in 0..buildings {
+        let distribution = switches(&mut network, &format!("distribution{building}-"), 2);
+        let access = switches(&mut network, &format!("access{building}-"), 3);
+        connect_all(&mut network, &core, &distribution);
+        connect(&mut network, distribution[0], distribution[1]);
+        connect_all(&mut network, &distribution, &access);
+        add_devices(&mut network, &access, workstations);
+    }
+    network
+}
+
+fn switches(network: &mut Fixture, name: &str, count: usize) -> Vec<HostId> {
+    (0..count).map(|number| network.host(&format!("{name}{number}"), DESCRIPTIONS[3], &[])).collect()
+}
+
+fn connect_all(network: &mut Fixture, upper: &[HostId], lower: &[HostId]) {
+    for (one, other) in upper.iter().flat_map(|one| lower.iter().map(move |other| (*one, *other))) {
+        connect(network, one, other);
+    }
+}
+
+fn add_devices(network: &mut Fixture, switches: &[HostId], each: usize) {
+    for (place, switch) in switches.iter().enumerate() {
+        for number in 0..each {
+            let device = network.host(&format!("device{place}-{number}"), DESCRIPTIONS[5], &[]);
+            connect(network, *switch, device);
+        }
+    }
+}
+
+/// Returns the networks of the labs of the test data, each with its name. Without the data, it prints a message and returns none.
+pub(super) fn lab_networks() -> Vec<(String, Fixture)> {
+    let network = |lab: Lab| {
+        let links = lab.links();
+        let mut network = Fixture::default();
+        for (host, claims) in lab.hosts.values() {
+            network.hosts.push(host.clone());
+            network.claims.extend(claims.iter().cloned());
+        }
+        network.bridges = links.bridges().collect();
+        let announced = links.capabilities().into_iter();
+        network.capabilities =
+            announced.flat_map(|(host, all)| all.into_iter().map(move |it| (host, it))).collect();
+        network.links = links.links().cloned().collect();
+        network.stubs = links.stubs().cloned().collect();
+        network.segments = links.segments().cloned().collect();
+        (lab.name, network)
+    };
+    labs().into_iter().map(network).collect()
+}
+
+/// Gives the links of a network random states, VLANs and members.
+pub(super) fn varied(rng: &mut Rng, network: &Fixture) -> Fixture {
+    let mut varied = Fixture {
+        hosts: network.hosts.clone(),
+        claims: network.claims.clone(),
+        links: network.links.clone(),
+        stubs: network.stubs.clone(),
+        segments: network.segments.clone(),
+        capabilities: network.capabilities.clone(),
+        bridges: network.bridges.clone(),
+        ..Fixture::default()
+    };
+    varied.bridges.extend(network.hosts.iter().filter(|_| rng.u8(..4) == 0).map(|host| host.id));
+    for link in &mut varied.links {
+        if rng.u8(..3) == 0 {
+            vary(rng, link);
+        }
+    }
+    varied
 }
 
 /// Returns the graphs of the folder `graphs` of the test data as networks, each with its name. If the folder is missing, it

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use toposcope::model::{HostId, NodeId};
-use toposcope::topology::paths::{FragileQuery, ImpactQuery};
+use toposcope::topology::paths::{FragileQuery, ImpactQuery, PathQuery, UnknownReason};
 
 use super::networks::{connect, index};
 use crate::graph::support::Fixture;
@@ -76,5 +76,45 @@ fn failures_in_the_worst_shapes_are_answered_in_time() {
             fragile.nodes_total <= DEVICES && scratch + asked <= MAX_TIME,
             "{name}: {scratch:?}, {asked:?}"
         );
+    }
+}
+
+#[test]
+fn paths_in_the_worst_shapes_are_answered_in_time() {
+    for (name, (network, hosts), lengths, reason) in [
+        ("chain", chain(), vec![], Some(UnknownReason::WorkLimit)),
+        ("star", star(), vec![2], None),
+        ("complete graph", complete(400), [vec![1], vec![2; 15]].concat(), Some(UnknownReason::SpanningTree)),
+    ] {
+        let index = index(&network);
+        let mut query = PathQuery::new(hosts[1].into(), hosts[hosts.len() - 1].into());
+        query.k = 16;
+        let start = Instant::now();
+        let answer = index.paths(&query, |_| None).unwrap();
+        println!("{name}: 16 paths in {:?}", start.elapsed());
+        assert!(start.elapsed() <= MAX_TIME, "{name}: {:?}", start.elapsed());
+        assert_eq!(answer.paths.iter().map(|path| path.length).collect::<Vec<_>>(), lengths, "{name}");
+        assert!(!answer.complete, "{name}");
+        assert!(reason.is_none_or(|reason| answer.unknown.contains(&reason)), "{name}: {:?}", answer.unknown);
+    }
+}
+
+#[test]
+fn pairs_in_the_worst_shapes_are_answered_in_time() {
+    for (name, (mut network, _), is_complete) in
+        [("chain", chain(), false), ("star", star(), true), ("complete graph", complete(400), false)]
+    {
+        for host in &mut network.hosts {
+            host.sys_location = Some("Hall".to_owned());
+        }
+        let index = index(&network);
+        let mut query = FragileQuery::new();
+        query.pairs = true;
+        let start = Instant::now();
+        let fragile = index.fragile(&query);
+        println!("{name}: {:?} pairs in {:?}", fragile.pairs_total, start.elapsed());
+        assert!(start.elapsed() <= MAX_TIME, "{name}: {:?}", start.elapsed());
+        assert_eq!(fragile.complete, is_complete, "{name}");
+        assert_eq!(fragile.unknown.contains(&UnknownReason::WorkLimit), !is_complete, "{name}");
     }
 }

@@ -43,6 +43,7 @@ const MODULES: &[&str] = &[
     "ENTITY-MIB",
     "IEEE8023-LAG-MIB",
     "IF-MIB",
+    "IP-FORWARD-MIB",
     "IP-MIB",
     "IPV6-MIB",
     "LLDP-EXT-DOT1-MIB",
@@ -57,7 +58,7 @@ const MODULES: &[&str] = &[
 
 /// The beginnings of the names of their objects, for output without names of modules.
 const PREFIXES: &[&str] =
-    &["cdp", "dot1d", "dot1q", "dot3ad", "entPhysical", "if", "ip", "lldp", "sys", "tmnxLldp"];
+    &["cdp", "dot1d", "dot1q", "dot3ad", "entPhysical", "if", "inetCidr", "ip", "lldp", "sys", "tmnxLldp"];
 
 /// The facts that the variables of an input show besides their values.
 #[derive(Debug, Default)]
@@ -131,6 +132,7 @@ impl Coverage {
         let kind = match oid {
             // Scalars of the group to which the table belongs.
             [1, 3, 6, 1, 2, 1, 4, _, 0] => TableKind::Arp,
+            [1, 3, 6, 1, 2, 1, 4, 24, _, 0] => TableKind::Routes,
             [1, 3, 6, 1, 2, 1, 17, 2, _, 0] => TableKind::Stp,
             [1, 3, 6, 1, 2, 1, 17, 4, _, 0] => TableKind::Fdb,
             // The column that states the aggregate of each port, 0 for none.
@@ -146,7 +148,6 @@ impl Coverage {
     }
 
     /// Notes that a table lacks rows.
-    #[cfg(feature = "collect")]
     pub(super) fn note_loss_of(&mut self, kind: TableKind) {
         self.lost.insert(kind);
     }
@@ -213,6 +214,7 @@ fn kind(oid: &[u64]) -> Option<TableKind> {
         [1, 3, 6, 1, 2, 1, 2 | 31, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 4, ..] => Some(TableKind::IfEntries),
         [1, 3, 6, 1, 2, 1, 4, 20 | 34, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 8, ..] => Some(TableKind::Addresses),
         [1, 3, 6, 1, 2, 1, 4, 22 | 35, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 12, ..] => Some(TableKind::Arp),
+        [1, 3, 6, 1, 2, 1, 4, 21 | 24, ..] => Some(TableKind::Routes),
         [1, 3, 6, 1, 2, 1, 17, 2, ..] => Some(TableKind::Stp),
         [1, 3, 6, 1, 2, 1, 17, 4, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 2, ..] => Some(TableKind::Fdb),
         [1, 0, 8802, 1, 1, 2, 1, 4, 1, ..]

@@ -13,6 +13,7 @@ mod lag;
 mod lldp;
 mod local_ports;
 mod numbering;
+mod routes;
 mod system;
 
 use std::borrow::Cow;
@@ -100,6 +101,7 @@ pub(super) struct Mib {
     system: system::System,
     interfaces: interfaces::Interfaces,
     ip: ip::Ip,
+    routes: routes::Routes,
     bridge: bridge::Bridge,
     lldp: lldp::Lldp,
     cdp: cdp::Cdp,
@@ -160,6 +162,12 @@ impl Mib {
             }
             [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, higher, lower] => {
                 self.lag.accept_stack(*higher, *lower, value, meter)
+            }
+            [1, 3, 6, 1, 2, 1, 4, 24, table, 1, column, index @ ..] => {
+                self.routes.accept_new(*table, *column, index, value, meter)
+            }
+            [1, 3, 6, 1, 2, 1, 4, 21, 1, column, index @ ..] => {
+                self.routes.accept(*column, index, value, meter)
             }
             [1, 3, 6, 1, 2, 1, 4, table, 1, column, index @ ..] => {
                 self.ip.accept(*table, *column, index, value, meter)
@@ -228,6 +236,11 @@ impl Mib {
         device.tables.addresses = coverage.table(TableKind::Addresses, complete, addresses);
         let arp = Converted::new(meter, |meter| self.ip.into_arp(meter));
         device.tables.arp = coverage.table(TableKind::Arp, complete, arp);
+        if self.routes.has_too_many() {
+            coverage.note_loss_of(TableKind::Routes);
+        }
+        let routes = Converted::new(meter, |meter| self.routes.into_rows(meter));
+        device.tables.routes = coverage.table(TableKind::Routes, complete, routes);
         let mut stp = Vec::new();
         let fdb = Converted::new(meter, |meter| {
             let tables = self.bridge.into_tables(&mut interfaces, meter);

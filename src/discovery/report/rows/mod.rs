@@ -9,7 +9,7 @@ pub use bridge::{BridgeId, FdbRow, FdbStatus, StpRow, StpState};
 pub use neighbor::{CdpRow, LldpRow};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AdminStatus, MacAddress, OperStatus, PortNumber, Protocol, Vlans};
+use crate::model::{AdminStatus, Cidr, MacAddress, OperStatus, PortNumber, Protocol, Vlans};
 
 /// An open port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +175,41 @@ impl ArpRow {
     /// Returns whether another device has answered with the address.
     pub(crate) const fn has_answered(&self) -> bool {
         !matches!(self.state, Some(NeighborState::Unreachable | NeighborState::Static))
+    }
+}
+
+/// Maximum number of rows of a routing table.
+pub const MAX_ROUTES: usize = 20_000;
+
+/// A route of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RouteRow {
+    /// The addresses that the route leads to. `0.0.0.0/0` and `::/0` are those of all IPv4 and IPv6 addresses.
+    pub destination: Cidr,
+    /// The address of the next router; `None` if the addresses are those of connected devices, or packets are discarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_hop: Option<IpAddr>,
+    /// The index of the interface that packets leave by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_index: Option<i64>,
+    /// The name of the interface that packets leave by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_name: Option<String>,
+    /// The metric: of several routes to the same addresses, the least counts. `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<i64>,
+    /// Whether packets are discarded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discards: bool,
+}
+
+impl RouteRow {
+    /// Creates a route to connected devices.
+    #[must_use]
+    pub const fn new(destination: Cidr) -> Self {
+        Self { destination, next_hop: None, if_index: None, if_name: None, metric: None, discards: false }
     }
 }
 

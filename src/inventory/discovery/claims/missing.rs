@@ -90,7 +90,8 @@ impl ClaimedTable {
             | ClaimRows::Addresses(_)
             | ClaimRows::Stp(_)
             | ClaimRows::Lag(_)
-            | ClaimRows::Ports(_) => Vec::new(),
+            | ClaimRows::Ports(_)
+            | ClaimRows::Routes(_) => Vec::new(),
         }
     }
 

@@ -12,8 +12,8 @@ use self::table::claimed;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
 use crate::discovery::ClaimRows;
 use crate::discovery::report::{
-    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow, TableKind, Tables,
-    tables,
+    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow, TableKind,
+    Tables, tables,
 };
 
 /// Defines how the tables of a device become claims, and how rows become a table of their kind.

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::TableRow;
 use crate::discovery::report::{
-    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow,
+    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow,
 };
-use crate::model::{MacAddress, PortNumber, Protocol, Timestamp};
+use crate::model::{Cidr, MacAddress, PortNumber, Protocol, Timestamp};
 
 /// Maximum number of rows of a claim.
 const MAX_ROWS: usize = 500_000;
@@ -194,6 +194,19 @@ impl ClaimRow for LagRow {
 
     fn part(&self) -> RowPart<'_> {
         RowPart::IfEntry { index: Some(self.if_index), name: None }
+    }
+}
+
+/// Keyed by the destination, so that a newer table replaces all of its next hops.
+impl ClaimRow for RouteRow {
+    type Subject = Cidr;
+
+    fn subject(&self) -> Cidr {
+        self.destination
+    }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: self.if_name.as_deref() }
     }
 }
 

@@ -60,7 +60,8 @@ impl KnownHost {
                 | ClaimRows::Fdb(_)
                 | ClaimRows::Arp(_)
                 | ClaimRows::Stp(_)
-                | ClaimRows::Lag(_) => Vec::new(),
+                | ClaimRows::Lag(_)
+                | ClaimRows::Routes(_) => Vec::new(),
             };
             Claim {
                 host_id: host.id,

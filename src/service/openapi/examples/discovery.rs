@@ -8,7 +8,7 @@ use super::{NETWORK, SUBNET, VERSION, id, now, uuid};
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{
     AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow,
-    NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
+    NeighborState, PortRow, Reporter, RouteRow, StpRow, StpState, TableKind, Warning, WarningCode,
 };
 use crate::invariant::Invariant;
 use crate::inventory::{
@@ -110,6 +110,14 @@ fn add_rows(schemas: &mut Schemas) {
         designated_root: Some(BridgeId { priority: 32_768, mac_address }),
         ..StpRow::new(7)
     });
+    if let Ok(destination) = Cidr::containing(address, 24) {
+        schemas.add(&RouteRow {
+            next_hop: Some(address),
+            if_index: Some(7),
+            metric: Some(1),
+            ..RouteRow::new(destination)
+        });
+    }
     schemas.add(&LagRow::new(7, 101));
     if let Ok(number) = PortNumber::try_from(443) {
         schemas.add(&PortRow { service: Some("https".to_owned()), ..PortRow::new(number, Protocol::Tcp) });

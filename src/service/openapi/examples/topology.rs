@@ -182,11 +182,15 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
     let ends = json!({"link_id": link, "source": SWITCH, "target": SERVER});
     let mut bridge = ends.clone();
     set(&mut bridge, "behind", json!(1));
+    let pair = json!({
+        "nodes": [{"host_id": SWITCH, "name": "switch-1"}, {"host_id": SERVER, "name": "server-7"}],
+        "reasons": ["location"], "behind": 1,
+    });
     add_json::<Fragile>(
         schemas,
         answer(json!({
             "nodes": [{"host_id": SWITCH, "name": "switch-1", "behind": 1}], "nodes_total": 1, "edges": [bridge],
-            "edges_total": 1, "one_sided": [ends], "one_sided_total": 1, "degraded_lags": [ends], "degraded_lags_total": 1,
+            "edges_total": 1, "pairs": [pair], "pairs_total": 1, "one_sided": [ends], "one_sided_total": 1, "degraded_lags": [ends], "degraded_lags_total": 1,
         })),
     );
     let candidate = json!({
@@ -196,7 +200,12 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
     let conflict = json!({
         "ip": "192.0.2.7", "mac_addresses": ["00:00:5E:00:53:07", "00:00:5E:00:53:08"], "host_ids": [SERVER],
     });
-    let found = json!({"candidates": [candidate], "candidates_total": 1, "conflicts": [conflict]});
+    let gateway = json!({
+        "ip": "192.0.2.1", "mac_addresses": ["00:00:5E:00:01:0A"], "host_ids": [SWITCH], "active_host_id": SWITCH,
+    });
+    let found = json!({
+        "candidates": [candidate], "candidates_total": 1, "conflicts": [conflict], "gateways": [gateway],
+    });
     add_json::<Location>(schemas, answer(found));
     let vlan = json!({
         "vlan": 20, "name": null, "hosts": [{"host_id": SWITCH, "access": [UPLINK], "trunks": [link]}], "hosts_total": 1,

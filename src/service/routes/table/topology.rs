@@ -172,6 +172,12 @@ const FAILURES: &[Parameter] = &[
     ),
 ];
 
+const PAIRS: &[Parameter] = &[Parameter::optional(
+    "pairs",
+    Kind::Flag(false),
+    "Whether to list pairs of devices whose joint loss cuts off others. Devices at the same location, and above the same device, are \
+     compared.",
+)];
 const LEAVES: &[Parameter] = &[Parameter::optional(
     "leaves",
     Kind::Flag(false),
@@ -310,7 +316,7 @@ fn questions() -> Vec<Route> {
             "Returns what must not fail.",
             topology::get_fragile,
         )
-        .query(&[NETWORK, LEAVES, ANSWER_LIMIT])
+        .query(&[NETWORK, LEAVES, PAIRS, ANSWER_LIMIT])
         .value("Fragile")),
         ask(route(
             Method::GET,

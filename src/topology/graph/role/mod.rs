@@ -268,7 +268,8 @@ fn bridged_ports<'c>(claims: impl Iterator<Item = &'c Claim>) -> usize {
         | ClaimRows::Cdp(_)
         | ClaimRows::Arp(_)
         | ClaimRows::Lag(_)
-        | ClaimRows::Ports(_) => 0,
+        | ClaimRows::Ports(_)
+        | ClaimRows::Routes(_) => 0,
     };
     claims.map(count).max().unwrap_or(0)
 }

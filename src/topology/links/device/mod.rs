@@ -1,15 +1,18 @@
 //! The data of a host and its claims that the rules need.
 
 pub(super) mod ports;
+pub(super) mod routes;
 pub(super) mod sighting;
 pub(super) mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use self::ports::{Aggregate, SwitchPort, ports};
+use self::routes::{RouteTable, VirtualMac, virtual_macs};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
 use self::tables::{Learning, Lost, bridge_ports};
@@ -58,6 +61,10 @@ pub struct Device {
     pub(super) seen_at: Option<Timestamp>,
     /// Whether the device has a forwarding database or a spanning tree.
     pub(super) is_bridge: bool,
+    /// The routing table, if the device reports it.
+    pub(super) routes: Option<Arc<RouteTable>>,
+    /// The addresses of virtual routers that the device states, and those of its own ports, sorted.
+    pub(super) virtual_macs: Box<[VirtualMac]>,
     /// The tables that may lack rows.
     pub(super) truncated: Vec<TableKind>,
 }
@@ -116,6 +123,8 @@ impl Device {
             resolved_at: tables.resolved_at,
             formerly_resolved,
             seen_at: claims.iter().map(|claim| claim.observed_at).max(),
+            routes: tables.routes.map(Arc::new),
+            virtual_macs: virtual_macs(host, tables.arp),
             truncated: tables.truncated,
         }
     }

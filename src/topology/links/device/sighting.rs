@@ -103,7 +103,8 @@ pub(in crate::topology::links) fn sightings(
             | ClaimRows::Fdb(_)
             | ClaimRows::Arp(_)
             | ClaimRows::Lag(_)
-            | ClaimRows::Ports(_) => {}
+            | ClaimRows::Ports(_)
+            | ClaimRows::Routes(_) => {}
         }
         for group in &claim.missing {
             found.extend(reader.missing(group));
@@ -157,7 +158,8 @@ impl Reader<'_> {
             | ClaimRows::Arp(_)
             | ClaimRows::Stp(_)
             | ClaimRows::Lag(_)
-            | ClaimRows::Ports(_) => Vec::new(),
+            | ClaimRows::Ports(_)
+            | ClaimRows::Routes(_) => Vec::new(),
         };
         let missing = Missing::of(group);
         found.into_iter().map(|found| Sighting { missing: Some(Box::new(missing)), ..found }).collect()

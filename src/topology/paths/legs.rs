@@ -1,0 +1,166 @@
+//! Paths as legs: the links of frames within a subnet, from one router to the next.
+
+use std::net::IpAddr;
+
+use super::UnknownReason;
+use super::index::{PathIndex, PathStep};
+use super::routing::{DeadEnd, RoutedPath, RoutedPaths};
+use super::search::{Found, LinkRoute, Passage, shortest};
+
+/// Links within a subnet.
+#[derive(Debug)]
+pub(super) struct Leg {
+    pub(super) route: LinkRoute,
+    /// The number of the subnet; `None` when unknown.
+    pub(super) net: Option<u32>,
+    pub(super) vlan: Option<u16>,
+    /// The address of the last node as a gateway; `None` for a receiver, and when unknown.
+    pub(super) gateway: Option<IpAddr>,
+}
+
+/// A path under construction.
+#[derive(Debug, Default)]
+pub(super) struct PathDraft {
+    pub(super) legs: Vec<Leg>,
+    /// The place behind the last leg where the path is not known any further.
+    pub(super) end: Option<DeadEnd>,
+}
+
+impl PathDraft {
+    /// Returns the number of links.
+    pub(super) fn length(&self) -> usize {
+        self.legs.iter().map(|leg| leg.route.len()).sum()
+    }
+}
+
+/// An answer under construction.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) paths: Vec<PathDraft>,
+    pub(super) unknown: Vec<UnknownReason>,
+    pub(super) has_more: bool,
+}
+
+impl Draft {
+    pub(super) fn of(index: &PathIndex, ends: [u32; 2], vlan: Option<u16>, count: usize) -> Self {
+        let nets = ends.map(|end| index.nets_of(end));
+        let shared = nets[0].iter().copied().find(|net| nets[1].binary_search(net).is_ok());
+        let has_table = index.routes.contains_key(&ends[0]);
+        let is_known = (has_table || !nets[0].is_empty()) && !index.addresses_of(ends[1]).is_empty();
+        if vlan.is_some() || shared.is_some() || !is_known {
+            return Self::physical(index, ends, shared, vlan, count);
+        }
+        let mut draft = Self::default();
+        draft.add_routed(index, ends[0], index.routed(ends, count));
+        let is_nowhere = |path: &PathDraft| {
+            path.legs.is_empty() && path.end.is_some_and(|end| end.reason == UnknownReason::Routing)
+        };
+        if draft.paths.iter().all(is_nowhere) {
+            let mut physical = Self::physical(index, ends, None, None, count);
+            physical.unknown.append(&mut draft.unknown);
+            return physical;
+        }
+        draft
+    }
+
+    /// Returns the paths of frames. Without a subnet, they are those of cables.
+    fn physical(
+        index: &PathIndex,
+        ends: [u32; 2],
+        net: Option<u32>,
+        vlan: Option<u16>,
+        count: usize,
+    ) -> Self {
+        let mut draft = Self::default();
+        draft.add_direct(index, ends, net, vlan, count);
+        draft.unknown.extend(net.is_none().then_some(UnknownReason::Routing));
+        draft
+    }
+
+    /// Adds the paths through routers, as far as links lead from one to the next.
+    fn add_routed(&mut self, index: &PathIndex, source: u32, found: RoutedPaths) {
+        self.unknown.extend(found.is_unsure.then_some(UnknownReason::Routing));
+        self.has_more |= found.has_more;
+        for path in found.paths {
+            self.unknown.extend(path.end.map(|end| end.reason));
+            if let Some(legs) = self.legs(index, source, &path) {
+                self.paths.push(PathDraft { legs, end: path.end });
+            }
+        }
+        self.paths.sort_by_key(PathDraft::length);
+    }
+
+    fn legs(&mut self, index: &PathIndex, source: u32, path: &RoutedPath) -> Option<Vec<Leg>> {
+        let mut from = source;
+        let mut legs = Vec::with_capacity(path.stages.len());
+        for stage in &path.stages {
+            let mut found = Self::default();
+            found.add_direct(index, [from, stage.to], stage.net, None, 1);
+            self.unknown.append(&mut found.unknown);
+            let leg = found.paths.pop().and_then(|mut path| path.legs.pop())?;
+            legs.push(Leg { gateway: stage.gateway, ..leg });
+            from = stage.to;
+        }
+        Some(legs)
+    }
+
+    /// Adds the paths of frames between two nodes.
+    fn add_direct(
+        &mut self,
+        index: &PathIndex,
+        ends: [u32; 2],
+        net: Option<u32>,
+        vlan: Option<u16>,
+        count: usize,
+    ) {
+        // A router or a server on a trunk has tagged frames of the VLAN that the other end has without a tag.
+        let likely = match ends.map(|end| index.access_vlan(end)) {
+            [Some(one), Some(other)] if one != other => None,
+            [one, other] => one.or(other).filter(|_| net.is_some()),
+        };
+        let is_bridged = net.is_some() || vlan.is_some();
+        let find = |vlan| shortest(index, ends, Passage { vlan, is_relaxed: false, is_bridged }, count);
+        let mut vlan = vlan.or(likely);
+        let mut found = find(vlan);
+        if found.routes.is_empty() && likely.is_some() && vlan == likely {
+            // The ends are in one VLAN, but no links are known to carry it.
+            self.unknown.push(UnknownReason::Vlan);
+            (found, vlan) = (find(None), None);
+        }
+        let is_unsure = |step: &PathStep| !index.link(step.link).has_known_vlans();
+        if vlan.is_some() && found.routes.iter().flatten().any(is_unsure) {
+            self.unknown.push(UnknownReason::Vlan);
+        }
+        self.add_found(index, found, count, |route| Leg { route, net, vlan, gateway: None });
+    }
+
+    fn add_found(&mut self, index: &PathIndex, found: Found, count: usize, leg: impl Fn(LinkRoute) -> Leg) {
+        if found.routes.is_empty() && !found.is_cut {
+            self.unknown.push(UnknownReason::Links);
+        }
+        if found.is_cut && found.routes.len() < count {
+            self.unknown.push(UnknownReason::WorkLimit);
+        }
+        let is_open = |step: &PathStep| index.link(step.link).blocked.is_none();
+        let is_ambiguous = found.routes.len() > 1 || found.has_more;
+        if is_ambiguous && found.routes.iter().flatten().any(is_open) {
+            self.unknown.push(UnknownReason::SpanningTree);
+        }
+        self.has_more |= found.has_more || found.is_cut;
+        let paths = found.routes.into_iter().map(|route| PathDraft { legs: vec![leg(route)], end: None });
+        self.paths.extend(paths);
+    }
+}
+
+impl PathIndex {
+    /// Returns the VLAN that all working links of a node carry without a tag; `None` if they differ, carry further VLANs, or it is not
+    /// known.
+    fn access_vlan(&self, node: u32) -> Option<u16> {
+        let mut vlans = self.steps(node).iter().filter_map(|step| {
+            let link = self.link(step.link);
+            link.is_working().then(|| link.untagged_vlan.filter(|_| !self.is_trunk(step.link)))
+        });
+        let first = vlans.next()??;
+        vlans.all(|vlan| vlan == Some(first)).then_some(first)
+    }
+}

@@ -1,0 +1,90 @@
+//! Routing tables of walks.
+
+use toposcope::discovery::report::{RouteRow, Table};
+use toposcope::discovery::{Format, ParseOptions, parse};
+use toposcope::model::Timestamp;
+
+/// Parses a walk of a device with these further lines.
+fn routes(lines: &str) -> Option<Table<RouteRow>> {
+    let walk = format!(".1.3.6.1.2.1.1.5.0 = STRING: \"router\"\n{lines}");
+    let options = ParseOptions::new(Timestamp::UNIX_EPOCH).with_complete_tables();
+    let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
+    report.devices[0].tables.routes.as_deref().cloned()
+}
+
+/// Writes routes as `destination next hop interface metric`, or `discarded` in place of the next hop.
+fn described(table: &Table<RouteRow>) -> Vec<String> {
+    let line = |row: &RouteRow| {
+        let next = row.next_hop.map_or_else(|| "-".to_owned(), |address| address.to_string());
+        let next = if row.discards { "discarded".to_owned() } else { next };
+        let [index, metric] = [row.if_index, row.metric].map(|number| number.unwrap_or_default());
+        format!("{} {next} {index} {metric}", row.destination)
+    };
+    table.rows.iter().map(line).collect()
+}
+
+#[test]
+fn routes_of_the_oldest_table_have_the_length_of_their_mask() {
+    let table = routes(
+        ".1.3.6.1.2.1.4.21.1.2.0.0.0.0 = INTEGER: 2
+.1.3.6.1.2.1.4.21.1.2.192.0.2.0 = INTEGER: 2
+.1.3.6.1.2.1.4.21.1.2.198.51.100.0 = INTEGER: 3
+.1.3.6.1.2.1.4.21.1.3.0.0.0.0 = INTEGER: 1
+.1.3.6.1.2.1.4.21.1.7.0.0.0.0 = IpAddress: 192.0.2.1
+.1.3.6.1.2.1.4.21.1.7.192.0.2.0 = IpAddress: 0.0.0.0
+.1.3.6.1.2.1.4.21.1.8.0.0.0.0 = INTEGER: 4
+.1.3.6.1.2.1.4.21.1.8.192.0.2.0 = INTEGER: 3
+.1.3.6.1.2.1.4.21.1.8.198.51.100.0 = INTEGER: 2
+.1.3.6.1.2.1.4.21.1.11.0.0.0.0 = IpAddress: 0.0.0.0
+.1.3.6.1.2.1.4.21.1.11.192.0.2.0 = IpAddress: 255.255.255.0
+.1.3.6.1.2.1.4.21.1.11.198.51.100.0 = IpAddress: 255.255.255.0
+",
+    )
+    .unwrap();
+    assert_eq!(described(&table), ["0.0.0.0/0 192.0.2.1 2 1", "192.0.2.0/24 - 2 0"]);
+    assert!(table.complete);
+}
+
+#[test]
+fn same_route_in_several_tables_is_one_row() {
+    let table = routes(
+        ".1.3.6.1.2.1.4.21.1.2.10.0.0.0 = INTEGER: 2
+.1.3.6.1.2.1.4.21.1.7.10.0.0.0 = IpAddress: 192.0.2.1
+.1.3.6.1.2.1.4.21.1.8.10.0.0.0 = INTEGER: 4
+.1.3.6.1.2.1.4.21.1.11.10.0.0.0 = IpAddress: 255.0.0.0
+.1.3.6.1.2.1.4.24.4.1.5.10.0.0.0.255.0.0.0.0.192.0.2.1 = INTEGER: 2
+.1.3.6.1.2.1.4.24.4.1.6.10.0.0.0.255.0.0.0.0.192.0.2.1 = INTEGER: 4
+.1.3.6.1.2.1.4.24.7.1.7.1.4.10.0.0.0.8.2.0.0.1.4.192.0.2.1 = INTEGER: 2
+.1.3.6.1.2.1.4.24.7.1.8.1.4.10.0.0.0.8.2.0.0.1.4.192.0.2.1 = INTEGER: 4
+",
+    )
+    .unwrap();
+    assert_eq!(described(&table), ["10.0.0.0/8 192.0.2.1 2 0"]);
+}
+
+#[test]
+fn newest_table_has_ipv6_routes_and_discarded_ones() {
+    let prefix = "2.16.32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.0";
+    let next = "2.16.32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.1";
+    let lines = format!(
+        ".1.3.6.1.2.1.4.24.7.1.7.{prefix}.32.2.0.0.{next} = INTEGER: 3
+.1.3.6.1.2.1.4.24.7.1.8.{prefix}.32.2.0.0.{next} = INTEGER: 4
+.1.3.6.1.2.1.4.24.7.1.12.{prefix}.32.2.0.0.{next} = INTEGER: -1
+.1.3.6.1.2.1.4.24.7.1.8.1.4.192.0.2.0.24.2.0.1.0.0 = INTEGER: 5
+.1.3.6.1.2.1.4.24.7.1.8.1.4.192.0.2 = INTEGER: 5
+"
+    );
+    let table = routes(&lines).unwrap();
+    assert_eq!(described(&table), ["192.0.2.0/24 discarded 0 0", "2001:db8::/32 2001:db8::1 3 0"]);
+    assert!(!table.complete, "a row is malformed");
+}
+
+#[test]
+fn table_of_more_than_20_000_routes_is_truncated() {
+    let line = |number: u32| {
+        let [_, a, b, c] = number.to_be_bytes();
+        format!(".1.3.6.1.2.1.4.24.4.1.5.10.{a}.{b}.{c}.255.255.255.255.0.192.0.2.1 = INTEGER: 2\n")
+    };
+    let table = routes(&(0..20_001).map(line).collect::<String>()).unwrap();
+    assert_eq!((table.rows.len(), table.complete), (20_000, false));
+}
