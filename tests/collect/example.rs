@@ -4,11 +4,11 @@ use std::fs;
 
 use toposcope::collect::SnmpSecret;
 
-use crate::farm::recording::data;
 use crate::farm::{Agent, Farm};
 use crate::laboratory;
 use crate::program::args::Args;
 use crate::program::collect;
+use crate::recording::data;
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
 fn args(seed: &str, within: &str, secrets: Vec<SnmpSecret>) -> Args {
