@@ -10,6 +10,13 @@
 //! | [`memory`] | the farm as a transport in virtual time, without a socket |
 //! | [`socket`] | the farm on one UDP socket for all addresses of 127.0.0.0/8 |
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a farm serves tests, and its networks are its own"
+)]
+
 pub(crate) mod agent;
 pub(crate) mod agents;
 #[cfg(all(feature = "service", feature = "topology"))]
