@@ -5,7 +5,7 @@ use toposcope::collect::snmp::SnmpValue;
 use toposcope::discovery::report::TableKind;
 
 use crate::crawl::with_neighbors;
-use crate::farm::recording::Variables;
+use crate::farm::Variables;
 use crate::farm::{Agent, Farm};
 use crate::support::{COMMUNITY, community, gate, ip};
 

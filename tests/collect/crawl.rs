@@ -7,8 +7,7 @@ use std::time::Duration;
 use toposcope::collect::crawl::{Crawl, CrawlError, CrawlEvent, CrawlFailureReason, CrawlOptions};
 use toposcope::collect::snmp::{AskError, ObjectId, SnmpValue};
 
-use crate::farm::recording::Variables;
-use crate::farm::{Agent, Farm, Fault};
+use crate::farm::{Agent, Farm, Fault, Variables};
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
 /// Adds an own address, and neighbors with a management address each.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use toposcope::collect::SnmpSecret;
 
 use crate::again;
-use crate::farm::recording::data;
 use crate::farm::{Agent, Farm};
 use crate::laboratory;
 use crate::program::args::Args;
 use crate::program::collect;
+use crate::recording::data;
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
 fn args(seed: &str, within: &str, secrets: Vec<SnmpSecret>) -> Args {

@@ -11,8 +11,8 @@ use toposcope::discovery::report::Device;
 use toposcope::discovery::{Format, ParseOptions, parse};
 use toposcope::model::Timestamp;
 
-use crate::farm::recording::{data, unpacked, walked};
 use crate::farm::{Agent, Farm};
+use crate::recording::{data, unpacked, walked};
 use crate::support::{COMMUNITY, community, gate, ip};
 
 /// The subnets of the machines.

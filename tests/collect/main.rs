@@ -23,15 +23,20 @@ mod daemon;
 mod daemon_program;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod example;
+#[allow(dead_code, reason = "programs serve farms on sockets, too")]
+#[path = "../../benches/support/farm/mod.rs"]
 mod farm;
 mod faults;
 mod laboratory;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod networks;
 mod pace;
 #[cfg(all(feature = "service", feature = "topology"))]
 #[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
 #[path = "../../examples/collect/main.rs"]
 mod program;
 mod real;
+mod recording;
 mod secrets;
 mod support;
 mod sweep;

@@ -13,7 +13,8 @@ use toposcope::collect::snmp::{
 };
 use toposcope::collect::{Gate, Pace, SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser, UdpTransport};
 
-use crate::farm::recording::{Variables, walked};
+use crate::farm::Variables;
+use crate::recording::walked;
 
 const LOOPBACK: &str = "127.45.0.1";
 const CONFIGURATION: &str = "\

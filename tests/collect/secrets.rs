@@ -8,7 +8,7 @@ use toposcope::collect::snmp::SnmpValue;
 use toposcope::collect::{SnmpAuthentication, SnmpSecret, SnmpSecrets, SnmpUser};
 
 use crate::crawl::with_neighbors;
-use crate::farm::agent::FarmEngine;
+use crate::farm::FarmEngine;
 use crate::farm::{Agent, Farm};
 use crate::support::{COMMUNITY, gate, ip};
 

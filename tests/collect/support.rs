@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits};
 use toposcope::collect::{Gate, Pace, SnmpSecret};
 
-use crate::farm::{Agent, Farm};
+use crate::farm::{Agent, Farm, Variables};
 
 pub(crate) const COMMUNITY: &[u8] = b"kept to ourselves";
 
@@ -15,9 +14,11 @@ pub(crate) fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// Returns a gate with a pace that no test reaches unless it is about the pace.
+/// Returns a gate with the usual pace. The farm expects no other packets.
 pub(crate) fn gate(farm: &Farm, allowed: &str) -> Gate {
-    Gate::new(farm.clone(), allowed.parse().unwrap(), Pace::new(100_000, 100_000, 100_000))
+    let allowed = allowed.parse().unwrap();
+    farm.expect(&allowed, Pace::default());
+    Gate::new(farm.clone(), allowed, Pace::default())
 }
 
 pub(crate) fn community() -> Vec<SnmpSecret> {
@@ -33,8 +34,8 @@ pub(crate) async fn find(
 }
 
 /// Returns the variables of a device with a number of interfaces.
-pub(crate) fn variables(interfaces: u32) -> BTreeMap<Vec<u32>, SnmpValue> {
-    let mut variables = BTreeMap::new();
+pub(crate) fn variables(interfaces: u32) -> Variables {
+    let mut variables = Variables::new();
     let bytes = |text: &str| SnmpValue::Bytes(text.as_bytes().into());
     let system = [1, 3, 6, 1, 2, 1, 1];
     variables.insert([&system[..], &[1, 0]].concat(), bytes("a switch"));

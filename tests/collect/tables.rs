@@ -6,8 +6,9 @@ use toposcope::discovery::report::{TableKind, WarningCode};
 use toposcope::discovery::{Format, ParseOptions, Report, ReporterId, parse};
 use toposcope::model::Timestamp;
 
-use crate::farm::recording::{Variables, data, recorded, unpacked, walked};
+use crate::farm::Variables;
 use crate::farm::{Agent, Fault};
+use crate::recording::{data, recorded, unpacked, walked};
 use crate::support::{COMMUNITY, community, farm_of, find, variables};
 
 fn options() -> ParseOptions {

@@ -2,8 +2,7 @@ use async_snmp::{AuthProtocol, PrivProtocol};
 use toposcope::collect::snmp::{AskError, SnmpRefusal, TableEnd};
 use toposcope::collect::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser};
 
-use crate::farm::agent::FarmEngine;
-use crate::farm::{Agent, Fault};
+use crate::farm::{Agent, FarmEngine, FarmUser, Fault};
 use crate::support::{COMMUNITY, IF_TABLE, farm_of, find, ip, table, variables};
 
 const AUTHENTICATION: [(SnmpAuthentication, AuthProtocol); 6] = [
@@ -30,13 +29,13 @@ fn agent(engine: FarmEngine) -> Agent {
     Agent::new(&[], variables(30)).v3(engine)
 }
 
+fn engine(authentication: Option<(AuthProtocol, &str)>, privacy: Option<(PrivProtocol, &str)>) -> FarmEngine {
+    FarmEngine::new(b"farm", FarmUser::new("reader", authentication, privacy))
+}
+
 fn usual_engine() -> FarmEngine {
     let [authentication, privacy] = PASSWORDS;
-    FarmEngine::new(
-        "reader",
-        Some((AuthProtocol::Sha256, authentication)),
-        Some((PrivProtocol::Aes128, privacy)),
-    )
+    engine(Some((AuthProtocol::Sha256, authentication)), Some((PrivProtocol::Aes128, privacy)))
 }
 
 fn usual_user() -> SnmpUser {
@@ -54,8 +53,7 @@ async fn agent_is_read_with_each_pair_of_protocols() {
         .map(|pair| (pair, &PRIVACY[1]))
         .chain(PRIVACY.iter().map(|pair| (&AUTHENTICATION[1], pair)));
     for ((auth, farm_auth), (secret, farm_secret)) in pairs {
-        let engine =
-            FarmEngine::new("reader", Some((*farm_auth, authentication)), Some((*farm_secret, privacy)));
+        let engine = engine(Some((*farm_auth, authentication)), Some((*farm_secret, privacy)));
         let agent = agent(engine);
         let expected = agent.below(IF_TABLE);
         let farm = farm_of(agent);
@@ -71,8 +69,8 @@ async fn agent_is_read_without_privacy_and_without_authentication() {
     let [authentication, _] = PASSWORDS;
     let authenticated = SnmpUser::new("reader").authentication(SnmpAuthentication::Sha1, authentication);
     for (engine, user) in [
-        (FarmEngine::new("reader", Some((AuthProtocol::Sha1, authentication)), None), authenticated),
-        (FarmEngine::new("reader", None, None), SnmpUser::new("reader")),
+        (engine(Some((AuthProtocol::Sha1, authentication)), None), authenticated),
+        (engine(None, None), SnmpUser::new("reader")),
     ] {
         let farm = farm_of(agent(engine));
         let mut agent = find(&farm, "192.0.2.1", vec![SnmpSecret::v3(user)]).await.unwrap();

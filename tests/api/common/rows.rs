@@ -26,7 +26,7 @@ enum Expected {
 pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
 /// The entities that an error may name.
-const ENTITIES: [&str; 19] = [
+const ENTITIES: [&str; 20] = [
     "Address Reservation",
     "Host",
     "Port",

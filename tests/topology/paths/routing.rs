@@ -15,6 +15,9 @@ use super::networks::{connect, index};
 use crate::graph::support::{Fixture, with_devices};
 use crate::links::support::{Node, links, mac, node};
 
+/// A change of a row of routers.
+type Change = fn(&mut Row);
+
 /// A computer, two routers in a row, and a server, each pair with a subnet of its own.
 struct Row {
     network: Fixture,
@@ -107,7 +110,7 @@ fn longest_prefix_decides_and_the_least_metric_of_several() {
 
 #[test]
 fn path_ends_unknown_where_a_router_does_not_show_the_next_one() {
-    let cases: [(&str, UnknownReason, fn(&mut Row)); 4] = [
+    let cases: [(&str, UnknownReason, Change); 4] = [
         ("192.0.2.99", UnknownReason::NextHop, |row| {
             row.network.routes[1].1 = vec![route("0.0.0.0/0", Some("192.0.2.99"))];
         }),

@@ -1,7 +1,7 @@
 //! One agent: its variables, its credentials, and its faults.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::Bound;
 use std::time::Duration;
 
 use async_snmp::message::CommunityMessage;
@@ -11,56 +11,18 @@ use bytes::Bytes;
 use tokio::time::Instant;
 use toposcope::collect::snmp::{ObjectId, SnmpValue};
 
-pub(crate) use super::usm::FarmEngine;
+use super::Variables;
+use super::fault::Fault;
+use super::usm::FarmEngine;
 
 const TOO_BIG: i32 = 1;
 const NO_SUCH_NAME: i32 = 2;
 const GEN_ERR: i32 = 5;
 
-/// The time of an answer without a fault.
-const RESPONSE_TIME: Duration = Duration::from_millis(5);
-
-/// A fault of an agent, or a difference from most.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// It ignores GETBULK.
-    IgnoresBulk,
-    /// It answers GETBULK with `genErr`.
-    RefusesBulk,
-    /// It answers GETBULK with nothing.
-    AnswersBulkWithNothing,
-    /// It answers `tooBig` above this number of variables.
-    TooBigAbove(u32),
-    /// It drops each packet whose number is a multiple of this one.
-    DropsEvery(u64),
-    /// It takes this time to answer.
-    Takes(Duration),
-    /// It answers `genErr` below this object.
-    FailsBelow(&'static [u32]),
-    /// It does not answer below this object.
-    SilentBelow(&'static [u32]),
-    /// Behind this object, it repeats the object for ever.
-    RepeatsAt(Vec<u32>),
-    /// Behind the last object below the first one, it goes back to it.
-    Circles(&'static [u32]),
-    /// Behind the last object below this one, it goes back to its first object.
-    GoesBackBehind(&'static [u32]),
-    /// It has the objects below this one in the reversed order.
-    Unsorted(&'static [u32]),
-    /// It sends each answer twice.
-    Duplicates,
-    /// It sends an answer with another id before each answer.
-    WrongIds,
-    /// It answers from another address.
-    AnswersFrom(IpAddr),
-    /// It answers nothing after this number of packets.
-    DiesAfter(u64),
-}
-
 /// An SNMP agent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agent {
-    pub(crate) variables: BTreeMap<Vec<u32>, SnmpValue>,
+    pub(crate) variables: Variables,
     pub(crate) community: Vec<u8>,
     /// Whether it speaks nothing but SNMPv1.
     pub(crate) is_v1: bool,
@@ -69,12 +31,18 @@ pub(crate) struct Agent {
     packets: u64,
 }
 
-/// The answer of an agent after a delay, from another address if there is one.
-type Delayed = (Duration, Option<IpAddr>, Vec<u8>);
+/// An answer of an agent.
+pub(super) struct DelayedAnswer {
+    /// The time that the agent takes for it.
+    pub(super) delay: Duration,
+    /// The address that it comes from, if it is not the one that was asked.
+    pub(super) from: Option<IpAddr>,
+    pub(super) bytes: Vec<u8>,
+}
 
 impl Agent {
     /// Creates an agent with a community.
-    pub(crate) fn new(community: &[u8], variables: BTreeMap<Vec<u32>, SnmpValue>) -> Self {
+    pub(crate) fn new(community: &[u8], variables: Variables) -> Self {
         Self { community: community.to_vec(), variables, ..Self::default() }
     }
 
@@ -96,7 +64,7 @@ impl Agent {
         below.map(|(id, value)| (ObjectId::new(id.clone()), value.clone())).collect()
     }
 
-    pub(super) fn answer(&mut self, datagram: &[u8], now: Instant) -> Vec<Delayed> {
+    pub(super) fn answer(&mut self, datagram: &[u8], now: Instant) -> Vec<DelayedAnswer> {
         self.packets += 1;
         let is_dropped = self.faults.iter().any(|fault| match fault {
             Fault::DropsEvery(number) => self.packets.is_multiple_of(*number),
@@ -107,7 +75,7 @@ impl Agent {
             return Vec::new();
         }
         let Some(answers) = self.messages(datagram, now) else { return Vec::new() };
-        let (mut delay, mut from) = (RESPONSE_TIME, None);
+        let (mut delay, mut from) = (Duration::ZERO, None);
         for fault in &self.faults {
             match fault {
                 Fault::Takes(time) => delay = *time,
@@ -117,7 +85,7 @@ impl Agent {
         }
         let copies = if self.has(|fault| matches!(fault, Fault::Duplicates)) { 2 } else { 1 };
         let answers = answers.into_iter().flat_map(|answer| vec![answer; copies]);
-        answers.map(|bytes| (delay, from, bytes)).collect()
+        answers.map(|bytes| DelayedAnswer { delay, from, bytes }).collect()
     }
 
     fn has(&self, is: impl Fn(&Fault) -> bool) -> bool {
@@ -211,6 +179,15 @@ impl Agent {
             }
         }
         let mut found = Vec::new();
+        if self.faults.is_empty() {
+            let behind = (Bound::Excluded(object.as_slice()), Bound::Unbounded);
+            let next = self.variables.range::<[u32], _>(behind).take(repetitions as usize);
+            found.extend(next.map(|(id, value)| (id.clone(), wire(value))));
+            if found.len() < repetitions as usize {
+                found.push((found.last().map_or(object, |(id, _)| id.clone()), Value::EndOfMibView));
+            }
+            return Some(response(pdu, 0, found));
+        }
         for _ in 0..repetitions {
             match self.next(&object) {
                 Some((next, value)) => {

@@ -1,13 +1,12 @@
 //! Variables from recordings of snmpsim and from numeric walks.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 use toposcope::collect::snmp::{ObjectId, SnmpValue};
 
-pub(crate) type Variables = BTreeMap<Vec<u32>, SnmpValue>;
+use crate::farm::Variables;
 
 /// Returns the folder of the test data. If it is missing, it prints a message.
 pub(crate) fn data(folder: &str) -> Option<PathBuf> {

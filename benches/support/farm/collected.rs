@@ -1,0 +1,81 @@
+//! An inventory of what was collected, and the cables that it shows.
+
+use std::collections::{BTreeSet, HashMap};
+
+use toposcope::access::{Caller, Scope};
+use toposcope::collect::crawl::{Crawl, CrawlEvent};
+use toposcope::discovery::Report;
+use toposcope::inventory::{DiscoverOptions, Error};
+use toposcope::model::{Network as NetworkRecord, NetworkId, Permission, TopologyView, UserId};
+use toposcope::topology::Topologies;
+use toposcope::topology::graph::{Graph, GraphOptions, Node};
+use toposcope::topology::links::PortRef;
+use toposcope::{Inventory, MemoryStore};
+
+use super::network::{NamedCable, named};
+
+/// An inventory in memory with one network.
+pub(crate) struct Collected {
+    inventory: Inventory,
+    topologies: Topologies,
+    caller: Caller,
+    network: NetworkId,
+}
+
+impl Collected {
+    pub(crate) async fn new() -> Result<Self, Error> {
+        let inventory = Inventory::new(MemoryStore::new());
+        let organization = inventory.organizations().create("Farm").await?;
+        let network =
+            inventory.networks().create(&Caller::system(organization.id), NetworkRecord::new("Farm")).await?;
+        let caller = Caller::new(organization.id, UserId::nil(), Permission::Owner, Scope::all());
+        let topologies = Topologies::new(inventory.clone());
+        Ok(Self { inventory, topologies, caller, network: network.id })
+    }
+
+    /// Reconciles a report.
+    pub(crate) async fn add(&self, report: &Report) -> Result<(), Error> {
+        let options = DiscoverOptions::new(self.network);
+        self.inventory.discovery().reconcile(&self.caller, report, options).await.map(drop)
+    }
+
+    /// Reconciles all reports of a crawl. Returns the other events.
+    pub(crate) async fn add_all(&self, crawl: &mut Crawl) -> Result<Vec<CrawlEvent>, Error> {
+        let mut others = Vec::new();
+        while let Some(event) = crawl.next().await {
+            match event {
+                CrawlEvent::Device(device) => self.add(&device.report).await?,
+                other => others.push(other),
+            }
+        }
+        Ok(others)
+    }
+
+    /// Returns the links between devices.
+    pub(crate) async fn cables(&self) -> Result<BTreeSet<NamedCable>, Error> {
+        let mut options = GraphOptions::new(TopologyView::L2);
+        options.collapse = false;
+        let graph = self.topologies.graph_without_layout(&self.caller, self.network, options).await?;
+        Ok(cables_of(&graph))
+    }
+}
+
+fn cables_of(graph: &Graph) -> BTreeSet<NamedCable> {
+    let nodes: HashMap<_, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
+    let mut cables = BTreeSet::new();
+    for edge in &graph.edges {
+        let name = |id| nodes.get(id).map_or_else(String::new, |node: &&Node| node.label.clone());
+        let (source, target) = (name(&edge.source), name(&edge.target));
+        let port = |port: &Option<PortRef>| port.as_ref().map_or_else(String::new, |port| port.name.clone());
+        let mut add = |one: &Option<PortRef>, other: &Option<PortRef>| {
+            cables.insert(named([(source.clone(), port(one)), (target.clone(), port(other))]));
+        };
+        if edge.members.is_empty() {
+            add(&edge.source_port, &edge.target_port);
+        }
+        for member in &edge.members {
+            add(&member.source_port, &member.target_port);
+        }
+    }
+    cables
+}

@@ -1,0 +1,41 @@
+//! The faults of agents.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What an agent does wrong, or differently from most.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// It ignores GETBULK.
+    IgnoresBulk,
+    /// It answers GETBULK with `genErr`.
+    RefusesBulk,
+    /// It answers GETBULK with nothing.
+    AnswersBulkWithNothing,
+    /// It answers `tooBig` above this number of variables.
+    TooBigAbove(u32),
+    /// It drops each packet whose number is a multiple of this one.
+    DropsEvery(u64),
+    /// It takes this time to answer.
+    Takes(Duration),
+    /// It answers `genErr` below this object.
+    FailsBelow(&'static [u32]),
+    /// It does not answer below this object.
+    SilentBelow(&'static [u32]),
+    /// Behind this object, it repeats the object for ever.
+    RepeatsAt(Vec<u32>),
+    /// Behind the last object below the first one, it goes back to it.
+    Circles(&'static [u32]),
+    /// Behind the last object below this one, it goes back to its first object.
+    GoesBackBehind(&'static [u32]),
+    /// It has the objects below this one in the reversed order.
+    Unsorted(&'static [u32]),
+    /// It sends each answer twice.
+    Duplicates,
+    /// It sends an answer with another id before each answer.
+    WrongIds,
+    /// It answers from another address.
+    AnswersFrom(IpAddr),
+    /// It answers nothing after this number of packets.
+    DiesAfter(u64),
+}
