@@ -35,7 +35,8 @@ impl<'a> Envelopes<'a> {
     /// types of alternatives that hide the fields of all of them.
     pub(super) fn repeatable_schema(&mut self, answer: ResponseContent) -> Value {
         match answer {
-            ResponseContent::Value(schema) => {
+            // An answer without an id, such as reserved addresses, is repeated whole.
+            ResponseContent::Value(schema) if self.has_id(schema) => {
                 let data = self.or_id(schema);
                 self.add(&data, &reference(&data), &self.example(schema), "Meta")
             }
@@ -45,6 +46,11 @@ impl<'a> Envelopes<'a> {
             }
             answer => self.schema(answer),
         }
+    }
+
+    /// Returns whether the records of a schema have ids.
+    fn has_id(&self, schema: &str) -> bool {
+        self.records.get(schema).is_some_and(|record| record["properties"].get("id").is_some())
     }
 
     /// Adds the schema of a record that requires only the id, and returns its name.
