@@ -8,14 +8,13 @@ use toposcope::collect::snmp::SnmpValue;
 use toposcope::collect::{SnmpAuthentication, SnmpSecret, SnmpSecrets, SnmpUser};
 
 use crate::crawl::with_neighbors;
-use crate::farm::FarmEngine;
-use crate::farm::{Agent, Farm};
+use crate::farm::{Agent, Farm, FarmEngine, FarmUser};
 use crate::support::{COMMUNITY, gate, ip};
 
 const PASSWORD: &str = "the authentication";
 
 fn engine() -> FarmEngine {
-    FarmEngine::new("reader", Some((AuthProtocol::Sha256, PASSWORD)), None)
+    FarmEngine::new(b"farm", FarmUser::new("reader", Some((AuthProtocol::Sha256, PASSWORD)), None))
 }
 
 fn user(name: &str) -> SnmpSecret {
