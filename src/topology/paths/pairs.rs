@@ -16,7 +16,7 @@ use crate::topology::graph::NodeKind;
 const MAX_PAIRS: usize = 200_000;
 
 /// Maximum number of steps over links.
-const MAX_WORK: usize = 16_000_000;
+const MAX_WORK: usize = 4_000_000;
 
 /// The number of pairs between two turns of other work.
 const PAIRS_PER_TURN: usize = 256;

@@ -575,6 +575,19 @@ async fn ambiguous_name() -> Produced {
     produced_by(&fixture.server.get_with(&fixture.key, &target).await)
 }
 
+/// A reservation of more addresses than a subnet has.
+async fn exhausted_subnet() -> Produced {
+    if !cfg!(feature = "topology") {
+        return Produced::new();
+    }
+    let fixture = Populated::new().await;
+    let subnet = json!({"network_id": OFFICE, "name": "two", "cidr": "198.51.100.0/30"});
+    let created = fixture.server.send(with_key(send_json("POST", "/api/v1/subnets", &subnet), &fixture.key)).await;
+    let target = format!("/api/v1/subnets/{}/addresses/reserve", created.data()["id"].as_str().unwrap());
+    let reservation = json!({"count": 3, "name": "rack 7"});
+    produced_by(&fixture.server.send(with_key(send_json("POST", &target, &reservation), &fixture.key)).await)
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -590,6 +603,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(ambiguous_login().await);
         produced.extend(before_the_history().await);
         produced.extend(ambiguous_name().await);
+        produced.extend(exhausted_subnet().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();
