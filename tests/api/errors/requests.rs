@@ -575,6 +575,20 @@ async fn ambiguous_name() -> Produced {
     produced_by(&fixture.server.get_with(&fixture.key, &target).await)
 }
 
+/// More addresses are reserved than a subnet has.
+async fn exhausted_subnet() -> Produced {
+    if !cfg!(feature = "topology") {
+        return Produced::new();
+    }
+    let fixture = Populated::new().await;
+    let subnet = json!({"network_id": OFFICE, "name": "small", "cidr": "198.18.0.0/30"});
+    let subnet =
+        fixture.server.send(with_key(send_json("POST", "/api/v1/subnets", &subnet), &fixture.key)).await;
+    let target = format!("/api/v1/subnets/{}/addresses/reserve", subnet.data()["id"].as_str().unwrap());
+    let reservation = send_json("POST", &target, &json!({"count": 3, "name": "rack"}));
+    produced_by(&fixture.server.send(with_key(reservation, &fixture.key)).await)
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -590,6 +604,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(ambiguous_login().await);
         produced.extend(before_the_history().await);
         produced.extend(ambiguous_name().await);
+        produced.extend(exhausted_subnet().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();
