@@ -33,7 +33,9 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
             return vec![("plain", text(&json!({"vlans": vlans})), count)];
         }
         "reservation" => {
-            return vec![("plain", text(&json!({"count": 256, "name": "n".repeat(100)})), 256)];
+            // All of them are made in a subnet of 254 addresses.
+            let count = if number == 0 { 200 } else { 1 };
+            return vec![("plain", text(&json!({"count": count, "name": "n".repeat(100)})), count)];
         }
         "release" => {
             let addresses: Vec<String> =

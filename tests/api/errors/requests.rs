@@ -575,17 +575,18 @@ async fn ambiguous_name() -> Produced {
     produced_by(&fixture.server.get_with(&fixture.key, &target).await)
 }
 
-/// A reservation of more addresses than a subnet has.
+/// More addresses are reserved than a subnet has.
 async fn exhausted_subnet() -> Produced {
     if !cfg!(feature = "topology") {
         return Produced::new();
     }
     let fixture = Populated::new().await;
-    let subnet = json!({"network_id": OFFICE, "name": "two", "cidr": "198.51.100.0/30"});
-    let created = fixture.server.send(with_key(send_json("POST", "/api/v1/subnets", &subnet), &fixture.key)).await;
-    let target = format!("/api/v1/subnets/{}/addresses/reserve", created.data()["id"].as_str().unwrap());
-    let reservation = json!({"count": 3, "name": "rack 7"});
-    produced_by(&fixture.server.send(with_key(send_json("POST", &target, &reservation), &fixture.key)).await)
+    let subnet = json!({"network_id": OFFICE, "name": "small", "cidr": "198.18.0.0/30"});
+    let subnet =
+        fixture.server.send(with_key(send_json("POST", "/api/v1/subnets", &subnet), &fixture.key)).await;
+    let target = format!("/api/v1/subnets/{}/addresses/reserve", subnet.data()["id"].as_str().unwrap());
+    let reservation = send_json("POST", &target, &json!({"count": 3, "name": "rack"}));
+    produced_by(&fixture.server.send(with_key(reservation, &fixture.key)).await)
 }
 
 #[test]

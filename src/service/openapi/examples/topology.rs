@@ -19,7 +19,7 @@ use crate::topology::graph::{
 };
 use crate::topology::paths::{Fragile, Impact, Location, Paths, VlanList};
 use crate::topology::render::Format;
-use crate::wire::AddressList;
+use crate::wire::{AddressClaim, AddressList, SubnetAddress};
 
 const SWITCH: HostId = HostId::new(uuid(40));
 const UPLINK: IfEntryId = IfEntryId::new(uuid(41));
@@ -236,6 +236,8 @@ fn add_addresses(schemas: &mut Schemas) {
     set(&mut conflict, "claims", json!([claim(mac), claim("00:00:5E:00:53:08")]));
     let mut reserved = address("192.0.2.8", "reserved");
     set(&mut reserved, "reserved_by", json!("printers"));
+    add_json::<AddressClaim>(schemas, claim(mac));
+    add_json::<SubnetAddress>(schemas, conflict.clone());
     let addresses = [used, conflict, reserved];
     add_json::<AddressList>(schemas, json!({"addresses": addresses, "addresses_total": 3}));
 }

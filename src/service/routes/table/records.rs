@@ -113,8 +113,9 @@ pub(super) fn subnets() -> Vec<Route> {
         subnets.get::<Subnet>(),
         subnets.history::<Subnet>("/api/v1/subnets/{id}/history"),
         create,
-        subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),
-        subnets.revert::<Subnet>("/api/v1/subnets/{id}/revert", UNIQUE),
+        // A subnet keeps its reserved addresses.
+        subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE).errors(IN_USE),
+        subnets.revert::<Subnet>("/api/v1/subnets/{id}/revert", UNIQUE).errors(IN_USE),
         subnets.delete::<Subnet>(),
         subnets.bulk_delete::<Subnet>(),
     ]
