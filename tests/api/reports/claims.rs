@@ -93,7 +93,7 @@ fn claims_are_refused_like_the_host() {
         let daemon = daemon_key(&fixture, OFFICE).await;
         fixture.server.get_with(&daemon, &path).await.refuses(403, "auth_user_context_required");
         fixture.send(get(&path)).await.refuses(401, "auth_not_authenticated");
-        let bad = fixture.server.get_with(&fixture.key, &format!("{path}?kind=routes")).await;
+        let bad = fixture.server.get_with(&fixture.key, &format!("{path}?kind=bonds")).await;
         assert_eq!(bad.refuses(400, "validation_invalid_format")["field"], "kind");
         let unknown = fixture.server.get_with(&fixture.key, &format!("{path}?limit=1")).await;
         unknown.refuses(400, "validation_unknown_parameter");
