@@ -217,6 +217,7 @@ fn questions(tenant: &Tenant, of_network: &dyn Fn(&str) -> ApiRequest) -> Vec<Ap
     };
     vec![
         ask("locate", &[("name", one)]),
+        ask("locate", &[("name", &"absent".to_owned())]),
         ask("path", &[("from", one), ("to", other)]),
         ask("path", &[("from", one), ("to", &"absent".to_owned())]),
         ask("impact", &[("node", one)]),
