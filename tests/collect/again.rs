@@ -1,5 +1,8 @@
 //! Crawls of a network that an earlier crawl has read.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
 use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlMemory, CrawlOptions, CrawledDevice};
 use toposcope::collect::snmp::SnmpValue;
 use toposcope::discovery::report::TableKind;
@@ -46,6 +49,8 @@ pub(crate) fn network() -> Farm {
 
 /// Crawls from the first device, and returns the devices in the order of their addresses.
 pub(crate) async fn crawled(farm: &Farm, memory: CrawlMemory) -> (Vec<CrawledDevice>, CrawlMemory) {
+    // The gate is new, and knows no packets of the crawl before.
+    sleep(Duration::from_secs(2)).await;
     let gate = gate(farm, "192.0.2.0/24");
     let crawl = Crawl::begin(&gate, [ip("192.0.2.1")], |_| community(), CrawlOptions::default());
     let mut crawl = crawl.unwrap().with_memory(memory);
