@@ -109,3 +109,16 @@ async fn address_that_has_answered_a_user_is_never_sent_a_community() {
     assert!(crawl(&farm, secrets, memory).await.0.is_empty());
     assert!(!farm.has_seen(COMMUNITY));
 }
+
+#[tokio::test(start_paused = true)]
+async fn address_that_has_refused_a_known_user_is_sent_no_community_whatever_it_refuses_next() {
+    let mut agent = device("a", &["192.0.2.1"], &[], &[]).v3(engine());
+    agent.community = COMMUNITY.to_vec();
+    let farm = Farm::with([(ip("192.0.2.1"), agent)]);
+    let wrong = SnmpUser::new("reader").authentication(SnmpAuthentication::Sha256, "another password");
+    let wrong = SnmpSecret::v3(wrong);
+    let secrets = move |_| vec![wrong.clone(), user("nobody"), SnmpSecret::v2c(COMMUNITY)];
+    let (devices, _) = crawl(&farm, secrets, CrawlMemory::default()).await;
+    assert!(devices.is_empty());
+    assert!(!farm.has_seen(COMMUNITY));
+}

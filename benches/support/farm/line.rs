@@ -35,7 +35,13 @@ impl Line {
     /// Returns the delays of the copies of an answer that arrive.
     pub(crate) fn arrivals(&mut self) -> Vec<Duration> {
         let copies = if self.duplicates > 0.0 && self.random.f64() < self.duplicates { 2 } else { 1 };
-        (0..copies).filter_map(|_| (!self.loses()).then(|| self.one_delay())).collect()
+        let mut delays = Vec::new();
+        for _ in 0..copies {
+            if !self.loses() {
+                delays.push(self.one_delay());
+            }
+        }
+        delays
     }
 
     fn one_delay(&mut self) -> Duration {

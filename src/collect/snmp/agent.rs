@@ -121,11 +121,10 @@ impl SnmpAgent {
             return Err(AskError::NotAllowed);
         }
         let mut failure = AskError::NoSecret;
+        let mut knows_user = false;
         for (position, secret) in secrets.iter().enumerate() {
-            // It knows the user, and so is no agent to send a community in plain text to.
-            if !secret.is_v3()
-                && matches!(&failure, AskError::Refused(refusal) if *refusal != SnmpRefusal::UnknownUser)
-            {
+            // An agent that knows a user is none to send a community in plain text to.
+            if knows_user && !secret.is_v3() {
                 break;
             }
             let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
@@ -133,7 +132,11 @@ impl SnmpAgent {
                 Ok(agent) => return Ok((agent, position)),
                 // A refusal is a more useful error than a timeout with another secret.
                 Err(AskError::Silent) if matches!(failure, AskError::Refused(_)) => {}
-                Err(error) => failure = error,
+                Err(error) => {
+                    let is_known = |refusal: &SnmpRefusal| *refusal != SnmpRefusal::UnknownUser;
+                    knows_user |= matches!(&error, AskError::Refused(refusal) if is_known(refusal));
+                    failure = error;
+                }
             }
         }
         match secrets.first() {

@@ -6,7 +6,7 @@ use crate::discovery::report::Capability;
 use crate::model::{HostId, HostRole, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
 use crate::text_enum::{listed, text_enum};
 use crate::topology::links::{
-    Confidence, CrowdedPort, Link, LinkWarning, RouteTable, Segment, Stub, VirtualRouter,
+    Confidence, CrowdedPort, Link, LinkWarning, RoutingTable, Segment, Stub, VirtualRouter,
 };
 
 /// Options that select what a graph shows of a network.
@@ -144,7 +144,7 @@ pub struct GraphInput<'a> {
     /// The hosts with a forwarding database or a spanning tree.
     pub bridges: BTreeSet<HostId>,
     /// The routing tables of hosts, by host.
-    pub routes: BTreeMap<HostId, Arc<RouteTable>>,
+    pub routes: BTreeMap<HostId, Arc<RoutingTable>>,
     /// The addresses that several routers share.
     pub virtual_routers: Vec<VirtualRouter>,
     /// The descriptions that neighbors give of hosts, by host.

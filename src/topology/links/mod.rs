@@ -36,7 +36,7 @@ mod whereabouts;
 pub(in crate::topology) use self::contest::MAX_REJECTED;
 pub use self::device::Device;
 pub(in crate::topology) use self::device::routes::RouteTarget;
-pub use self::device::routes::{RouteTable, VirtualRouter};
+pub use self::device::routes::{RoutingTable, VirtualRouter};
 pub use self::link::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::device::Device;
 use super::key::{IdentityKey, PortKey};
 use super::network::Links;
-use super::{PortRef, RouteTable, VirtualRouter, VlanRange};
+use super::{PortRef, RoutingTable, VirtualRouter, VlanRange};
 use crate::discovery::reconcile::Identity;
 use crate::model::{HostId, IfEntryId, MacAddress, Timestamp};
 
@@ -84,7 +84,7 @@ impl Links {
 
     /// Returns the routing tables of hosts, by host.
     #[must_use]
-    pub fn routes(&self) -> BTreeMap<HostId, Arc<RouteTable>> {
+    pub fn routes(&self) -> BTreeMap<HostId, Arc<RoutingTable>> {
         let table = |device: &Device| Some((device.id, Arc::clone(device.routes.as_ref()?)));
         self.devices().iter().filter_map(table).collect()
     }

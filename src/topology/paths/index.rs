@@ -15,7 +15,7 @@ use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{GraphInput, NetworkNode, NodeKind, is_reachable, network_nodes};
 use crate::topology::layout::AddressScope;
-use crate::topology::links::{Confidence, Link, LinkState, RouteTable, VlanRange};
+use crate::topology::links::{Confidence, Link, LinkState, RoutingTable, VlanRange};
 
 /// The links of a network, prepared for questions.
 ///
@@ -47,7 +47,7 @@ pub struct PathIndex {
     /// The subnets that each of several hosts has for itself, sorted.
     private_nets: Vec<Cidr>,
     /// The routing tables, by node.
-    pub(super) routes: BTreeMap<u32, Arc<RouteTable>>,
+    pub(super) routes: BTreeMap<u32, Arc<RoutingTable>>,
     /// The addresses that several routers share, in order.
     pub(super) shared_gateways: Vec<SharedGateway>,
     /// The default routers that hosts name, by subnet.

@@ -111,7 +111,7 @@ impl Fault {
 }
 
 /// A call that a [`Probe`] let through.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passed {
     /// The method and the kinds of the requested records.
     pub(crate) name: String,

@@ -7,7 +7,7 @@ use toposcope::model::{
     SubnetId, Timestamp, TopologyView,
 };
 use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
-use toposcope::topology::links::{Link, LinkWarning, Links, RouteTable, Segment, Stub};
+use toposcope::topology::links::{Link, LinkWarning, Links, RoutingTable, Segment, Stub};
 
 use crate::links::support::Node as Device;
 
@@ -123,7 +123,7 @@ impl Fixture {
             input.capabilities.entry(*host).or_default().push(*capability);
         }
         input.bridges = self.bridges.iter().copied().collect();
-        let table = |(host, rows): &(HostId, Vec<RouteRow>)| (*host, RouteTable::of(rows, true).into());
+        let table = |(host, rows): &(HostId, Vec<RouteRow>)| (*host, RoutingTable::of(rows, true).into());
         input.routes = self.routes.iter().map(table).collect();
         call(&input)
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use self::ports::{Aggregate, SwitchPort, ports};
-use self::routes::{RouteTable, VirtualMac, virtual_macs};
+use self::routes::{RoutingTable, VirtualMac, virtual_macs};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
 use self::tables::{Learning, Lost, bridge_ports};
@@ -62,7 +62,7 @@ pub struct Device {
     /// Whether the device has a forwarding database or a spanning tree.
     pub(super) is_bridge: bool,
     /// The routing table, if the device reports it.
-    pub(super) routes: Option<Arc<RouteTable>>,
+    pub(super) routes: Option<Arc<RoutingTable>>,
     /// The addresses of virtual routers that the device states, and those of its own ports, sorted.
     pub(super) virtual_macs: Box<[VirtualMac]>,
     /// The tables that may lack rows.

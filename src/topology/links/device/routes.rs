@@ -9,7 +9,7 @@ use crate::model::{Cidr, Host, HostId, IfEntry, MacAddress};
 
 /// The routes of a device. Of several routes to one destination, those with the least metric count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteTable {
+pub struct RoutingTable {
     /// By destination.
     routes: Box<[Route]>,
     is_complete: bool,
@@ -34,7 +34,7 @@ pub(in crate::topology) enum RouteTarget {
     Discarded,
 }
 
-impl RouteTable {
+impl RoutingTable {
     /// Creates a table of the rows of a claim. Rows beyond the first 20,000 do not count: the table is not complete then.
     #[must_use]
     pub fn of(rows: &[RouteRow], is_complete: bool) -> Self {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ports::SwitchPort;
-use super::routes::RouteTable;
+use super::routes::RoutingTable;
 use crate::discovery::reconcile::{Identity, SwitchPorts, is_own_mac};
 use crate::discovery::report::{
     ArpRow, FdbRow, FdbStatus, LagRow, LldpRow, NeighborState, StpRow, TableKind,
@@ -23,7 +23,7 @@ pub(super) struct Tables<'c> {
     pub(super) fdb: &'c [FdbRow],
     pub(super) arp: &'c [ArpRow],
     pub(super) stp: &'c [StpRow],
-    pub(super) routes: Option<RouteTable>,
+    pub(super) routes: Option<RoutingTable>,
     pub(super) learned_at: Option<Timestamp>,
     pub(super) resolved_at: Option<Timestamp>,
     pub(super) truncated: Vec<TableKind>,
@@ -49,7 +49,7 @@ impl<'c> Tables<'c> {
                 }
                 ClaimRows::Cdp(_) => {}
                 ClaimRows::Routes(rows) => {
-                    tables.routes = Some(RouteTable::of(rows, claim.complete));
+                    tables.routes = Some(RoutingTable::of(rows, claim.complete));
                     continue;
                 }
                 ClaimRows::IfEntries(_) | ClaimRows::Addresses(_) | ClaimRows::Ports(_) => continue,
