@@ -178,6 +178,7 @@ const PRIVATE: &[&str] = &[
     "serde_path_to_error",
     "sha2",
     "sled",
+    "socket2",
     "tracing",
     "unicode-normalization",
 ];

@@ -39,9 +39,9 @@ pub(crate) use cached::{
     device_at, is_address_only, lists_others, own_macs, restore_cached_macs, set_cached_macs,
     withdraw_cached_macs,
 };
+pub(crate) use names::is_own_mac;
 #[cfg(feature = "topology")]
-pub(crate) use names::is_placeholder;
-pub(crate) use names::{is_own_mac, is_router_mac};
+pub(crate) use names::{is_placeholder, is_router_mac};
 pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 pub(crate) use project::derived_name;
 

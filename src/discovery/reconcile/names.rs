@@ -200,6 +200,7 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
 }
 
 /// Returns whether several routers share an address, of which one at a time uses it: that of VRRP, CARP or HSRP.
+#[cfg(feature = "topology")]
 pub(crate) fn is_router_mac(address: MacAddress) -> bool {
     matches!(
         address.octets(),
