@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What an agent does wrong, or differently from most.
+/// A fault of an agent, or a difference from most.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// It ignores GETBULK.

@@ -1,4 +1,4 @@
-//! What happens to packets on their way.
+//! The line that packets take: loss, delays and duplicates.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a crawl leaves for the next one.
+//! The state that a crawl leaves for the next one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! The addresses of subnets: which are free, who has the others, and reservations.
+//! The addresses of subnets: the free ones, the devices that use the others, and reservations.
 //!
 //! | Room | |
 //! |---|---|

@@ -37,7 +37,7 @@ const BYTES_PER_ADDRESS: usize = 256;
 const ORDERED_ATTEMPTS: u32 = 2;
 
 handle! {
-    /// The addresses of subnets: which are free, who has the others, and reservations.
+    /// The addresses of subnets: the free ones, the devices that use the others, and reservations.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};

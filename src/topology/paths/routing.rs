@@ -61,7 +61,7 @@ pub(super) struct RoutedPaths {
     pub(super) is_unsure: bool,
 }
 
-/// What a node does with a packet.
+/// The treatment of a packet by a node.
 enum Forwarding {
     /// It goes to the receiver, in this subnet.
     Delivered(Option<u32>),

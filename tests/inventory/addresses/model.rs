@@ -15,7 +15,7 @@ const OPERATIONS: usize = 150;
 
 const PREFIX: [&str; 3] = ["10.0.0.0/24", "10.0.0.64/26", "10.0.0.0/22"];
 
-/// What is known of the addresses of a network.
+/// The known addresses of a network.
 #[derive(Default)]
 struct Model {
     hosts: BTreeMap<u128, BTreeSet<u32>>,

@@ -1,4 +1,4 @@
-//! When links have come and gone.
+//! The times at which links were added and removed.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::model::{ChangeAction, ChangedEntity, LinkId, NetworkId, Timestamp};
 /// The number of links whose times are kept. Further ones are without.
 const MAX_KNOWN: usize = 50_000;
 
-/// The last times at which a link was new and gone, between two moments.
+/// The last times at which a link was added and removed, between two moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkTimes {
     pub(crate) since: Option<Timestamp>,
@@ -18,7 +18,7 @@ pub(crate) struct LinkTimes {
 }
 
 impl Inventory {
-    /// Returns the times of the links of a network that have come or gone between two moments. Access to the network must have been
+    /// Returns the times of the links of a network that were added or removed between two moments. Access to the network must have been
     /// checked.
     ///
     /// # Errors

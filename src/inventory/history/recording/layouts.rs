@@ -49,7 +49,7 @@ struct UnrecordedLayout {
 struct UnrecordedMove {
     /// The recorded position; `None`: it had none.
     before: Option<NodePosition>,
-    /// The last user who has moved it.
+    /// The user of the last move.
     actor: ChangeActor,
 }
 
@@ -153,7 +153,7 @@ impl UnrecordedLayout {
     }
 }
 
-/// Adds the entry of a layout that is new, different or gone.
+/// Adds the entry of a layout that is new, different or deleted.
 fn add_entry(
     key: Key,
     (before, after): (Option<&TopologyLayout>, Option<&TopologyLayout>),
