@@ -1,23 +1,30 @@
 //! Groups of query parameters and the fields of bodies. The rows of the route table share them.
 
 mod history;
+mod lists;
 
 #[cfg(feature = "topology")]
 pub(super) use self::history::GRAPH_MOMENTS;
 pub(super) use self::history::{
     AT, CHANGES_FILTERS, CHANGES_PAGE, CHANGES_STREAM, DIFF, ERASE, REVERT, SUMMARY,
 };
+#[cfg(any(feature = "discovery", feature = "topology"))]
+pub(super) use self::lists::ORDER_BY_TIME;
+pub(super) use self::lists::{
+    CUSTOM_FILTERS, HOST_FILTERS, HOST_ID, HOST_ORDER, HOST_SELECTION, IDS, IF_ENTRY_ORDER,
+    IF_ENTRY_SELECTION, INTERFACE_SELECTION, NETWORK, NETWORK_ORDER, ORDER, PAGE, PORT_ORDER, PORT_SELECTION,
+    SERVICE_SELECTION, TAGS,
+};
 #[cfg(feature = "discovery")]
 use super::parameter::RequestContent;
 use super::parameter::{Kind, Parameter, Presence};
 use crate::access::PasswordHasher;
-use crate::inventory::{BulkHost, ListOrderField};
+use crate::inventory::BulkHost;
 use crate::model::{
-    Form, Host, HostOrderField, IfEntry, Interface, OrderDirection, PORT_NAMES, Permission, Port, Record,
-    Service, Setter, SourceType, SubnetType, TopologyView,
+    Form, Host, IfEntry, Interface, OrderDirection, Permission, Port, Record, Service, Setter, SubnetType,
+    TopologyView,
 };
-use crate::service::input::{DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS};
-use crate::wire::MAX_LIMIT;
+use crate::service::input::MAX_IDS;
 
 const fn text(min: usize, max: usize) -> Kind {
     Kind::Text { min, max }
@@ -41,138 +48,6 @@ const PASSWORD: Kind =
 /// A secret that is compared with the stored one, whatever its length.
 const ANY_SECRET: Kind = Kind::Secret { min: 0, max: None };
 const DIRECTIONS: Kind = Kind::Choice(OrderDirection::TEXTS);
-
-pub(super) const PAGE: &[Parameter] = &[
-    Parameter::optional(
-        "limit",
-        Kind::Number { min: 0, max: MAX_LIMIT as i64, default: Some(DEFAULT_LIMIT as i64) },
-        "The maximum number of items; 0: no limit.",
-    ),
-    Parameter::optional(
-        "offset",
-        Kind::Number { min: 0, max: MAX_OFFSET as i64, default: Some(0) },
-        "The number of items to skip.",
-    ),
-    Parameter::optional(
-        "cursor",
-        text(0, 2_048),
-        "The `next_cursor` of the previous page, in place of an offset; empty: the start of the list.",
-    ),
-];
-
-pub(super) const IDS: &[Parameter] =
-    &[Parameter::optional("ids", TAG_IDS, "Only items with these ids, repeated or separated by commas.")];
-
-pub(super) const NETWORK: &[Parameter] =
-    &[Parameter::optional("network_id", Kind::Id, "Only items of this network.")];
-
-pub(super) const TAGS: &[Parameter] =
-    &[Parameter::optional("tag_ids", TAG_IDS, "Only items with any of these tags.")];
-
-const CREATED_AT: &str = ListOrderField::CreatedAt.as_str();
-const UPDATED_AT: &str = ListOrderField::UpdatedAt.as_str();
-const BY_NAME: &str = ListOrderField::Name.as_str();
-const NUMBER: &str = ListOrderField::Number.as_str();
-const IF_INDEX: &str = ListOrderField::IfIndex.as_str();
-
-const fn order(fields: &'static [&'static str]) -> [Parameter; 2] {
-    [
-        Parameter::optional("order_by", Kind::Choice(fields), ORDER_FIELD),
-        Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
-    ]
-}
-
-pub(super) const ORDER: &[Parameter] = &order(NAMED_ORDER);
-const NAMED_ORDER: &[&str] = &[CREATED_AT, UPDATED_AT, BY_NAME];
-const ORDER_BY: Parameter = Parameter::optional("order_by", Kind::Choice(NAMED_ORDER), ORDER_FIELD);
-const ORDER_FIELD: &str = "The field to order by. The id, ascending, breaks ties.";
-#[cfg(any(feature = "discovery", feature = "topology"))]
-pub(super) const ORDER_BY_TIME: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT]);
-pub(super) const PORT_ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, NUMBER]);
-pub(super) const IF_ENTRY_ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, BY_NAME, IF_INDEX]);
-
-pub(super) const HOST_ID: &[Parameter] =
-    &[Parameter::optional("host_id", Kind::Id, "Only parts of this host.")];
-
-const HOST_ORDER_FIELDS: Kind = Kind::Choice(HostOrderField::TEXTS);
-
-pub(super) const HOST_ORDER: &[Parameter] = &[
-    Parameter::nullable("group_by", HOST_ORDER_FIELDS, "The primary order field, always ascending."),
-    Parameter::optional("order_by", HOST_ORDER_FIELDS, "The field to order by, within groups."),
-    ORDER_BY_CUSTOM,
-    DIRECTION_OF_EITHER,
-];
-
-const ORDER_BY_CUSTOM: Parameter = Parameter::optional(
-    "order_by_custom",
-    text(0, 64),
-    "The name of the indexed custom field to order by, in place of `order_by`.",
-);
-const DIRECTION_OF_EITHER: Parameter =
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by` or `order_by_custom`.");
-
-pub(super) const NETWORK_ORDER: &[Parameter] = &[ORDER_BY, ORDER_BY_CUSTOM, DIRECTION_OF_EITHER];
-
-pub(super) const CUSTOM_FILTERS: &[Parameter] = &[Parameter::optional(
-    "custom",
-    Kind::Custom { max: 1_024 },
-    "Only items whose indexed custom fields have these values, such as `custom.asset_tag=A-17`.",
-)];
-
-const fn texts(format: &'static str) -> Kind {
-    Kind::Texts { format, max: MAX_TERMS }
-}
-
-const SOURCES: Kind = Kind::Choices { of: SourceType::TEXTS, max: MAX_TERMS };
-
-pub(super) const HOST_FILTERS: &[Parameter] = &[
-    Parameter::optional("ip", texts("cidr"), "Only hosts with an address in any of these prefixes."),
-    Parameter::optional("mac", texts("mac-prefix"), "Only hosts with a MAC address that begins so."),
-    Parameter::optional(
-        "port",
-        texts("port"),
-        "Only hosts with any of these ports, such as 443, 443/Tcp or 8000-8100/Tcp.",
-    ),
-    Parameter::optional("service_definition", texts("text"), "Only hosts with any of these services."),
-    Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
-    Parameter::optional("source", SOURCES, "Only hosts with any of these types of source."),
-    Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
-    Parameter::optional("name", FILTER_TEXT, "Only hosts with this name, in any case."),
-    Parameter::optional("hostname", FILTER_TEXT, "Only hosts with this hostname, in any case."),
-    Parameter::optional(
-        "tag_ids_all",
-        Kind::Ids { min: 0, max: MAX_TERMS },
-        "Only hosts with all of these tags.",
-    ),
-    Parameter::optional("tag_ids_none", TAG_IDS, "Only hosts with none of these tags."),
-    Parameter::optional("without_tags", Kind::Boolean, "Only hosts without tags, or only the others."),
-    Parameter::optional("updated_since", Kind::Time, "Only hosts that changed at this time or later."),
-    Parameter::optional(
-        "seen_since",
-        Kind::Time,
-        "Only hosts that a report has shown in the hour of this time, or later.",
-    ),
-    Parameter::optional(
-        "stale",
-        Kind::Boolean,
-        "Only hosts that reports no longer show, or only the others.",
-    ),
-    Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
-];
-
-const fn selection(of: &'static [&'static str]) -> Parameter {
-    Parameter::optional(
-        "fields",
-        Kind::Choices { of, max: of.len() },
-        "Returns only these top-level fields of each record. The others are missing, even required ones.",
-    )
-}
-
-pub(super) const HOST_SELECTION: &[Parameter] = &[selection(Host::NAMES)];
-pub(super) const INTERFACE_SELECTION: &[Parameter] = &[selection(Interface::NAMES)];
-pub(super) const PORT_SELECTION: &[Parameter] = &[selection(PORT_NAMES)];
-pub(super) const SERVICE_SELECTION: &[Parameter] = &[selection(Service::NAMES)];
-pub(super) const IF_ENTRY_SELECTION: &[Parameter] = &[selection(IfEntry::NAMES)];
 
 pub(super) const BULK: &[Parameter] = &[
     Parameter::required(

@@ -2,18 +2,23 @@
 //!
 //! It is the same whatever features are enabled, because a store may have the records of all.
 
+mod keys;
+
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+pub(super) use self::keys::{
+    daemon_api_key_record_key, daemon_record_key, discovered_hosts_key, discovery_key, host_discovery_key,
+    host_key, key_secret_record_key, key_use_record_key, network_deletion_key, network_key,
+    organization_deletion_key, organization_key, password_key, revocation_key, share_key, share_password_key,
+    share_secret_key, subnet_key, tag_key, user_api_key_record_key, user_key,
+};
 use super::Error;
 use super::natural::without_case;
-use crate::model::{
-    DaemonApiKeyId, DaemonId, DiscoveryId, HostId, NetworkId, OrganizationId, RecordId, ShareId, SubnetId,
-    TagId, Timestamp, UserApiKeyId, UserId,
-};
+use crate::model::{NetworkId, OrganizationId, RecordId, Timestamp};
 use crate::store::{
     Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, Record, SortKey,
     UniqueKey,
@@ -248,90 +253,6 @@ pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const UPDATED_AT: Name = Name::new("updated_at");
 pub(super) const NAME: Name = Name::new("name");
 
-pub(super) const fn organization_key(id: OrganizationId) -> Key {
-    Key::new(ORGANIZATION, id.uuid())
-}
-
-pub(super) const fn organization_deletion_key(id: OrganizationId) -> Key {
-    Key::new(ORGANIZATION_DELETION, id.uuid())
-}
-
-pub(super) const fn revocation_key(user: UserId) -> Key {
-    Key::new(REVOCATION, user.uuid())
-}
-
-pub(super) const fn user_key(id: UserId) -> Key {
-    Key::new(USER, id.uuid())
-}
-
-pub(super) const fn password_key(id: UserId) -> Key {
-    Key::new(PASSWORD, id.uuid())
-}
-
-pub(super) const fn network_key(id: NetworkId) -> Key {
-    Key::new(NETWORK, id.uuid())
-}
-
-pub(super) const fn network_deletion_key(id: NetworkId) -> Key {
-    Key::new(NETWORK_DELETION, id.uuid())
-}
-
-pub(super) const fn tag_key(id: TagId) -> Key {
-    Key::new(TAG, id.uuid())
-}
-
-pub(super) const fn user_api_key_record_key(id: UserApiKeyId) -> Key {
-    Key::new(USER_API_KEY, id.uuid())
-}
-
-pub(super) const fn daemon_api_key_record_key(id: DaemonApiKeyId) -> Key {
-    Key::new(DAEMON_API_KEY, id.uuid())
-}
-
-pub(super) const fn key_secret_record_key(id: Uuid) -> Key {
-    Key::new(KEY_SECRET, id)
-}
-
-pub(super) const fn key_use_record_key(id: Uuid) -> Key {
-    Key::new(KEY_USE, id)
-}
-
-pub(super) const fn share_key(id: ShareId) -> Key {
-    Key::new(SHARE, id.uuid())
-}
-
-pub(super) const fn share_secret_key(id: ShareId) -> Key {
-    Key::new(SHARE_SECRET, id.uuid())
-}
-
-pub(super) const fn share_password_key(id: ShareId) -> Key {
-    Key::new(SHARE_PASSWORD, id.uuid())
-}
-
-pub(super) const fn host_key(id: HostId) -> Key {
-    Key::new(HOST, id.uuid())
-}
-
-pub(super) const fn subnet_key(id: SubnetId) -> Key {
-    Key::new(SUBNET, id.uuid())
-}
-
-pub(super) const fn daemon_record_key(id: DaemonId) -> Key {
-    Key::new(DAEMON, id.uuid())
-}
-
-pub(super) const fn discovery_key(id: DiscoveryId) -> Key {
-    Key::new(DISCOVERY, id.uuid())
-}
-
-pub(super) const fn host_discovery_key(host: HostId) -> Key {
-    Key::new(HOST_DISCOVERY, host.uuid())
-}
-
-pub(super) const fn discovered_hosts_key(network: NetworkId) -> Key {
-    Key::new(DISCOVERED_HOSTS, network.uuid())
-}
-
 /// Returns the guard that a record exists.
 pub(super) const fn exists(key: Key) -> Guard {
     Guard::Record { key, precondition: Precondition::Present }
@@ -441,7 +362,7 @@ mod tests {
 
     #[test]
     fn guide_names_every_kind_and_none_is_of_an_application() {
-        let guide = include_str!("../guide/existing_application.md");
+        let guide = include_str!("../../guide/existing_application.md");
         for kind in KINDS {
             assert!(!kind.is_of_application() && guide.contains(&format!("`{kind}`")), "{kind}");
         }
