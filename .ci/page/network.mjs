@@ -152,7 +152,19 @@ export class NetworkChecks {
     await this.pressOn(page, '#clear-filters');
     expect(!(await has(page, '.is-hidden')), 'what was filtered stays hidden');
     await this.checkFoldedRoles(page);
+    await this.checkGrouping(page);
     await page.keyboard.press('Escape');
+  }
+
+  // A grouping is chosen, is part of the address, and ends.
+  async checkGrouping(page) {
+    const boxes = page.locator('.nodes > .area');
+    const before = await boxes.count();
+    await this.pressOn(page, '#filters input[name="group_by"][value="subnet"]', 'Space');
+    await page.waitForFunction((before) => document.querySelectorAll('.nodes > .area').length > before, before);
+    expect(new URL(page.url()).hash.includes('group_by'), 'the grouping is not in the address');
+    await this.pressOn(page, '#filters input[name="group_by"][value=""]', 'Space');
+    await page.waitForFunction((before) => document.querySelectorAll('.nodes > .area').length === before, before);
   }
 
   // A fold with a device of a role shows with this role.
@@ -497,7 +509,7 @@ export class NetworkChecks {
     }
   }
 
-  // A phone shows words at once.
+  // A phone shows words at once, wastes no room, and has all tools.
   checkPhone(browser) {
     return this.visit(browser, async (page) => {
       await settle(page);
@@ -507,8 +519,19 @@ export class NetworkChecks {
         return Array.from(texts, (text) => text.getBoundingClientRect()).filter(isShown).length;
       });
       expect(words >= 3, `${words} names can be read`);
+      const empty = await page.evaluate(() => {
+        const stage = document.querySelector('#stage').getBoundingClientRect();
+        const picture = document.querySelector('.canvas > .topology').getBoundingClientRect();
+        const gaps = [['left', 'right'], ['top', 'bottom']].map(([start, end]) => [picture[start] - stage[start], stage[end] - picture[end]]);
+        // The picture ends over the buttons. Where it is larger than the stage, no side is empty.
+        return gaps.filter(([start, end]) => start < -1 && end > 60 || end < -1 && start > 1).length;
+      });
+      expect(empty === 0, 'a part of the picture is hidden, though there is room for it');
+      for (const tool of ['#open-filters', '#open-time', '[popovertarget="export"]']) {
+        expect(await page.locator(tool).isVisible(), `${tool} is hidden`);
+      }
       return `${words} names`;
-    }, { viewport: { width: 390, height: 844 } });
+    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   }
 
   // One sheet by default, and no blank one among several.

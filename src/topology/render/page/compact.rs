@@ -10,6 +10,8 @@ const SIGNS: [char; 2] = ['+', '-'];
 const STYLE: &str = "{};,>";
 /// The beginning of a line of JavaScript that declares constants.
 const DECLARATION: &str = "const ";
+/// The beginnings of lines that declare what all parts share.
+const DECLARATIONS: [&str; 4] = [DECLARATION, "function ", "async function ", "class "];
 /// The characters after which a line break means nothing in both languages.
 const BREAKS: [char; 3] = [';', '{', ','];
 
@@ -18,15 +20,27 @@ pub(super) fn script(parts: &[&str]) -> String {
     // A line that is only a closing brace ends a block, others may end a value.
     let ends = |line: &str| line.ends_with(BREAKS) || line == "}";
     let squeeze = |line: &str| if is_plain(line) { squeeze(line, SCRIPT) } else { line.to_owned() };
-    shorten_words(&without_parentheses(&join(parts, squeeze, ends)), &constants(parts))
+    let joined = without_parentheses(&join(parts, squeeze, ends));
+    shorten_words(&joined, &shared_names(parts))
 }
 
-/// Returns the names of constants in capital letters.
-fn constants<'a>(parts: &[&'a str]) -> Vec<&'a str> {
+/// Returns the names that the parts share and no string contains: constants in capital letters, and functions and classes whose names
+/// consist of several words.
+fn shared_names<'a>(parts: &[&'a str]) -> Vec<&'a str> {
+    let lines = parts.iter().flat_map(|part| part.lines());
+    let names = lines.filter_map(|line| {
+        let declared = DECLARATIONS.iter().find_map(|declaration| line.strip_prefix(declaration))?;
+        declared.split(|character| !is_in_name(character)).next()
+    });
     let is_capital = |character: char| character.is_ascii_uppercase() || character == '_';
-    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
-    let names = lines.filter_map(|line| Some(line.strip_prefix(DECLARATION)?.split_once(' ')?.0));
-    names.filter(|name| name.len() > 2 && name.chars().all(is_capital)).collect()
+    names.filter(|name| name.len() > 2 && (name.chars().all(is_capital) || has_several_words(name))).collect()
+}
+
+/// Returns whether a name has a capital letter after a small one.
+fn has_several_words(name: &str) -> bool {
+    let follows =
+        |pair: &[u8]| matches!(pair, [one, next] if one.is_ascii_lowercase() && next.is_ascii_uppercase());
+    name.as_bytes().windows(2).any(follows)
 }
 
 /// Removes the parentheses of the parameter of a function, where it has one.
@@ -50,10 +64,10 @@ fn without_parentheses(script: &str) -> String {
     plain
 }
 
-/// Gives short names to these constants, and to the word that declares constants. No string and no property contains
-/// either.
-fn shorten_words(script: &str, constants: &[&str]) -> String {
-    let short_names = constants.iter().copied().zip((0..).map(|number| format!("${number}")));
+/// Gives short names to these shared ones, and to the word that declares constants. No string contains either, and no property of
+/// the browser has such a name.
+fn shorten_words(script: &str, shared: &[&str]) -> String {
+    let short_names = shared.iter().copied().zip((0..).map(|number| format!("${number}")));
     let mut short: HashMap<&str, String> = short_names.collect();
     short.insert(DECLARATION.trim_end(), "let".to_owned());
     let mut shortened = String::with_capacity(script.len());
@@ -195,12 +209,21 @@ mod tests {
     }
 
     #[test]
-    fn script_has_short_words_for_its_constants() {
+    fn script_has_short_names_for_its_constants() {
         let source = "const LIMIT = 5;\nconst limit = LIMITS + `${LIMIT} of all`;\n";
         assert_eq!(
             script(&[source, "const LIMITS = [LIMIT];\n"]),
             "let $0=5,limit=$1+`${$0} of all`,$1=[$0];"
         );
+    }
+
+    #[test]
+    fn script_has_short_names_for_functions_and_classes_of_several_words() {
+        let parts = [
+            "const asText = (a) => a;\nfunction text(a) {\n  const asText1 = asText(a);\n}\n",
+            "class KeyInput {\n}\n",
+        ];
+        assert_eq!(script(&parts), "let $0=a=>a;function text(a){let asText1=$0(a)}class $1{}");
     }
 
     #[test]

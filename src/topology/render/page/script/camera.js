@@ -55,13 +55,26 @@ class Camera {
   }
 
   center() {
-    const { width } = this.bounds;
-    const height = this.bounds.height - (byId('zoom') ? BUTTONS_HEIGHT : 0);
-    const scale = Math.min((width - MARGIN) / this.box.width, (height - MARGIN) / this.box.height, 1.5);
-    this.setScale(scale);
-    this.offset.x = width / 2 - this.scale * (this.box.x + this.box.width / 2);
-    this.offset.y = height / 2 - this.scale * (this.box.y + this.box.height / 2);
+    const { width, height } = this.space();
+    this.place(middle(this.box), Math.min((width - MARGIN) / this.box.width, (height - MARGIN) / this.box.height, 1.5));
     this.isFitted = true;
+  }
+
+  // The stage above the buttons.
+  space() {
+    return { width: this.bounds.width, height: this.bounds.height - (byId('zoom') ? BUTTONS_HEIGHT : 0) };
+  }
+
+  // Puts a point of the graph in the middle, or as near to it as leaves no space empty. An axis along which all is shown is centered.
+  place(point, scale) {
+    this.setScale(scale);
+    const space = this.space();
+    for (const [axis, size] of [['x', 'width'], ['y', 'height']]) {
+      const start = this.scale * this.box[axis];
+      const room = space[size] - this.scale * this.box[size];
+      const wanted = space[size] / 2 - this.scale * point[axis] + start;
+      this.offset[axis] = (room > 0 ? room / 2 : clamp(wanted, room, 0)) - start;
+    }
   }
 
   setScale(scale) {
@@ -111,10 +124,10 @@ class Camera {
     return isIn(this.box.x, this.box.width, x, width) && isIn(this.box.y, this.box.height, y, height);
   }
 
-  // Begins with a point of the graph in the middle.
-  centerAt({ x, y }, scale) {
-    this.setScale(scale);
-    this.pan(this.bounds.width / 2 - this.offset.x - this.scale * x, this.bounds.height / 2 - this.offset.y - this.scale * y);
+  // Begins with a point of the graph.
+  beginAt(point, scale) {
+    this.place(point, scale);
+    this.moved();
   }
 
   // Brings a point of the graph to the middle of the clear area.

@@ -24,7 +24,7 @@ function beginReadable(network, camera) {
   const links = (node) => network.links.get(node.id).length;
   const cards = network.order.filter((node) => !network.children.has(node.id) && node.kind !== 'Segment');
   const first = cards.reduce((best, node) => (links(node) > links(best) ? node : best), cards[0]);
-  if (first) camera.centerAt(middle(first), (READABLE + 1) / NAME_SIZE);
+  if (first) camera.beginAt(middle(first), (READABLE + 1) / NAME_SIZE);
 }
 
 // Shows what a page needs to be looked at and moved. All else waits until it is used, or nothing else is to be done.

@@ -5,6 +5,10 @@ const FILTERS = [{
   name: 'role',
   title: 'Role',
   ofNode: ({ role, folded }) => folded?.map(({ role, count }) => [role, count]) ?? [[role, 1]],
+}, {
+  name: 'state',
+  title: 'State',
+  ofNode: ({ state }) => (state ? [[state, 1]] : []),
 }];
 
 class Filters {
@@ -56,6 +60,7 @@ class Filters {
     for (const filter of FILTERS) {
       const choices = await this.choices(filter);
       filter.group.hidden = !choices.length;
+      if (filter.isSingle) choices.unshift(['', 'any']);
       const boxes = choices.map(([value, text]) => this.box(filter, value, text));
       filter.group.replaceChildren(filter.group.firstChild, ...boxes);
     }
@@ -76,12 +81,14 @@ class Filters {
   }
 
   box({ name, isSingle }, value, text) {
-    const input = create('input', { type: isSingle ? 'radio' : 'checkbox', name, value, checked: this.chosen.get(name).has(value) });
+    const chosen = this.chosen.get(name);
+    const checked = value ? chosen.has(value) : !chosen.size;
+    const input = create('input', { type: isSingle ? 'radio' : 'checkbox', name, value, checked });
     return create('label', {}, input, nameText(text));
   }
 
   change({ name, group, load }) {
-    const checked = Array.from(group.querySelectorAll('input:checked'), (input) => input.value);
+    const checked = Array.from(group.querySelectorAll('input:checked'), (input) => input.value).filter(Boolean);
     this.choose(name, checked, Boolean(load));
     this.report();
   }

@@ -27,7 +27,9 @@ class TimeSlider {
     this.counts.clear();
     for (const { day, count } of await read()) this.counts.set(day, (this.counts.get(day) ?? 0) + count);
     const days = Array.from(this.counts.keys(), (day) => Date.parse(day) / DAY_MILLISECONDS);
-    Object.assign(this.slider, { min: Math.min(today, ...days), max: today });
+    const first = Math.min(today, ...days);
+    // Of a history that began today, there is only the present.
+    Object.assign(this.slider, { min: first, max: today, disabled: first === today });
     byId('days').replaceChildren(...days.map((value) => create('option', { value })));
     this.update();
   }

@@ -163,10 +163,24 @@ class Views {
 // The server refuses a request with an id that is none.
 const isId = (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
 
+const GROUPINGS = ['location', 'subnet', 'tag'];
+
 // Tags are names for people and ids for the server.
 FILTERS.push({
   name: 'tag_ids',
   title: 'Tag',
   accepts: isId,
   load: async () => (await ask('tags?limit=0')).map(({ id, name }) => [id, name]).sort(byText(([, name]) => name)),
+}, {
+  name: 'vlan',
+  title: 'VLAN',
+  isSingle: true,
+  accepts: (text) => /^\d{1,4}$/.test(text),
+  load: async () => (await ask(`topology/vlans?${ofNetwork()}`)).vlans.map(({ vlan, name }) => [`${vlan}`, `${vlan} ${name ?? ''}`]),
+}, {
+  name: 'group_by',
+  title: 'Grouped by',
+  isSingle: true,
+  accepts: (text) => GROUPINGS.includes(text),
+  load: () => GROUPINGS.map((grouping) => [grouping, grouping]),
 });
