@@ -67,7 +67,6 @@ impl ApiState {
             }
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
-        let sender = sender.map(|sender| sender.map(|sender| sender.in_request(request)));
         let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok());
         observation.sent_by(identified);
         let prefix = if identified.is_none() { self.client_prefixes.of(request) } else { None };

@@ -107,7 +107,7 @@ impl Api {
 
     /// Admits a request like [`admit`](Self::admit), from a caller whom the host application has authenticated.
     ///
-    /// The request's own credentials and extensions are ignored.
+    /// The request's own credentials are ignored, and so are its extensions but for a [`RequestId`](crate::service::RequestId).
     ///
     /// ```
     /// use http::Request;
@@ -137,7 +137,7 @@ impl Api {
         request: &Parts,
         caller: Caller,
     ) -> Result<Admitted, Response<ResponseBody>> {
-        self.admit_identified(request, self.state.credentials.identify_host_caller(&caller)).await
+        self.admit_identified(request, self.state.credentials.identify_host_caller(&caller, request)).await
     }
 
     async fn admit_identified(

@@ -5,6 +5,7 @@ use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use super::request_id::in_request;
 use super::session_cookie::SessionCookie;
 use super::{AllowedSenders, Sender};
 use crate::access::Caller;
@@ -61,11 +62,12 @@ impl Credentials {
     /// errors of invalid credentials.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
         if let Some(caller) = request.extensions.get() {
-            return self.identify_host_caller(caller).await;
+            return self.identify_host_caller(caller, request).await;
         }
         if request.headers.contains_key(AUTHORIZATION) {
             let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
-            return self.inventory.authenticate_user_key(key).await;
+            let caller = self.inventory.authenticate_user_key(key).await?;
+            return Ok(in_request(caller, request));
         }
         self.identify_by_cookie(request).await
     }
@@ -74,8 +76,12 @@ impl Credentials {
     ///
     /// # Errors
     /// The errors of [`accept`](Self::accept); `NotFound` if the caller's organization does not exist.
-    pub(in crate::service) async fn identify_host_caller(&self, caller: &Caller) -> Result<Caller, Error> {
-        let caller = self.accept(caller)?;
+    pub(in crate::service) async fn identify_host_caller(
+        &self,
+        caller: &Caller,
+        request: &Parts,
+    ) -> Result<Caller, Error> {
+        let caller = self.accept(caller, request)?;
         self.inventory.require_organization_of(&caller).await?;
         Ok(caller)
     }
@@ -88,7 +94,7 @@ impl Credentials {
         &self,
         request: &Parts,
     ) -> Option<Result<Caller, Error>> {
-        request.extensions.get().map(|caller| self.accept(caller))
+        request.extensions.get().map(|caller| self.accept(caller, request))
     }
 
     /// Accepts a caller of the host application.
@@ -96,7 +102,7 @@ impl Credentials {
     /// # Errors
     /// `SessionExpired` for one that has expired; `NotAuthenticated` for [the system](Caller::system): it may read the secrets of
     /// all users, so no request is answered with it.
-    fn accept(&self, caller: &Caller) -> Result<Caller, Error> {
+    fn accept(&self, caller: &Caller, request: &Parts) -> Result<Caller, Error> {
         if caller.is_system() {
             tracing::error!(
                 "the host application has set the system as the caller of a request, which is refused"
@@ -106,7 +112,7 @@ impl Credentials {
         if caller.expires_at().is_some_and(|expires_at| expires_at <= self.inventory.now()) {
             return Err(ErrorKind::SessionExpired.into());
         }
-        Ok(caller.clone())
+        Ok(in_request(caller.clone(), request))
     }
 
     async fn identify_by_cookie(&self, request: &Parts) -> Result<Caller, Error> {
@@ -132,7 +138,7 @@ impl Credentials {
                         return Err(ErrorKind::NotAuthenticated.into());
                     }
                     Some(_) => {}
-                    None => valid = Some((caller, id)),
+                    None => valid = Some((in_request(caller, request), id)),
                 },
                 Err(error) if is_fault(&error) => return Err(error),
                 // The error of an expired session is more useful than that of an unknown one.

@@ -6,9 +6,6 @@ pub(super) mod rate_limit;
 pub(super) mod request_id;
 pub(super) mod session_cookie;
 
-use http::request::Parts;
-
-use self::request_id::RequestId;
 use super::budget::Holder;
 use crate::access::Caller;
 #[cfg(feature = "discovery")]
@@ -32,14 +29,6 @@ impl Sender {
             Self::Caller(caller) => caller.into(),
             #[cfg(feature = "discovery")]
             Self::Daemon(daemon) => Holder { organization: daemon.organization_id, id: daemon.key_id.uuid() },
-        }
-    }
-
-    /// Returns the sender of a request that may have an id.
-    pub(super) fn in_request(self, request: &Parts) -> Self {
-        match (self, request.extensions.get::<RequestId>()) {
-            (Self::Caller(caller), Some(id)) => Self::Caller(id.of(caller)),
-            (sender, _) => sender,
         }
     }
 

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use http::request::Parts;
+
 use crate::access::Caller;
 
 /// The id that the host application gives a request, as a request extension.
@@ -23,9 +25,12 @@ impl RequestId {
         let end = id.char_indices().nth(128).map_or(id.len(), |(end, _)| end);
         Self(id.get(..end).unwrap_or_default().into())
     }
+}
 
-    /// Returns the caller as one of this request.
-    pub(in crate::service) fn of(&self, caller: Caller) -> Caller {
-        caller.in_request(&self.0)
+/// Returns the caller as one of a request, which may have an id.
+pub(in crate::service) fn in_request(caller: Caller, request: &Parts) -> Caller {
+    match request.extensions.get::<RequestId>() {
+        Some(RequestId(id)) => caller.in_request(id),
+        None => caller,
     }
 }

@@ -6,6 +6,7 @@ mod links;
 mod pages;
 mod parameters;
 mod past;
+mod request_ids;
 mod states;
 mod stream;
 mod visibility;

@@ -127,7 +127,7 @@ pub(in crate::service::routes) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
 ];
 
-const fn selection(of: &'static [&'static str]) -> Parameter {
+pub(super) const fn selection(of: &'static [&'static str]) -> Parameter {
     Parameter::optional(
         "fields",
         Kind::Choices { of, max: of.len() },

@@ -299,7 +299,9 @@ mod tests {
         let rack = FIELDS.iter().find(|parameter| parameter.name == "rack").unwrap();
         assert_eq!((rack.kind, rack.presence), (text(0, MAX_TEXT), Presence::Nullable));
         assert_eq!(FIELDS.len(), HOST.len() + 1);
-        let Kind::Choices { of, .. } = selection(Extended::NAMES).kind else { panic!("fields are chosen") };
+        let Kind::Choices { of, .. } = lists::selection(Extended::NAMES).kind else {
+            panic!("fields are chosen")
+        };
         assert!(of.contains(&"rack"));
     }
 }
