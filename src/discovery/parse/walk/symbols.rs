@@ -12,6 +12,7 @@ pub(super) enum Symbol {
 /// Looks a name up.
 pub(super) fn resolve(name: &[u8]) -> Option<Symbol> {
     let value = match name {
+        b"unknown" => 0,
         b"ipv4" | b"ipV4" => 1,
         b"ipv6" | b"ipV6" => 2,
         b"ipv4z" => 3,
@@ -26,8 +27,12 @@ pub(super) fn resolve(name: &[u8]) -> Option<Symbol> {
 
 /// Objects and roots, sorted by name. Below a root, net-snmp prints the objects that it has no MIB for.
 const OBJECTS: &[(&str, &[u64])] = &[
+    ("atIfIndex", &[1, 3, 6, 1, 2, 1, 3, 1, 1, 1]),
+    ("atNetAddress", &[1, 3, 6, 1, 2, 1, 3, 1, 1, 3]),
+    ("atPhysAddress", &[1, 3, 6, 1, 2, 1, 3, 1, 1, 2]),
     ("ccitt", &[0]),
     ("cdpCacheAddress", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 4]),
+    ("cdpCacheCapabilities", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 9]),
     ("cdpCacheDeviceId", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 6]),
     ("cdpCacheDevicePort", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 7]),
     ("cdpCacheNativeVLAN", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 11]),
@@ -78,6 +83,10 @@ const OBJECTS: &[(&str, &[u64])] = &[
     ("ifSpeed", &[1, 3, 6, 1, 2, 1, 2, 2, 1, 5]),
     ("ifStackStatus", &[1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3]),
     ("ifType", &[1, 3, 6, 1, 2, 1, 2, 2, 1, 3]),
+    ("inetCidrRouteIfIndex", &[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 7]),
+    ("inetCidrRouteMetric1", &[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 12]),
+    ("inetCidrRouteProto", &[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 9]),
+    ("inetCidrRouteType", &[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 8]),
     ("internet", &[1, 3, 6, 1]),
     ("ipAdEntAddr", &[1, 3, 6, 1, 2, 1, 4, 20, 1, 1]),
     ("ipAdEntIfIndex", &[1, 3, 6, 1, 2, 1, 4, 20, 1, 2]),
@@ -86,6 +95,12 @@ const OBJECTS: &[(&str, &[u64])] = &[
     ("ipAddressPrefix", &[1, 3, 6, 1, 2, 1, 4, 34, 1, 5]),
     ("ipAddressPrefixOrigin", &[1, 3, 6, 1, 2, 1, 4, 32, 1, 5]),
     ("ipAddressType", &[1, 3, 6, 1, 2, 1, 4, 34, 1, 4]),
+    ("ipCidrRouteDest", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 1]),
+    ("ipCidrRouteIfIndex", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 5]),
+    ("ipCidrRouteMask", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 2]),
+    ("ipCidrRouteMetric1", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 11]),
+    ("ipCidrRouteNextHop", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4]),
+    ("ipCidrRouteType", &[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 6]),
     ("ipForwarding", &[1, 3, 6, 1, 2, 1, 4, 1]),
     ("ipNetToMediaIfIndex", &[1, 3, 6, 1, 2, 1, 4, 22, 1, 1]),
     ("ipNetToMediaNetAddress", &[1, 3, 6, 1, 2, 1, 4, 22, 1, 3]),
@@ -94,6 +109,12 @@ const OBJECTS: &[(&str, &[u64])] = &[
     ("ipNetToPhysicalPhysAddress", &[1, 3, 6, 1, 2, 1, 4, 35, 1, 4]),
     ("ipNetToPhysicalState", &[1, 3, 6, 1, 2, 1, 4, 35, 1, 7]),
     ("ipNetToPhysicalType", &[1, 3, 6, 1, 2, 1, 4, 35, 1, 6]),
+    ("ipRouteDest", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 1]),
+    ("ipRouteIfIndex", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 2]),
+    ("ipRouteMask", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 11]),
+    ("ipRouteMetric1", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 3]),
+    ("ipRouteNextHop", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 7]),
+    ("ipRouteType", &[1, 3, 6, 1, 2, 1, 4, 21, 1, 8]),
     ("ipv6AddrAnycastFlag", &[1, 3, 6, 1, 2, 1, 55, 1, 8, 1, 4]),
     ("ipv6AddrPfxLength", &[1, 3, 6, 1, 2, 1, 55, 1, 8, 1, 2]),
     ("ipv6AddrType", &[1, 3, 6, 1, 2, 1, 55, 1, 8, 1, 3]),

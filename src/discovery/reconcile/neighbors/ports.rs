@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use crate::discovery::reconcile::{PortNames, names};
 use crate::discovery::report::LldpRow;
-use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
+use crate::model::{Host, IfEntry, LldpPortId, LldpPortIdSubtype, MacAddress};
 
 /// The field of a port that has a value.
 #[derive(Clone, Copy, Hash)]
@@ -31,6 +31,8 @@ enum PortField {
 pub(crate) struct SwitchPorts {
     /// Hashes of values, each with the place of a port that has the value, sorted.
     values: Box<[(u64, u32)]>,
+    /// The places of logical units and subinterfaces, each with the place of the port below it, sorted.
+    units: Box<[(u32, u32)]>,
     names: PortNames,
 }
 
@@ -70,13 +72,49 @@ impl SwitchPorts {
         if !announced.is_empty() {
             ports = Self::of(ports.values.iter().copied().chain(announced).collect(), port_names);
         }
+        ports.units = ports.units_of(host);
         ports
+    }
+
+    /// Finds logical units and subinterfaces, such as `ge-0/0/1.0` and `GigabitEthernet0/1.100`. The port below them has
+    /// the name without the number.
+    fn units_of(&self, host: &Host) -> Box<[(u32, u32)]> {
+        let port_below = |name: &str| {
+            let (port, unit) = names::trimmed(name)?.rsplit_once('.')?;
+            let is_number =
+                !unit.is_empty() && unit.len() <= 5 && unit.bytes().all(|byte| byte.is_ascii_digit());
+            let has = |is: fn(&char) -> bool| port.chars().any(|character| is(&character));
+            let is_port = has(char::is_ascii_alphabetic) && has(char::is_ascii_digit) && !port.contains('.');
+            if is_number && is_port { self.exactly(port) } else { None }
+        };
+        let below = |(entry, place): (&IfEntry, u32)| {
+            let port =
+                entry.if_name.as_deref().and_then(port_below).or_else(|| port_below(&entry.if_descr))?;
+            Some((place, u32::try_from(port).ok()?)).filter(|(place, port)| place != port)
+        };
+        host.if_entries.iter().zip(0_u32..).filter_map(below).collect()
+    }
+
+    /// Returns the port that has the cable: a logical unit or a subinterface has that of the port below it.
+    #[cfg(feature = "topology")]
+    pub(crate) fn cabled(&self, place: usize) -> usize {
+        let unit = u32::try_from(place).ok().and_then(|place| {
+            let index = self.units.binary_search_by_key(&place, |(unit, _)| *unit).ok()?;
+            self.units.get(index)
+        });
+        unit.and_then(|(_, port)| usize::try_from(*port).ok()).unwrap_or(place)
+    }
+
+    /// Returns the logical units and subinterfaces, each with the port below it.
+    #[cfg(feature = "topology")]
+    pub(crate) const fn units(&self) -> &[(u32, u32)] {
+        &self.units
     }
 
     fn of(mut values: Vec<(u64, u32)>, names: &PortNames) -> Self {
         values.sort_unstable();
         values.dedup();
-        Self { values: values.into_boxed_slice(), names: names.clone() }
+        Self { values: values.into_boxed_slice(), units: Box::default(), names: names.clone() }
     }
 
     /// Returns the port on which a row of the host's own tables was seen.
@@ -130,9 +168,20 @@ impl SwitchPorts {
     }
 
     fn by_name(&self, name: &str) -> Option<usize> {
-        self.only(PortField::Name, name)
-            .or_else(|| self.only(PortField::Description, name))
+        self.exactly(name)
             .or_else(|| self.only(PortField::Abbreviation, self.names.abbreviated(name)?.as_str()))
+            .or_else(|| self.of_bridge(name))
+    }
+
+    fn exactly(&self, name: &str) -> Option<usize> {
+        self.only(PortField::Name, name).or_else(|| self.only(PortField::Description, name))
+    }
+
+    /// Returns the port that a name such as `bridge/ether5` has behind the bridge. RouterOS announces both.
+    fn of_bridge(&self, name: &str) -> Option<usize> {
+        let (bridge, port) = name.rsplit_once('/')?;
+        self.exactly(bridge)?;
+        self.exactly(port)
     }
 
     /// Returns the only port that has a value.
