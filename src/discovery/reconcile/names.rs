@@ -53,6 +53,7 @@ const DEFAULT_NAMES: &[&str] = &[
     "localhost",
     "localhost.localdomain",
     "localhost6",
+    "mikrotik",
     "n/a",
     "no name",
     "noname",
@@ -62,6 +63,8 @@ const DEFAULT_NAMES: &[&str] = &[
     "not received",
     "not set",
     "null",
+    "openwrt",
+    "ubnt",
     "undefined",
     "unknown",
 ];

@@ -51,7 +51,10 @@ impl SwitchPorts {
             for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
                 note(hash(PortField::Alias, alias));
             }
-            for short in name.into_iter().chain(description).filter_map(|name| port_names.abbreviated(name)) {
+            // Some descriptions have the medium behind the name: `gigabitEthernet 1/0/2 : copper`.
+            let before_medium = description.and_then(|text| text.split_once(" : ")).map(|(name, _)| name);
+            let texts = name.into_iter().chain(description).chain(before_medium);
+            for short in texts.filter_map(|name| port_names.abbreviated(name)) {
                 note(hash(PortField::Abbreviation, short.as_str()));
             }
             entry.mac_address.into_iter().for_each(|address| note(hash(PortField::Mac, &address)));
@@ -158,7 +161,10 @@ impl SwitchPorts {
         match id.subtype {
             InterfaceName => self.by_name(text).or_else(announced),
             MacAddress => self.of_mac(names::mac(text)?),
-            LocallyAssigned => announced().or_else(index).or_else(|| self.by_name(text)),
+            LocallyAssigned => announced()
+                .or_else(index)
+                .or_else(|| self.by_name(text))
+                .or_else(|| self.of_mac(names::mac(text)?)),
             InterfaceAlias | PortComponent => {
                 self.only(PortField::Alias, text).or_else(announced).or_else(|| self.by_name(text))
             }

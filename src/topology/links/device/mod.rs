@@ -253,6 +253,15 @@ fn last_named(sightings: &[Sighting], ports: &[SwitchPort]) -> Box<[(u32, Timest
     latest.into_iter().collect()
 }
 
+impl Device {
+    /// Returns the place of the only aggregate with a MAC address, which its members and the VLANs above share.
+    pub(super) fn aggregate_with(&self, address: MacAddress) -> Option<u32> {
+        let is_found = |port: &SwitchPort| port.is_aggregate && port.mac_address == Some(address);
+        let mut found = self.ports.iter().zip(0..).filter(|(port, _)| is_found(port)).map(|(_, place)| place);
+        found.next().filter(|_| found.next().is_none())
+    }
+}
+
 fn is_tunneled(sighting: &Sighting, ports: &[SwitchPort]) -> bool {
     let Some(PortKey::Known(place)) = sighting.port else { return false };
     usize::try_from(place).ok().and_then(|place| ports.get(place)).is_some_and(|port| port.is_tunnel)
