@@ -138,7 +138,7 @@ const SAMPLES: &[Sample] = &[
                \x20 Internetadresse       Physische Adresse     Typ\r\n\
                \x20 192.0.2.1             00-00-5e-00-53-01     dynamisch \r\n",
         rows: &[(1, 1, "")],
-        skipped: 1,
+        skipped: 0,
     },
     Sample {
         name: "HP ProCurve",

@@ -1,10 +1,11 @@
 //! Ports that share a cable with others, or have none: logical units, ports of bridges, tunnels.
 
+use toposcope::discovery::report::CdpRow;
 use toposcope::inventory::ClaimRows;
-use toposcope::model::Host;
+use toposcope::model::{Host, Interface, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress};
 use toposcope::topology::links::LinkWarning;
 
-use super::support::{described, links, lldp, node};
+use super::support::{described, links, lldp, mac, node};
 
 /// Names the ports of a host in their order.
 fn named(names: &'static [&'static str]) -> impl FnOnce(&mut Host) {
@@ -109,4 +110,62 @@ fn texts_for_missing_names_are_no_labels() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn digits_of_an_address_and_names_with_a_medium_lead_to_the_port() {
+    let change = |host: &mut Host| {
+        for (entry, number) in host.if_entries.iter_mut().zip(0x21..) {
+            entry.mac_address = Some(MacAddress::new([0, 0x1B, 0x21, 0, 0, number]));
+            entry.if_name = None;
+            entry.if_descr = format!("gigabitEthernet 1/0/{} : copper", entry.if_index);
+        }
+    };
+    for announced in ["001B21000022", "GigabitEthernet1/0/2"] {
+        let mut row = lldp(1, 2, 1);
+        let (local, text) = (LldpPortIdSubtype::LocallyAssigned, announced.to_owned());
+        row.port_id = Some(LldpPortId { subtype: local, value: text });
+        row.chassis_id.subtype = LldpChassisIdSubtype::LocallyAssigned;
+        row.chassis_id.value = "001B21000021".to_owned();
+        row.sys_name = None;
+        let nodes = [node(1, 1).with(ClaimRows::Lldp(vec![row])), node(2, 2).change(change)];
+        let expected = "sw1 Gi0/1 -- sw2 gigabitEthernet 1/0/2 : copper: Reported OneSidedLldp";
+        assert_eq!(described(&nodes), [expected], "{announced}");
+    }
+}
+
+#[test]
+fn address_of_an_aggregate_and_its_members_is_at_the_aggregate() {
+    let change = |host: &mut Host| {
+        for (entry, name) in host.if_entries.iter_mut().zip(["igb0", "igb1", "lagg0", "lagg0.10"]) {
+            (entry.if_name, entry.mac_address) = (Some(name.to_owned()), Some(mac(0x40)));
+        }
+        host.if_entries[2].if_type = Some(161);
+    };
+    let nodes = [node(1, 1).fdb(&[(1, 0x40)]), node(2, 4).change(change)];
+    assert_eq!(described(&nodes), ["sw1 Gi0/1 -- sw2 lagg0: Inferred SingleSidedFdb"]);
+}
+
+#[test]
+fn factory_name_leads_to_no_host() {
+    let row = |port: i64, address: &str| {
+        let mut row = CdpRow::new("MikroTik");
+        (row.if_index, row.port_id, row.address) = (Some(port), Some("ether1".into()), Some(address.into()));
+        row
+    };
+    let router = |host: &mut Host| {
+        host.sys_name = Some("MikroTik".to_owned());
+        host.chassis_id = None;
+        host.if_entries[0].if_name = Some("ether1".to_owned());
+        host.interfaces = vec![Interface::new(host, "192.0.2.11".parse().unwrap())];
+    };
+    let rows = vec![row(1, "192.0.2.11"), row(2, "192.0.2.12")];
+    let nodes = [node(1, 2).with(ClaimRows::Cdp(rows)), node(2, 1).change(router)];
+    assert_eq!(
+        described(&nodes),
+        [
+            "(MikroTik) ether1 -- sw1 Gi0/2: Reported OneSidedCdp",
+            "sw1 Gi0/1 -- sw2 ether1: Reported OneSidedCdp",
+        ]
+    );
 }
