@@ -116,3 +116,24 @@ fn network_address_without_its_family_is_an_address() {
     let id = rows(report.devices[0].tables.lldp.as_deref())[0].chassis_id.clone();
     assert_eq!((id.subtype, id.value.as_str()), (LldpChassisIdSubtype::NetworkAddress, "192.0.2.10"));
 }
+
+#[test]
+fn management_addresses_are_read_in_every_form_of_their_index() {
+    let row = "LLDP-MIB::lldpRemChassisIdSubtype[0][1][5] = INTEGER: macAddress(4)
+LLDP-MIB::lldpRemChassisId[0][1][5] = STRING: 0:0:5e:0:53:99
+";
+    for index in ["[ipV4][\"C0 00 02 63 \"]", "[ipV4][\"c0:00:02:63\"]", "[1][4][192][0][2][99]"] {
+        let report = read(&format!(
+            "SNMPv2-MIB::sysName.0 = STRING: sw-1\n{row}LLDP-MIB::lldpRemManAddrIfId[0][1][5]{index} = INTEGER: 3\n"
+        ));
+        let neighbors = rows(report.devices[0].tables.lldp.as_deref());
+        assert_eq!(neighbors[0].mgmt_addrs, ["192.0.2.99"], "{index}: {:?}", report.warnings);
+    }
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = STRING: sr-1
+TIMETRA-LLDP-MIB::tmnxLldpRemChassisId.120.35684352.1.7 = Hex-STRING: 00 00 5E 00 53 99 
+TIMETRA-LLDP-MIB::tmnxLldpRemManAddrIfSubtype.120.35684352.1.7.ipV4.4.192.0.2.24 = INTEGER: ifIndex(2)
+",
+    );
+    assert_eq!(rows(report.devices[0].tables.lldp.as_deref())[0].mgmt_addrs, ["192.0.2.24"]);
+}

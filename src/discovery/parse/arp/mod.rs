@@ -16,7 +16,7 @@ pub(super) use line::{ip_address, state};
 use self::beside::is_beside_table;
 use self::heading::Heading;
 use self::line::{ArpLine, Word};
-use self::section::Section;
+use self::section::TableSection;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, iproute2, json, named_device};
 use crate::discovery::parse::lines::BoundedLines;
@@ -160,7 +160,7 @@ fn expanded(line: &[u8]) -> String {
 #[derive(Default)]
 struct Reading {
     heading: Option<Heading>,
-    section: Option<Section>,
+    section: Option<TableSection>,
     /// Whether the next line without addresses is the heading of a section, in any language.
     expects_heading: bool,
     /// A line with an address alone.
@@ -205,7 +205,7 @@ impl Reading {
         if words.is_empty() {
             return true;
         }
-        if let Some(section) = Section::read(&words) {
+        if let Some(section) = TableSection::read(&words) {
             (self.section, self.heading, self.has_entries) = (Some(section), None, true);
             self.expects_heading = true;
             return true;
@@ -227,7 +227,7 @@ impl Reading {
         match line {
             ArpLine::Row(mut row) => {
                 self.begin_entry(sink);
-                if let Some(Section { index, name }) = &self.section {
+                if let Some(TableSection { index, name }) = &self.section {
                     (row.if_index, row.if_name) = (*index, name.clone());
                 }
                 sink.push(row);

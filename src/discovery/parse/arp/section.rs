@@ -3,12 +3,12 @@
 use super::line::{Word, ip_address};
 
 /// The interface of the entries that follow.
-pub(super) struct Section {
+pub(super) struct TableSection {
     pub(super) index: Option<i64>,
     pub(super) name: Option<String>,
 }
 
-impl Section {
+impl TableSection {
     /// Reads the line `Interface: 192.0.2.5 --- 0xb` of Windows' `arp`, in any language, `Interface 11: Ethernet` of
     /// `netsh`, or `Interface: eth0, type: EN10MB, …` of `arp-scan`.
     pub(super) fn read(words: &[Word<'_>]) -> Option<Self> {

@@ -168,9 +168,9 @@ fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
 
 /// Reads an address in the form in which net-snmp quotes it.
 ///
-/// The form is `192.0.2.1`, or `20:01:0d:b8:…` of 16 bytes. A zone of 4 bytes follows `%`.
+/// The form is `192.0.2.1`, or the 4 or 16 bytes: `20:01:0d:b8:…`, or `C0 00 02 01 `. A zone of 4 bytes follows `%`.
 fn address(text: &[u8]) -> Option<Vec<u8>> {
-    let text = str::from_utf8(text).ok()?;
+    let text = str::from_utf8(text).ok()?.trim_end();
     if text.len() > 64 {
         return None;
     }
@@ -180,15 +180,17 @@ fn address(text: &[u8]) -> Option<Vec<u8>> {
     };
     let mut octets = match text.parse::<std::net::Ipv4Addr>() {
         Ok(address) => address.octets().to_vec(),
-        Err(_) => ipv6_octets(text)?,
+        Err(_) => octets(text)?,
     };
     octets.extend(zone.into_iter().flat_map(u32::to_be_bytes));
     Some(octets)
 }
 
-fn ipv6_octets(text: &str) -> Option<Vec<u8>> {
-    let octets: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
-    octets.filter(|octets| octets.len() == 16)
+/// Reads the bytes of an address in hexadecimal digits.
+fn octets(text: &str) -> Option<Vec<u8>> {
+    let octet = |part: &str| u8::from_str_radix(part, 16).ok().filter(|_| part.len() <= 2);
+    let octets: Option<Vec<u8>> = text.split([':', ' ']).map(octet).collect();
+    octets.filter(|octets| matches!(octets.len(), 4 | 16))
 }
 
 fn number(text: &[u8]) -> Option<u64> {

@@ -183,6 +183,8 @@ const OBJECTS: &[(&str, &[u64])] = &[
     ("sysObjectID", &[1, 3, 6, 1, 2, 1, 1, 2]),
     ("tmnxLldpRemChassisId", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 5]),
     ("tmnxLldpRemChassisIdSubtype", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 4]),
+    ("tmnxLldpRemManAddrIfId", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 2, 1, 4]),
+    ("tmnxLldpRemManAddrIfSubtype", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 2, 1, 3]),
     ("tmnxLldpRemPortDesc", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 8]),
     ("tmnxLldpRemPortId", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 7]),
     ("tmnxLldpRemPortIdSubtype", &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 6]),
