@@ -6,7 +6,9 @@ use std::net::IpAddr;
 
 use crate::discovery::reconcile::{PortNames, names};
 use crate::discovery::report::LldpRow;
-use crate::model::{Host, IfEntry, LldpPortId, LldpPortIdSubtype, MacAddress};
+#[cfg(feature = "topology")]
+use crate::model::IfEntry;
+use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
 
 /// The field of a port that has a value.
 #[derive(Clone, Copy, Hash)]
@@ -32,6 +34,7 @@ pub(crate) struct SwitchPorts {
     /// Hashes of values, each with the place of a port that has the value, sorted.
     values: Box<[(u64, u32)]>,
     /// The places of logical units and subinterfaces, each with the place of the port below it, sorted.
+    #[cfg(feature = "topology")]
     units: Box<[(u32, u32)]>,
     names: PortNames,
 }
@@ -75,12 +78,16 @@ impl SwitchPorts {
         if !announced.is_empty() {
             ports = Self::of(ports.values.iter().copied().chain(announced).collect(), port_names);
         }
-        ports.units = ports.units_of(host);
+        #[cfg(feature = "topology")]
+        {
+            ports.units = ports.units_of(host);
+        }
         ports
     }
 
     /// Finds logical units and subinterfaces, such as `ge-0/0/1.0` and `GigabitEthernet0/1.100`. The port below them has
     /// the name without the number.
+    #[cfg(feature = "topology")]
     fn units_of(&self, host: &Host) -> Box<[(u32, u32)]> {
         let port_below = |name: &str| {
             let (port, unit) = names::trimmed(name)?.rsplit_once('.')?;
@@ -117,7 +124,12 @@ impl SwitchPorts {
     fn of(mut values: Vec<(u64, u32)>, names: &PortNames) -> Self {
         values.sort_unstable();
         values.dedup();
-        Self { values: values.into_boxed_slice(), units: Box::default(), names: names.clone() }
+        Self {
+            values: values.into_boxed_slice(),
+            #[cfg(feature = "topology")]
+            units: Box::default(),
+            names: names.clone(),
+        }
     }
 
     /// Returns the port on which a row of the host's own tables was seen.
