@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use memchr::memmem;
 
-use super::{Format, arp, encoding};
+use super::{Format, arp, encoding, walk};
 
 use crate::invariant::Invariant;
 
@@ -33,12 +33,14 @@ impl Format {
 /// Recognizes the format of decoded input.
 pub(super) fn detect(head: &[u8]) -> Option<Format> {
     let text = head.trim_ascii_start();
-    match text.first()? {
+    let structured = match text.first()? {
         b'<' => memmem::find(text, b"<nmaprun").map(|_| Format::Nmap),
         b'{' => object(&keys(text)),
         b'[' => list(&keys(text)),
-        _ => lines(text),
-    }
+        _ => None,
+    };
+    // Prompts such as `<switch>`, `[admin@router] >` and `{master:0}` begin with a bracket, too.
+    structured.or_else(|| lines(text))
 }
 
 /// Recognizes a JSON object by its keys.
@@ -57,7 +59,8 @@ fn object(keys: &Keys) -> Option<Format> {
 /// Recognizes a JSON list by the keys of its objects.
 fn list(keys: &Keys) -> Option<Format> {
     let has = |key: &str| keys.has(2, key);
-    if has("dst") && !has("mac") {
+    // Routes have a destination and flags.
+    if has("dst") && !has("mac") && !has("flags") {
         Some(Format::Arp)
     } else if has("mac") && (has("ifname") || has("dev")) {
         Some(Format::BridgeFdb)
@@ -124,7 +127,7 @@ fn lines(text: &[u8]) -> Option<Format> {
     if lines().any(is_recorded) {
         return Some(Format::Snmprec);
     }
-    if lines().any(is_walked) {
+    if lines().any(|line| is_walked(line) || walk::is_quick_variable(line)) {
         return Some(Format::Snmpwalk);
     }
     arp::is_table(text, MAX_LINES).then_some(Format::Arp)

@@ -72,7 +72,8 @@ impl<'r> BoundedLines<'r> {
             meter.warn(WarningCode::ValueTruncated);
         }
         meter.check()?;
-        let line = self.line.as_slice();
-        Ok(Some(BoundedLine { bytes: line.strip_suffix(b"\r").unwrap_or(line), has_newline }))
+        // Recordings of terminals have several carriage returns at the end of a line.
+        let end = self.line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
+        Ok(Some(BoundedLine { bytes: self.line.get(..end).asserted_or_default(), has_newline }))
     }
 }

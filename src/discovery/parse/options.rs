@@ -16,8 +16,8 @@ text_enum! {
         Snmpwalk = "snmpwalk",
         /// A recording of snmpsim, of one device.
         Snmprec = "snmprec",
-        /// An ARP table or IPv6 neighbor table. It is the output of `ip`, `arp` or `ndp`, or has a heading that names
-        /// the columns of the addresses, as switches and routers print it.
+        /// An ARP table or IPv6 neighbor table. It is the output of `ip`, `arp`, `ndp`, `netsh` or `arp-scan`, or has a
+        /// heading that names the columns of the addresses, as switches and routers print it.
         Arp = "arp",
         /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
         IpAddr = "ip_addr",

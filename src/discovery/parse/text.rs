@@ -231,7 +231,9 @@ fn network_address(bytes: &[u8]) -> Option<IpAddr> {
     match bytes {
         [1, address @ ..] if address.len() == 4 => ip(address),
         [2, address @ ..] if address.len() == 16 => ip(address),
-        _ => str::from_utf8(bytes).ok()?.parse().ok(),
+        // Some agents leave the family out.
+        _ if matches!(bytes.len(), 4 | 16) && !bytes.iter().all(u8::is_ascii_graphic) => ip(bytes),
+        _ => str::from_utf8(bytes).ok()?.trim().parse().ok(),
     }
 }
 

@@ -23,6 +23,7 @@ const PLACEHOLDERS: &[&str] = &[
     "nil",
     "no asset tag",
     "none",
+    "not advertised",
     "not applicable",
     "not available",
     "not present",
@@ -52,13 +53,18 @@ const DEFAULT_NAMES: &[&str] = &[
     "localhost",
     "localhost.localdomain",
     "localhost6",
+    "mikrotik",
     "n/a",
     "no name",
     "noname",
     "none",
+    "not advertised",
+    "not available",
     "not received",
     "not set",
     "null",
+    "openwrt",
+    "ubnt",
     "undefined",
     "unknown",
 ];
@@ -97,10 +103,26 @@ pub(super) fn device_name(text: &str) -> Option<String> {
     (!name.is_empty() && !is_address && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
 }
 
+/// Texts that devices show in place of a value that their neighbor does not announce, in lower case.
+#[cfg(feature = "topology")]
+const NOT_ANNOUNCED: &[&str] = &[
+    "(none)",
+    "n/a",
+    "none",
+    "not advertised",
+    "not available",
+    "not received",
+    "not set",
+    "not specified",
+    "null",
+    "undefined",
+    "unspecified",
+];
+
 /// Returns whether a text stands for a value that was not received.
 #[cfg(feature = "topology")]
 pub(crate) fn is_placeholder(text: &str) -> bool {
-    trimmed(text).is_some_and(|text| text.eq_ignore_ascii_case("not received"))
+    trimmed(text).is_some_and(|text| NOT_ANNOUNCED.contains(&text.to_lowercase().as_str()))
 }
 
 /// Returns whether a name is made of an IPv4 address, such as `dhcp-192-0-2-7` or `7.2.0.192.example.net`.

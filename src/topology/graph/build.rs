@@ -225,6 +225,11 @@ fn described(
             let params = [shown(host_id)?, ("names", cut_text(names))];
             ("ambiguous_neighbor", params.into_iter().chain(port).collect())
         }
+        LinkWarning::NeighborBehindTunnel { host_id, if_entry_id, names } => {
+            let port = if_entry_id.map(|id| ("if_entry_id", id.to_string()));
+            let params = [shown(host_id)?, ("names", cut_text(names))];
+            ("neighbor_behind_tunnel", params.into_iter().chain(port).collect())
+        }
         LinkWarning::TruncatedTable { host_id, kind } => {
             ("truncated_table", vec![shown(host_id)?, ("table", kind.as_str().to_owned())])
         }

@@ -541,6 +541,7 @@ pub struct Warning {
     /// | `focus_not_found` | `id` |
     /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |
     /// | `ambiguous_neighbor` | `names` that `host_id` gives it, and `if_entry_id` of the port if known |
+    /// | `neighbor_behind_tunnel` | `names` of the neighbor to which no cable leads, `host_id`, and `if_entry_id` of the tunnel |
     /// | `truncated_table` | `host_id`, and `table`, which may lack rows |
     /// | `port_index_mismatch` | `host_id` and `neighbor_id`, whose ports are drawn as the other end names them |
     /// | `guests_not_nested` | `count` of the guests nested deeper than the limit; an edge leads to each hypervisor |

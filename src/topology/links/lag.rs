@@ -65,7 +65,7 @@ pub(super) fn bundles<'c>(
     let mut bundles = Vec::new();
     for proposal in proposals {
         let [source, target] = &proposal.ends;
-        let aggregates = aggregates(&proposal.ends, &proposal.announced, devices);
+        let aggregates = announced_aggregates(&proposal, devices);
         if aggregates == [None, None] {
             bundles.push(AggregateLinks { ends: proposal.ends.clone(), links: vec![proposal] });
         } else {
@@ -93,6 +93,19 @@ pub(super) fn bundles<'c>(
         bundles.push(AggregateLinks { ends, links });
     }
     bundles
+}
+
+/// Returns the aggregates at the ends of a link. A neighbor may announce the aggregate in place of its member.
+fn announced_aggregates(link: &JoinedCandidates<'_>, devices: &Devices) -> [Option<Aggregate>; 2] {
+    let [source, target] = aggregates(&link.ends, &link.announced, devices);
+    let [source_end, target_end] = &link.ends;
+    [(source, source_end), (target, target_end)].map(|(aggregate, end)| {
+        aggregate.or_else(|| {
+            let (host, port) = end.host_port().filter(|_| link.rule.is_announced())?;
+            devices.get(host)?.port(&port).filter(|port| port.is_aggregate)?;
+            Some(Aggregate::Port(port))
+        })
+    })
 }
 
 fn half_known(groups: &BTreeMap<Group, Vec<JoinedCandidates<'_>>>) -> Vec<Group> {

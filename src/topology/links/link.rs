@@ -202,6 +202,11 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Returns whether a neighbor announces its port by LLDP or CDP.
+    pub(super) const fn is_announced(self) -> bool {
+        matches!(self, Self::MutualLldp | Self::MutualCdp | Self::OneSidedLldp | Self::OneSidedCdp)
+    }
+
     /// Returns whether a port learned the address of a device that is no bridge.
     pub(super) const fn is_access(self) -> bool {
         matches!(self, Self::SingleSidedFdb | Self::ArpFdb)

@@ -12,7 +12,7 @@ use super::devices::Devices;
 use super::key::IdentityKey;
 use super::key::PortKey;
 use super::stub::stub_id;
-use crate::discovery::reconcile::{Named, NamedHost, trimmed};
+use crate::discovery::reconcile::{Named, NamedHost, is_placeholder, trimmed};
 use crate::model::{HostId, LldpPortId, LldpPortIdSubtype, NodeId};
 
 /// A sighting whose neighbor has been looked up.
@@ -76,8 +76,9 @@ fn by_record(
     id: Uuid,
 ) -> Option<ResolvedSighting> {
     let host = devices.host_of_record(id).filter(|host| *host != device.id)?;
-    let ports = &devices.get(host)?.ports;
-    let port = ports.iter().zip(0..).find(|(port, _)| port.id.uuid() == id).map(|(_, place)| place);
+    let remote = devices.get(host)?;
+    let port = remote.ports.iter().position(|port| port.id.uuid() == id);
+    let port = port.and_then(|place| u32::try_from(remote.ports_by_value.cabled(place)).ok());
     Some(ResolvedSighting {
         device: DeviceKey::Host(host),
         method: sighting.method,
@@ -98,6 +99,7 @@ fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
         RemotePort::Cdp(id) => remote.ports_by_value.of_cdp(id),
         RemotePort::Bridge { number, .. } => return remote.bridge_port(*number),
     };
+    let place = place.map(|place| remote.ports_by_value.cabled(place));
     place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known)
 }
 
@@ -146,7 +148,7 @@ fn stub_port(sighting: &Sighting) -> Option<PortKey> {
     let text = match &sighting.remote {
         RemotePort::Unknown | RemotePort::Bridge { .. } => None,
         RemotePort::Lldp { id, description, .. } => {
-            let description = description.as_deref().and_then(trimmed);
+            let description = description.as_deref().and_then(trimmed).filter(|text| !is_placeholder(text));
             match id.as_ref().and_then(|id| Some((id, trimmed(&id.value)?))) {
                 // The description is preferred to a number with a meaning on the device only.
                 Some((id, number)) if is_local_number(id) => description.or(Some(number)),

@@ -48,6 +48,15 @@ pub enum LinkWarning {
         /// The other host.
         neighbor_id: HostId,
     },
+    /// A neighbor is seen through a tunnel. No cable leads to it there, so that no link is drawn.
+    NeighborBehindTunnel {
+        /// The host.
+        host_id: HostId,
+        /// The tunnel.
+        if_entry_id: Option<IfEntryId>,
+        /// The neighbor, as the host names it.
+        names: String,
+    },
     /// More bridges are behind a port than are compared with each other. The port is shown on a segment.
     TooManyBridges {
         /// The host.
@@ -91,6 +100,11 @@ pub(super) fn warnings(
                 .iter()
                 .map(|kind| LinkWarning::TruncatedTable { host_id: device.id, kind: *kind }),
         );
+        warnings.extend(device.tunneled.iter().map(|(port, names)| LinkWarning::NeighborBehindTunnel {
+            host_id: device.id,
+            if_entry_id: device.port(port).map(|port| port.id),
+            names: names.to_string(),
+        }));
         let ambiguous = seen.get(&device.id).into_iter().flatten().filter(|seen| seen.is_ambiguous);
         warnings.extend(ambiguous.map(|seen| {
             LinkWarning::AmbiguousNeighbor {

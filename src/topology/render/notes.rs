@@ -69,6 +69,11 @@ fn note(code: &str, warnings: &[&Warning], labels: &BTreeMap<NodeId, &str>) -> S
         "ambiguous_neighbor" => {
             many(of_hosts, "neighbor", "neighbors") + " that several hosts may be" + &named(warnings, labels)
         }
+        "neighbor_behind_tunnel" => {
+            many(of_hosts, "neighbor", "neighbors")
+                + " behind tunnels, without a cable there"
+                + &named(warnings, labels)
+        }
         "truncated_table" => {
             many(of_hosts, "table", "tables") + " that may lack rows" + &named(warnings, labels)
         }

@@ -93,8 +93,8 @@ const SAMPLES: &[Sample] = &[
                00:00:5e:00:53:01 192.0.2.1       gw.example.net            ge-0/0/0.0              none\n\
                00:00:5e:00:53:02 192.0.2.2       192.0.2.2                 irb.20 [ae1.0]          permanent\n\
                Total entries: 2\n\n{master:0}\n",
-        rows: &[(1, 1, "ge-0/0/0.0"), (2, 2, "irb.20 [ae1.0]")],
-        skipped: 1,
+        rows: &[(1, 1, "ge-0/0/0.0"), (2, 2, "irb.20")],
+        skipped: 0,
     },
     Sample {
         name: "FreeBSD",
@@ -138,7 +138,7 @@ const SAMPLES: &[Sample] = &[
                \x20 Internetadresse       Physische Adresse     Typ\r\n\
                \x20 192.0.2.1             00-00-5e-00-53-01     dynamisch \r\n",
         rows: &[(1, 1, "")],
-        skipped: 1,
+        skipped: 0,
     },
     Sample {
         name: "HP ProCurve",

@@ -13,3 +13,4 @@ mod neighbors;
 mod ranks;
 mod states;
 pub(crate) mod support;
+mod units;

@@ -16,6 +16,7 @@ const OTHERS: &[&str] = &[
     "dynamic",
     "dyn",
     "static",
+    "alias",
     "local",
     "permanent",
     "valid",
@@ -30,6 +31,7 @@ pub(super) struct Heading {
     ip: usize,
     mac: usize,
     interface: Option<usize>,
+    if_index: Option<usize>,
 }
 
 impl Heading {
@@ -50,26 +52,30 @@ impl Heading {
         let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
         let (ip, mac) = (place(Meaning::IpAddress)?, place(Meaning::MacAddress)?);
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
-        Some(Self { ip, mac, interface, columns })
+        Some(Self { ip, mac, interface, if_index: place(Meaning::IfIndex), columns })
     }
 
     /// Returns the interface of a line below the heading.
     pub(super) fn interface(&self, words: &[Word<'_>], anchors: Anchors) -> Option<String> {
-        let columns = Anchors { ip: self.ip, mac: self.mac };
-        if columns.is_ip_first() != anchors.is_ip_first() {
-            return None;
-        }
-        self.side(self.interface?, columns, words, anchors)?.interface()
+        self.side(self.interface?, words, anchors)?.interface()
+    }
+
+    /// Returns the index of the interface of a line below the heading.
+    pub(super) fn if_index(&self, words: &[Word<'_>], anchors: Anchors) -> Option<i64> {
+        self.side(self.if_index?, words, anchors)?.cell()?.parse().ok().filter(|index| *index > 0)
     }
 
     /// Returns the columns and words of the side of both addresses that has a column.
     fn side<'h, 'l>(
         &'h self,
         wanted: usize,
-        columns: Anchors,
         words: &'h [Word<'l>],
         anchors: Anchors,
     ) -> Option<Side<'h, 'l>> {
+        let columns = Anchors { ip: self.ip, mac: self.mac };
+        if columns.is_ip_first() != anchors.is_ip_first() {
+            return None;
+        }
         let ((first, last), (first_word, last_word)) = (columns.ordered(), anchors.ordered());
         let (range, range_of_words, (column, word)) = if wanted > last {
             (last + 1..self.columns.len(), last_word + 1..words.len(), (last, last_word))
@@ -94,7 +100,7 @@ struct Side<'h, 'l> {
     words: &'h [Word<'l>],
     /// Whether the address beside them is below its title.
     is_aligned: bool,
-    /// The place of the interface among the columns.
+    /// The place of the wanted column among the columns.
     wanted: usize,
 }
 
@@ -116,6 +122,19 @@ impl Side<'_, '_> {
         let is_last = self.wanted + 1 == self.columns.len();
         let word = if is_last { self.words.last() } else { self.words.get(self.wanted) };
         word.and_then(|word| undeclared_interface(word.text))
+    }
+
+    /// Returns the cell of the column. If each column has a cell, the place of the column decides, and otherwise the
+    /// cell below the title.
+    fn cell(&self) -> Option<String> {
+        let mut cells = cells(self.words);
+        if cells.len() == self.columns.len() {
+            return (self.wanted < cells.len()).then(|| cells.swap_remove(self.wanted));
+        }
+        if self.words.len() == self.columns.len() {
+            return self.words.get(self.wanted).map(|word| word.text.to_owned());
+        }
+        if self.is_aligned { self.below_title() } else { None }
     }
 
     fn below_title(&self) -> Option<String> {
@@ -143,9 +162,11 @@ fn cells(words: &[Word<'_>]) -> Vec<String> {
     cells
 }
 
-/// Returns the name of an interface. Where a port follows a comma, the interface is the logical one before it.
+/// Returns the name of an interface. Where a port follows a comma or stands in brackets, the interface is the logical
+/// one before it.
 pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name = cell.split(',').next()?.trim();
+    let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
     let is_none = name.is_empty() || EMPTY.iter().any(|empty| name.eq_ignore_ascii_case(empty));
     (!is_none).then(|| name.to_owned())
 }
@@ -165,12 +186,15 @@ pub(super) enum Meaning {
     IpAddress,
     MacAddress,
     Interface,
+    IfIndex,
     /// The physical port behind a logical interface. It is the interface where there is no other.
     Port,
     Other,
 }
 
 /// The titles of columns, in lower case. Titles of several words precede their parts.
+///
+/// The tools of Linux translate theirs.
 const TITLES: &[(&str, Meaning)] = &[
     ("link layer address", Meaning::MacAddress),
     ("hardware address", Meaning::MacAddress),
@@ -191,11 +215,17 @@ const TITLES: &[(&str, Meaning)] = &[
     ("linklayer addr", Meaning::MacAddress),
     ("link-layer address", Meaning::MacAddress),
     ("link-layer addr", Meaning::MacAddress),
+    ("linklayeraddress", Meaning::MacAddress),
     ("linklayer", Meaning::MacAddress),
     ("link-layer", Meaning::MacAddress),
     ("ethernet address", Meaning::MacAddress),
     ("ll address", Meaning::MacAddress),
     ("lladdr", Meaning::MacAddress),
+    ("hardware-adresse", Meaning::MacAddress),
+    ("adressemat", Meaning::MacAddress),
+    ("direcciónhw", Meaning::MacAddress),
+    ("indirizzohw", Meaning::MacAddress),
+    ("endereçohw", Meaning::MacAddress),
     ("internet address", Meaning::IpAddress),
     ("network address", Meaning::IpAddress),
     ("ipv4 address", Meaning::IpAddress),
@@ -206,6 +236,10 @@ const TITLES: &[(&str, Meaning)] = &[
     ("ip-address", Meaning::IpAddress),
     ("ipaddress", Meaning::IpAddress),
     ("address", Meaning::IpAddress),
+    ("adresse", Meaning::IpAddress),
+    ("dirección", Meaning::IpAddress),
+    ("indirizzo", Meaning::IpAddress),
+    ("endereço", Meaning::IpAddress),
     ("destination", Meaning::IpAddress),
     ("neighbor", Meaning::IpAddress),
     ("host", Meaning::IpAddress),
@@ -219,7 +253,12 @@ const TITLES: &[(&str, Meaning)] = &[
     ("l3 interface", Meaning::Interface),
     ("interface name", Meaning::Interface),
     ("interface/link id", Meaning::Interface),
+    ("interfacealias", Meaning::Interface),
+    ("interfaceindex", Meaning::IfIndex),
+    ("ifindex", Meaning::IfIndex),
     ("interface", Meaning::Interface),
+    ("schnittstelle", Meaning::Interface),
+    ("interfaz", Meaning::Interface),
     ("iface", Meaning::Interface),
     ("netif", Meaning::Interface),
     ("intf", Meaning::Interface),
@@ -240,7 +279,7 @@ pub(super) fn title(words: &[Word<'_>]) -> (Meaning, usize) {
     for length in (1..=MAX_TITLE_WORDS.min(words.len())).rev() {
         let words = words.get(..length).asserted_or_default();
         let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
-        if let Some(meaning) = meaning(&text.join(" ").to_ascii_lowercase()) {
+        if let Some(meaning) = meaning(&text.join(" ").to_lowercase()) {
             return (meaning, length);
         }
     }

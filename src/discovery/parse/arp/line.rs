@@ -10,7 +10,18 @@ use crate::model::MacAddress;
 /// Maximum number of words of a line that are read.
 const MAX_WORDS: usize = 64;
 /// Words that stand in place of a MAC address that is not known.
-const UNKNOWN: &[&str] = &["incomplete", "incmp", "incomp", "failed", "unresolved", "pending"];
+const UNKNOWN: &[&str] = &[
+    "incomplete",
+    "incmp",
+    "incomp",
+    "failed",
+    "unresolved",
+    "pending",
+    "from_interface",
+    "unvollständig",
+    "incomplet",
+    "incompleto",
+];
 
 /// A word of a line.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +85,12 @@ pub(super) fn words(line: &str) -> Vec<Word<'_>> {
 
 /// Reads a line below a heading, if there was one.
 pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
-    if let Some(line) = read_fields(words) {
-        return line;
+    // `bridge fdb` prints the remote end of a tunnel, which is no neighbor of the MAC address.
+    if let [mac, dev, ..] = words
+        && dev.text == "dev"
+        && mac_address(mac.text).is_some()
+    {
+        return ArpLine::MacOnly;
     }
     let ip = words.iter().position(|word| ip_address(word.text).is_some());
     let mac = words.iter().position(|word| mac_address(word.text).is_some());
@@ -94,8 +109,12 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
             None => bare_interface(words, Anchors { ip, mac }),
         },
     };
+    let if_index = heading.and_then(|heading| heading.if_index(words, Anchors { ip, mac }));
     let word = |place: usize| words.get(place).map_or("", |word| word.text);
-    row(word(ip), word(mac), interface, state)
+    match row(word(ip), word(mac), interface, state) {
+        ArpLine::Row(row) => ArpLine::Row(ArpRow { if_index, ..row }),
+        other => other,
+    }
 }
 
 fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
@@ -126,17 +145,49 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
 }
 
 /// Reads the form `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
-fn read_fields(words: &[Word<'_>]) -> Option<ArpLine> {
+pub(super) fn read_fields(text: &str) -> Option<ArpLine> {
     let value = |wanted: Meaning| {
-        let fields = words.iter().filter_map(|word| word.text.split_once('='));
-        let mut values = fields.filter(|(name, _)| meaning(&name.to_ascii_lowercase()) == Some(wanted));
-        values.next().map(|(_, value)| value.trim_matches('"'))
+        let mut fields = fields(text).filter(|(name, _)| meaning(&name.to_ascii_lowercase()) == Some(wanted));
+        fields.next().map(|(_, value)| value)
     };
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
-    let state = words.iter().find_map(|word| state(word.text.strip_prefix("status=")?));
+    let state = fields(text).find(|(name, _)| *name == "status").and_then(|(_, status)| state(status));
     Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
+}
+
+/// Returns whether a line has nothing but fields, as the further lines of an entry have.
+pub(super) fn continues_fields(text: &str) -> bool {
+    text.starts_with(' ') && field(text.trim_start()).is_some() && read_fields(text).is_none()
+}
+
+/// Returns the names and values of the fields in a line. Quotes surround values with spaces.
+fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text.trim_start();
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            if let Some((name, value, behind)) = field(rest) {
+                rest = behind.trim_start();
+                return Some((name, value));
+            }
+            rest = rest.split_once(' ').map_or("", |(_, behind)| behind.trim_start());
+        }
+        None
+    })
+}
+
+/// Splits the field that begins a text into name and value, and returns the rest.
+fn field(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, value) = text.split_once('=')?;
+    if name.is_empty() || name.contains([' ', '"']) {
+        return None;
+    }
+    let (value, rest) = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+        None => value.split_once(' ').unwrap_or((value, "")),
+    };
+    Some((name, value, rest))
 }
 
 /// Returns the interface of a line in which keywords name the parts, as `ip neigh` and `arp -an` print it.
@@ -156,12 +207,15 @@ fn keyword_interface(words: &[Word<'_>]) -> Option<Option<String>> {
     }
 }
 
-/// Returns the interface of a line without heading: the last word, or the one that begins the line.
+/// Returns the interface of a line without heading: the only name behind the addresses, or the one that begins the line.
+///
+/// Several names are text, such as the vendor of the network card.
 fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
     let (first, last) = anchors.ordered();
-    let behind = words.get(last + 1..).and_then(<[_]>::last);
-    if let Some(name) = behind.and_then(|word| undeclared_interface(word.text)) {
-        return Some(name);
+    let behind = words.get(last + 1..).unwrap_or_default();
+    let mut names = behind.iter().filter_map(|word| undeclared_interface(word.text));
+    if let Some(name) = names.next() {
+        return names.all(|other| other == name).then_some(name);
     }
     // Cisco ASA: interface, IP address, MAC address, age.
     (first == 1)

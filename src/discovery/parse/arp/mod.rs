@@ -4,15 +4,19 @@
 //! heading determine which word is the interface ([`heading`]). In a table without a heading, a keyword precedes the
 //! interface, or it is the last word ([`line`]).
 
+mod beside;
 mod heading;
 mod line;
+mod section;
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 pub(super) use line::{ip_address, state};
 
+use self::beside::is_beside_table;
 use self::heading::Heading;
 use self::line::{ArpLine, Word};
+use self::section::TableSection;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, iproute2, json, named_device};
 use crate::discovery::parse::lines::BoundedLines;
@@ -31,7 +35,15 @@ pub(super) fn read(
     let mut device = named_device(options, meter)?;
     let mut sink = Sink { meter, rows: Vec::new(), incomplete: 0, malformed: 0 };
     if json::first_byte(reader, sink.meter)? == Some(b'[') {
-        iproute2::read_neighbors(reader, options, &mut sink)?;
+        // A prompt such as `[admin@router] >` begins with a bracket, too.
+        reader.consume(1);
+        let is_list = matches!(json::first_byte(reader, sink.meter)?, Some(b'{' | b']') | None);
+        let mut whole = b"[".as_slice().chain(reader);
+        if is_list {
+            iproute2::read_neighbors(&mut whole, options, &mut sink)?;
+        } else {
+            read_lines(&mut whole, &mut sink)?;
+        }
     } else {
         read_lines(reader, &mut sink)?;
     }
@@ -117,7 +129,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
     text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
         let line = expanded(line);
         let words = line::words(&line);
-        match line::read(&words, None) {
+        match line::read_fields(&line).unwrap_or_else(|| line::read(&words, None)) {
             ArpLine::Row(_) => true,
             ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
             ArpLine::NoAddress => Heading::read(&words).is_some(),
@@ -148,10 +160,13 @@ fn expanded(line: &[u8]) -> String {
 #[derive(Default)]
 struct Reading {
     heading: Option<Heading>,
-    /// The index of the interface that a section of Windows names.
-    section: Option<i64>,
+    section: Option<TableSection>,
+    /// Whether the next line without addresses is the heading of a section, in any language.
+    expects_heading: bool,
     /// A line with an address alone.
     held: Option<String>,
+    /// An entry of named fields, which further lines may continue.
+    fields: Option<String>,
     /// The lines without addresses since the last entry. They are titles if a heading follows.
     unread: Unread,
     has_entries: bool,
@@ -167,6 +182,17 @@ struct Unread {
 impl Reading {
     /// Reads a line. Returns whether it is whole and understood.
     fn accept(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
+        if let Some(entry) = self.fields.take() {
+            if line::continues_fields(text) && entry.len() < MAX_LINE {
+                self.fields = Some(format!("{entry} {}", text.trim()));
+                return true;
+            }
+            self.accept_fields(&entry, sink);
+        }
+        if line::read_fields(text).is_some() {
+            self.fields = Some(text.to_owned());
+            return true;
+        }
         let words = line::words(text);
         if let Some(held) = self.held.take() {
             let joined: Vec<Word<'_>> = line::words(&held).into_iter().chain(words.iter().copied()).collect();
@@ -179,8 +205,9 @@ impl Reading {
         if words.is_empty() {
             return true;
         }
-        if let Some(index) = section(&words) {
-            (self.section, self.heading, self.has_entries) = (Some(index), None, true);
+        if let Some(section) = TableSection::read(&words) {
+            (self.section, self.heading, self.has_entries) = (Some(section), None, true);
+            self.expects_heading = true;
             return true;
         }
         let line = line::read(&words, self.heading.as_ref());
@@ -190,12 +217,18 @@ impl Reading {
         self.accept_line(line, text, sink)
     }
 
+    fn accept_fields(&mut self, entry: &str, sink: &mut Sink<'_>) {
+        if let Some(line) = line::read_fields(entry) {
+            self.accept_line(line, entry, sink);
+        }
+    }
+
     fn accept_line(&mut self, line: ArpLine, text: &str, sink: &mut Sink<'_>) -> bool {
         match line {
             ArpLine::Row(mut row) => {
                 self.begin_entry(sink);
-                if let Some(index) = self.section {
-                    (row.if_index, row.if_name) = (Some(index), None);
+                if let Some(TableSection { index, name }) = &self.section {
+                    (row.if_index, row.if_name) = (*index, name.clone());
                 }
                 sink.push(row);
                 true
@@ -222,6 +255,10 @@ impl Reading {
         if let Some(heading) = Heading::read(words) {
             self.heading = Some(heading);
             self.unread = Unread::default();
+            self.expects_heading = false;
+            return true;
+        }
+        if std::mem::take(&mut self.expects_heading) {
             return true;
         }
         // Some devices continue the columns of the heading, or of an entry, on a second line.
@@ -244,6 +281,7 @@ impl Reading {
     /// Begins an entry: the lines before it that no heading followed belong to no known form.
     fn begin_entry(&mut self, sink: &mut Sink<'_>) {
         self.has_entries = true;
+        self.expects_heading = false;
         self.count_unread(sink);
     }
 
@@ -265,27 +303,12 @@ impl Reading {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
+        if let Some(entry) = self.fields.take() {
+            self.accept_fields(&entry, sink);
+        }
         if let Some(held) = self.held.take() {
             self.release(&held, sink);
         }
         self.count_unread(sink);
     }
-}
-
-/// Reads the line `Interface: 192.0.2.5 --- 0xb` of Windows, in any language, which states the interface's index.
-fn section(words: &[Word<'_>]) -> Option<i64> {
-    let [.., address, dashes, index] = words else { return None };
-    ip_address(address.text).filter(|_| dashes.text == "---")?;
-    i64::from_str_radix(index.text.strip_prefix("0x")?, 16).ok()
-}
-
-/// Returns whether a line is a separator, a total, a legend, or a command with its prompt.
-fn is_beside_table(line: &str) -> bool {
-    let line = line.trim().to_ascii_lowercase();
-    let begins = ["total", "flags:", "codes:", "no. of "].iter().any(|begin| line.starts_with(begin));
-    let names_command = [" arp", "ip neigh", "show ip", "show arp", "display arp", "ndp -"];
-    let is_prompt = line.contains(['#', '>', '$', '%'])
-        && (!line.contains(' ') || names_command.iter().any(|command| line.contains(command)));
-    let is_total = line.contains("entries") && line.contains(|character: char| character.is_ascii_digit());
-    begins || is_prompt || is_total || !line.contains(char::is_alphanumeric)
 }

@@ -13,7 +13,7 @@ pub(super) const DOT3: u64 = 4_623;
 /// Returns whether a table may need the variable with this identifier.
 pub(super) fn is_read(oid: &[u64]) -> bool {
     match oid {
-        [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47 | 55),
+        [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1..=4 | 17 | 31 | 47 | 55),
         [1, 0, 8802, 1, 1, 2, 1, rest @ ..] | [1, 3, 111, 2, 802, 1, 1, 13, 1, rest @ ..] => {
             matches!(rest, [3 | 4, ..] | [5, DOT1, 1, 2 | 3, 1, ..] | [5, DOT3, 1, 2 | 3, 3, ..])
         }
@@ -57,8 +57,20 @@ const MODULES: &[&str] = &[
 ];
 
 /// The beginnings of the names of their objects, for output without names of modules.
-const PREFIXES: &[&str] =
-    &["cdp", "dot1d", "dot1q", "dot3ad", "entPhysical", "if", "inetCidr", "ip", "lldp", "sys", "tmnxLldp"];
+const PREFIXES: &[&str] = &[
+    "at",
+    "cdp",
+    "dot1d",
+    "dot1q",
+    "dot3ad",
+    "entPhysical",
+    "if",
+    "inetCidr",
+    "ip",
+    "lldp",
+    "sys",
+    "tmnxLldp",
+];
 
 /// The facts that the variables of an input show besides their values.
 #[derive(Debug, Default)]
@@ -213,7 +225,9 @@ fn kind(oid: &[u64]) -> Option<TableKind> {
         [1, 3, 6, 1, 2, 1, 31, 1, 2, ..] | [1, 2, 840, 10006, 300, 43, ..] => Some(TableKind::Lag),
         [1, 3, 6, 1, 2, 1, 2 | 31, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 4, ..] => Some(TableKind::IfEntries),
         [1, 3, 6, 1, 2, 1, 4, 20 | 34, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 8, ..] => Some(TableKind::Addresses),
-        [1, 3, 6, 1, 2, 1, 4, 22 | 35, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 12, ..] => Some(TableKind::Arp),
+        [1, 3, 6, 1, 2, 1, 3, ..]
+        | [1, 3, 6, 1, 2, 1, 4, 22 | 35, ..]
+        | [1, 3, 6, 1, 2, 1, 55, 1, 12, ..] => Some(TableKind::Arp),
         [1, 3, 6, 1, 2, 1, 4, 21 | 24, ..] => Some(TableKind::Routes),
         [1, 3, 6, 1, 2, 1, 17, 2, ..] => Some(TableKind::Stp),
         [1, 3, 6, 1, 2, 1, 17, 4, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 2, ..] => Some(TableKind::Fdb),

@@ -69,6 +69,8 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct InterfaceNames<'i> {
     names: HashMap<&'i str, Option<i64>>,
+    /// By name or description in lower case, without spaces and without the medium that follows ` : `.
+    plain_names: HashMap<String, Option<i64>>,
     aliases: HashMap<&'i str, Option<i64>>,
     macs: HashMap<MacAddress, Option<i64>>,
 }
@@ -197,11 +199,12 @@ impl Interfaces {
 
     pub(super) fn names(&self, meter: &mut Meter) -> InterfaceNames<'_> {
         let mut names = InterfaceNames::default();
-        meter.add_steps(self.entries.len() * 4);
+        meter.add_steps(self.entries.len() * 8);
         for Entry { row, .. } in &self.entries {
             let index = row.if_index;
             for name in [&row.if_name, &row.if_descr].into_iter().flatten() {
                 note(&mut names.names, name.as_str(), index);
+                note(&mut names.plain_names, plain(name), index);
             }
             if let Some(alias) = &row.if_alias {
                 note(&mut names.aliases, alias.as_str(), index);
@@ -247,7 +250,8 @@ impl Interfaces {
 impl InterfaceNames<'_> {
     /// Returns the only interface with this name or description.
     pub(super) fn by_name(&self, name: &str) -> Option<i64> {
-        self.names.get(name).copied().flatten()
+        let exact = self.names.get(name).copied().flatten();
+        exact.or_else(|| self.plain_names.get(&plain(name)).copied().flatten())
     }
 
     /// Returns the only interface with this alias.
@@ -259,6 +263,12 @@ impl InterfaceNames<'_> {
     pub(super) fn by_mac(&self, address: MacAddress) -> Option<i64> {
         self.macs.get(&address).copied().flatten()
     }
+}
+
+/// Returns a name as it is compared with others: TP-Link's `gigabitEthernet 1/0/2 : copper` is `GigabitEthernet1/0/2`.
+fn plain(name: &str) -> String {
+    let name = name.split_once(" : ").map_or(name, |(name, _)| name);
+    name.chars().filter(|character| !character.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 /// Notes that an interface has a key. A key of two interfaces leads to none.

@@ -163,6 +163,11 @@ impl Mib {
             [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, higher, lower] => {
                 self.lag.accept_stack(*higher, *lower, value, meter)
             }
+            // `atTable` has the columns of `ipNetToMediaTable`, and the type of the address in its index.
+            [1, 3, 6, 1, 2, 1, 3, 1, 1, column, interface, 1, address @ ..] => {
+                let index = [&[*interface], address].concat();
+                self.ip.accept(22, *column, &index, value, meter)
+            }
             [1, 3, 6, 1, 2, 1, 4, 24, table, 1, column, index @ ..] => {
                 self.routes.accept_new(*table, *column, index, value, meter)
             }

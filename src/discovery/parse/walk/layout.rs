@@ -32,6 +32,10 @@ impl Layout {
         })
     }
 
+    pub(super) const fn is_quick(self) -> bool {
+        self.is_quick
+    }
+
     /// Removes the time in front of a line.
     pub(super) fn content<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         if self.is_stamped { without_time(line).unwrap_or(line) } else { line }

@@ -72,6 +72,11 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
     meter.check()
 }
 
+/// Returns whether a line has an identifier and a value with a space between them, as `-Oq` prints them.
+pub(super) fn is_quick_variable(line: &[u8]) -> bool {
+    Layout::detect(line).is_some_and(|layout| layout.is_quick())
+}
+
 /// Fails if the variables are those of two devices.
 pub(super) fn check(mib: &Mib, meter: &Meter) -> Result<(), ParseError> {
     match mib.conflict() {

@@ -78,6 +78,7 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
                 // A name above the one that counts, if the whole path is printed.
                 None => known = false,
             },
+            IndexPart::Mac(octets) => arcs.extend(octets.map(u64::from)),
             IndexPart::Quoted(text) => lossy |= push_quoted(text, arcs),
         }
         if arcs.len() > MAX_ARCS {
@@ -94,6 +95,7 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
 enum IndexPart<'t> {
     Number(u64),
     Name(&'t [u8]),
+    Mac([u8; 6]),
     Quoted(&'t [u8]),
 }
 
@@ -135,6 +137,7 @@ fn take_part(text: &[u8]) -> Option<(IndexPart<'_>, &[u8])> {
     let rest = text.get(if is_bracket { end } else { end + 1 }..).unwrap_or(&[]);
     let part = match number(part) {
         Some(number) => IndexPart::Number(number),
+        None if let Some(octets) = mac(part) => IndexPart::Mac(octets),
         None if part.first()?.is_ascii_alphabetic() => IndexPart::Name(part),
         None => return None,
     };
@@ -143,8 +146,17 @@ fn take_part(text: &[u8]) -> Option<(IndexPart<'_>, &[u8])> {
 
 /// Appends a quoted index. Returns whether bytes are lost.
 ///
-/// An address is appended as its bytes, and any other text as its characters.
+/// An IP address is appended as its bytes behind their number, a MAC address as its bytes, and any other text as its
+/// characters.
 fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
+    if let Some(octets) = mac(text) {
+        arcs.extend(octets.map(u64::from));
+        return false;
+    }
+    if text.is_empty() {
+        arcs.push(0);
+        return false;
+    }
     if let Some(octets) = address(text) {
         arcs.push(octets.len() as u64);
         arcs.extend(octets.iter().map(|octet| u64::from(*octet)));
@@ -156,17 +168,29 @@ fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
 
 /// Reads an address in the form in which net-snmp quotes it.
 ///
-/// The form is `192.0.2.1`, or `20:01:0d:b8:…` of 16 bytes.
+/// The form is `192.0.2.1`, or the 4 or 16 bytes: `20:01:0d:b8:…`, or `C0 00 02 01 `. A zone of 4 bytes follows `%`.
 fn address(text: &[u8]) -> Option<Vec<u8>> {
-    let text = str::from_utf8(text).ok()?;
+    let text = str::from_utf8(text).ok()?.trim_end();
     if text.len() > 64 {
         return None;
     }
-    if let Ok(address) = text.parse::<std::net::Ipv4Addr>() {
-        return Some(address.octets().to_vec());
-    }
-    let octets: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
-    octets.filter(|octets| octets.len() == 16)
+    let (text, zone) = match text.split_once('%') {
+        Some((text, zone)) => (text, Some(zone.parse::<u32>().ok()?)),
+        None => (text, None),
+    };
+    let mut octets = match text.parse::<std::net::Ipv4Addr>() {
+        Ok(address) => address.octets().to_vec(),
+        Err(_) => octets(text)?,
+    };
+    octets.extend(zone.into_iter().flat_map(u32::to_be_bytes));
+    Some(octets)
+}
+
+/// Reads the bytes of an address in hexadecimal digits.
+fn octets(text: &str) -> Option<Vec<u8>> {
+    let octet = |part: &str| u8::from_str_radix(part, 16).ok().filter(|_| part.len() <= 2);
+    let octets: Option<Vec<u8>> = text.split([':', ' ']).map(octet).collect();
+    octets.filter(|octets| matches!(octets.len(), 4 | 16))
 }
 
 fn number(text: &[u8]) -> Option<u64> {

@@ -80,6 +80,8 @@ const PHYSICAL_CLASS: Names = &[
     ("stack", 11),
     ("cpu", 12),
 ];
+const ROUTE_TYPE: Names = &[("other", 1), ("invalid", 2), ("direct", 3), ("indirect", 4)];
+const NEW_ROUTE_TYPE: Names = &[("other", 1), ("reject", 2), ("local", 3), ("remote", 4), ("blackhole", 5)];
 const ROW_STATUS: Names = &[("active", 1), ("notInService", 2), ("notReady", 3)];
 
 /// Converts a value by the syntax of its object. Returns `None` if the object has none that text does not show.
@@ -90,7 +92,10 @@ pub(super) fn convert(oid: &[u64], text: &[u8]) -> Option<VariableValue<'static>
             let is_whole = resolve(text, &mut arcs) == Resolution::Complete;
             is_whole.then_some(VariableValue::Oid(Cow::Owned(arcs)))
         }
-        [1, 3, 6, 1, 2, 1, 4, 20, 1, 1 | 3, ..] | [1, 3, 6, 1, 2, 1, 4, 22, 1, 3, ..] => {
+        [1, 3, 6, 1, 2, 1, 3, 1, 1, 3, ..]
+        | [1, 3, 6, 1, 2, 1, 4, 20, 1, 1 | 3, ..]
+        | [1, 3, 6, 1, 2, 1, 4, 21, 1, 7 | 11, ..]
+        | [1, 3, 6, 1, 2, 1, 4, 22, 1, 3, ..] => {
             let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.parse().ok()?;
             Some(VariableValue::Bytes(Cow::Owned(address.octets().to_vec())))
         }
@@ -113,6 +118,10 @@ fn names(oid: &[u64]) -> Option<Names> {
         [1, 3, 6, 1, 2, 1, 4, 22, 1, 4, ..] | [1, 3, 6, 1, 2, 1, 4, 35, 1, 6, ..] => Some(NEIGHBOR_TYPE),
         [1, 3, 6, 1, 2, 1, 4, 35, 1, 7, ..] => Some(NEIGHBOR_STATE),
         [1, 3, 6, 1, 2, 1, 4, 34, 1, 4, ..] => Some(ADDRESS_TYPE),
+        [1, 3, 6, 1, 2, 1, 4, 21, 1, 8, ..] => Some(ROUTE_TYPE),
+        [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 6, ..] | [1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 8, ..] => {
+            Some(NEW_ROUTE_TYPE)
+        }
         [1, 3, 6, 1, 2, 1, 17, 4, 3, 1, 3, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2, 1, 3, ..] => {
             Some(FDB_STATUS)
         }
@@ -121,11 +130,13 @@ fn names(oid: &[u64]) -> Option<Names> {
         [1, 0, 8802, 1, 1, 2, 1, 3, 1, 0]
         | [1, 3, 111, 2, 802, 1, 1, 13, 1, 3, 1, 0]
         | [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 4, ..]
-        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 5, ..] => Some(CHASSIS_ID),
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 5, ..]
+        | [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 4, ..] => Some(CHASSIS_ID),
         [1, 0, 8802, 1, 1, 2, 1, 3, 7, 1, 2, _]
         | [1, 3, 111, 2, 802, 1, 1, 13, 1, 3, 7, 1, 2, _]
         | [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 6, ..]
-        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 7, ..] => Some(PORT_ID),
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 7, ..]
+        | [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 6, ..] => Some(PORT_ID),
         _ => None,
     }
 }

@@ -109,7 +109,7 @@ fn strip_prefix_ignoring_case<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [
 
 /// Reads a value whose type net-snmp was told not to print.
 fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> VariableValue<'t> {
-    if let Some(value) = syntax::convert(oid, text.trim_ascii()) {
+    if let Some(value) = syntax::convert(oid, without_quotes(text.trim_ascii())) {
         return value;
     }
     match integer(text) {
@@ -121,6 +121,11 @@ fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> VariableValue<'t> {
             |bytes| VariableValue::Bytes(Cow::Owned(bytes)),
         ),
     }
+}
+
+/// Removes the single quotes that programs in Python print around the names of numbers.
+fn without_quotes(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"'").and_then(|text| text.strip_suffix(b"'")).unwrap_or(text)
 }
 
 /// Reads bytes as they are printed without their type: `"00 1B 21 "`, or `0x001b21` by other tools.

@@ -83,12 +83,15 @@ impl Named {
         let chassis_mac = chassis_mac(id);
         let is_address = id.subtype == LldpChassisIdSubtype::NetworkAddress;
         let address = if is_address { ip(&id.value) } else { None };
+        // Telephones and access points announce the digits of their address as a text of their own.
+        let is_local = id.subtype == LldpChassisIdSubtype::LocallyAssigned && chassis_mac.is_none();
+        let digits = if is_local { names::mac(&id.value) } else { None };
         let names = name.into_iter().flat_map(Identity::of_name);
         let (names, short_names) = names.partition(|name| name.kind() == IdentityKind::Name);
         Self {
             chassis: Identity::of_chassis_id(id),
             chassis_mac,
-            others: chassis_mac.and_then(Identity::of_mac).into_iter().chain(address).collect(),
+            others: chassis_mac.or(digits).and_then(Identity::of_mac).into_iter().chain(address).collect(),
             names,
             short_names,
             addresses: addresses.filter_map(ip).collect(),

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 
 use crate::discovery::reconcile::{PortNames, names};
 use crate::discovery::report::LldpRow;
+#[cfg(feature = "topology")]
+use crate::model::IfEntry;
 use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
 
 /// The field of a port that has a value.
@@ -31,6 +33,9 @@ enum PortField {
 pub(crate) struct SwitchPorts {
     /// Hashes of values, each with the place of a port that has the value, sorted.
     values: Box<[(u64, u32)]>,
+    /// The places of logical units and subinterfaces, each with the place of the port below it, sorted.
+    #[cfg(feature = "topology")]
+    units: Box<[(u32, u32)]>,
     names: PortNames,
 }
 
@@ -49,7 +54,10 @@ impl SwitchPorts {
             for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
                 note(hash(PortField::Alias, alias));
             }
-            for short in name.into_iter().chain(description).filter_map(|name| port_names.abbreviated(name)) {
+            // Some descriptions have the medium behind the name: `gigabitEthernet 1/0/2 : copper`.
+            let before_medium = description.and_then(|text| text.split_once(" : ")).map(|(name, _)| name);
+            let texts = name.into_iter().chain(description).chain(before_medium);
+            for short in texts.filter_map(|name| port_names.abbreviated(name)) {
                 note(hash(PortField::Abbreviation, short.as_str()));
             }
             entry.mac_address.into_iter().for_each(|address| note(hash(PortField::Mac, &address)));
@@ -70,13 +78,58 @@ impl SwitchPorts {
         if !announced.is_empty() {
             ports = Self::of(ports.values.iter().copied().chain(announced).collect(), port_names);
         }
+        #[cfg(feature = "topology")]
+        {
+            ports.units = ports.units_of(host);
+        }
         ports
+    }
+
+    /// Finds logical units and subinterfaces, such as `ge-0/0/1.0` and `GigabitEthernet0/1.100`. The port below them has
+    /// the name without the number.
+    #[cfg(feature = "topology")]
+    fn units_of(&self, host: &Host) -> Box<[(u32, u32)]> {
+        let port_below = |name: &str| {
+            let (port, unit) = names::trimmed(name)?.rsplit_once('.')?;
+            let is_number =
+                !unit.is_empty() && unit.len() <= 5 && unit.bytes().all(|byte| byte.is_ascii_digit());
+            let has = |is: fn(&char) -> bool| port.chars().any(|character| is(&character));
+            let is_port = has(char::is_ascii_alphabetic) && has(char::is_ascii_digit) && !port.contains('.');
+            if is_number && is_port { self.exactly(port) } else { None }
+        };
+        let below = |(entry, place): (&IfEntry, u32)| {
+            let port =
+                entry.if_name.as_deref().and_then(port_below).or_else(|| port_below(&entry.if_descr))?;
+            Some((place, u32::try_from(port).ok()?)).filter(|(place, port)| place != port)
+        };
+        host.if_entries.iter().zip(0_u32..).filter_map(below).collect()
+    }
+
+    /// Returns the port that has the cable: a logical unit or a subinterface has that of the port below it.
+    #[cfg(feature = "topology")]
+    pub(crate) fn cabled(&self, place: usize) -> usize {
+        let unit = u32::try_from(place).ok().and_then(|place| {
+            let index = self.units.binary_search_by_key(&place, |(unit, _)| *unit).ok()?;
+            self.units.get(index)
+        });
+        unit.and_then(|(_, port)| usize::try_from(*port).ok()).unwrap_or(place)
+    }
+
+    /// Returns the logical units and subinterfaces, each with the port below it.
+    #[cfg(feature = "topology")]
+    pub(crate) const fn units(&self) -> &[(u32, u32)] {
+        &self.units
     }
 
     fn of(mut values: Vec<(u64, u32)>, names: &PortNames) -> Self {
         values.sort_unstable();
         values.dedup();
-        Self { values: values.into_boxed_slice(), names: names.clone() }
+        Self {
+            values: values.into_boxed_slice(),
+            #[cfg(feature = "topology")]
+            units: Box::default(),
+            names: names.clone(),
+        }
     }
 
     /// Returns the port on which a row of the host's own tables was seen.
@@ -120,7 +173,10 @@ impl SwitchPorts {
         match id.subtype {
             InterfaceName => self.by_name(text).or_else(announced),
             MacAddress => self.of_mac(names::mac(text)?),
-            LocallyAssigned => announced().or_else(index).or_else(|| self.by_name(text)),
+            LocallyAssigned => announced()
+                .or_else(index)
+                .or_else(|| self.by_name(text))
+                .or_else(|| self.of_mac(names::mac(text)?)),
             InterfaceAlias | PortComponent => {
                 self.only(PortField::Alias, text).or_else(announced).or_else(|| self.by_name(text))
             }
@@ -130,9 +186,20 @@ impl SwitchPorts {
     }
 
     fn by_name(&self, name: &str) -> Option<usize> {
-        self.only(PortField::Name, name)
-            .or_else(|| self.only(PortField::Description, name))
+        self.exactly(name)
             .or_else(|| self.only(PortField::Abbreviation, self.names.abbreviated(name)?.as_str()))
+            .or_else(|| self.of_bridge(name))
+    }
+
+    fn exactly(&self, name: &str) -> Option<usize> {
+        self.only(PortField::Name, name).or_else(|| self.only(PortField::Description, name))
+    }
+
+    /// Returns the port that a name such as `bridge/ether5` has behind the bridge. RouterOS announces both.
+    fn of_bridge(&self, name: &str) -> Option<usize> {
+        let (bridge, port) = name.rsplit_once('/')?;
+        self.exactly(bridge)?;
+        self.exactly(port)
     }
 
     /// Returns the only port that has a value.

@@ -256,6 +256,25 @@ const fn method(rule: Rule) -> Option<Method> {
     }
 }
 
+/// Returns whether a port is an aggregate, and all links at it are between the same two devices as a proposal. Neighbors
+/// may name the aggregate on each of its members.
+fn is_aggregate_of_both(
+    proposal: &JoinedCandidates<'_>,
+    port: &HostPort,
+    (admitted, occupied): (&AdmittedLinks<'_>, &Occupied),
+    devices: &Devices,
+) -> bool {
+    let is_aggregate =
+        devices.get(port.0).and_then(|device| device.port(&port.1)).is_some_and(|port| port.is_aggregate);
+    let between = |ends: &[Spot; 2]| [ends[0].device, ends[1].device];
+    is_aggregate && !occupied.by_aggregate.contains_key(port) && {
+        let places = occupied.by_port.get(port).into_iter().flatten().flat_map(|(_, at)| &at.places);
+        let mut links = places.take(MAX_COMPARED).filter_map(|place| admitted.proposals.get(*place));
+        links.all(|link| link.rule.is_announced() && between(&link.ends) == between(&proposal.ends))
+            && proposal.rule.is_announced()
+    }
+}
+
 /// Lets a proposal occupy its ports, unless a stronger one does already.
 fn admit<'c>(
     mut proposal: JoinedCandidates<'c>,
@@ -269,6 +288,9 @@ fn admit<'c>(
     let mut shared = Vec::new();
     for port in &ports {
         let own = proposal.standpoint(port);
+        if is_aggregate_of_both(&proposal, port, (admitted, occupied), devices) {
+            continue;
+        }
         for (standpoint, occupants) in occupied.by_port.get(port).into_iter().flatten() {
             if standpoint.shares(own) {
                 shared.push(port.clone());

@@ -43,6 +43,8 @@ pub struct Device {
     /// Pairs of a bridge port's number and the place of the port, sorted.
     pub(super) bridge_ports: Box<[(i64, u32)]>,
     pub(super) sightings: Box<[Sighting]>,
+    /// The neighbors behind tunnels, which no cable leads to: port and name, sorted.
+    pub(super) tunneled: Box<[(PortKey, Arc<str>)]>,
     /// The ports with neighbors, and the protocol of each neighbor that the device now names, sorted.
     neighbor_ports: Box<[(u32, Method)]>,
     /// The ports that are down or disabled and had neighbors, sorted, with the time at which the device last named one.
@@ -100,7 +102,10 @@ impl Device {
             Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
         let learned = learning.learned(tables.fdb);
         let lost = learning.lost(claims, &learned);
-        let sightings = sightings(host, claims, &ports_by_value, &bridge_ports);
+        let (tunneled, sightings) = sightings(host, claims, &ports_by_value, &bridge_ports)
+            .into_iter()
+            .partition::<Vec<_>, _>(|sighting| is_tunneled(sighting, &ports));
+        let sightings = sightings.into_boxed_slice();
         Self {
             id: host.id,
             network_id: host.network_id,
@@ -111,6 +116,7 @@ impl Device {
             chassis_key: chassis.map(IdentityKey::of_identity),
             neighbor_ports: neighbor_ports(&sightings),
             last_named: last_named(&sightings, &ports),
+            tunneled: tunneled_neighbors(&tunneled),
             sightings,
             ports,
             ports_by_value,
@@ -245,6 +251,32 @@ fn last_named(sightings: &[Sighting], ports: &[SwitchPort]) -> Box<[(u32, Timest
         }
     }
     latest.into_iter().collect()
+}
+
+impl Device {
+    /// Returns the place of the only aggregate with a MAC address, which its members and the VLANs above share.
+    pub(super) fn aggregate_with(&self, address: MacAddress) -> Option<u32> {
+        let is_found = |port: &SwitchPort| port.is_aggregate && port.mac_address == Some(address);
+        let mut found = self.ports.iter().zip(0..).filter(|(port, _)| is_found(port)).map(|(_, place)| place);
+        found.next().filter(|_| found.next().is_none())
+    }
+}
+
+fn is_tunneled(sighting: &Sighting, ports: &[SwitchPort]) -> bool {
+    let Some(PortKey::Known(place)) = sighting.port else { return false };
+    usize::try_from(place).ok().and_then(|place| ports.get(place)).is_some_and(|port| port.is_tunnel)
+}
+
+/// Returns the neighbors that a device now names behind tunnels, each once.
+fn tunneled_neighbors(sightings: &[Sighting]) -> Box<[(PortKey, Arc<str>)]> {
+    let named = sightings.iter().filter(|sighting| {
+        sighting.missing.is_none() && matches!(sighting.method, Method::Lldp | Method::Cdp)
+    });
+    let mut named: Vec<_> =
+        named.filter_map(|sighting| Some((sighting.port.clone()?, sighting.about.label.clone()))).collect();
+    named.sort_unstable();
+    named.dedup();
+    named.into_boxed_slice()
 }
 
 fn neighbor_ports(sightings: &[Sighting]) -> Box<[(u32, Method)]> {

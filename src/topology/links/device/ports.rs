@@ -41,6 +41,18 @@ const AGGREGATES: [&str; 13] = [
 /// The names that operating systems of hosts give to aggregates. No hardware has them.
 const SOFTWARE_AGGREGATES: [&str; 4] = ["bond", "bonding", "lagg", "team"];
 
+/// `ifType` of tunnels: `tunnel` and `mplsTunnel`.
+const TUNNEL_TYPES: [i64; 2] = [131, 150];
+
+/// `ifType` that agents also give to tunnels, or none: `other` and `propVirtual`.
+const UNCERTAIN_TYPES: [i64; 2] = [1, 53];
+
+/// The usual names of tunnels without their numbers, abbreviated.
+const TUNNELS: [&str; 9] = ["gre", "ipip", "nve", "sit", "tu", "tun", "tunnel-ip", "vti", "wg"];
+
+/// The names of tunnels that systems present as Ethernet. No hardware has them.
+const ETHERNET_TUNNELS: [&str; 4] = ["eoip-tunnel", "geneve", "gretap", "vxlan"];
+
 /// A port of a device.
 #[derive(Clone, Debug)]
 pub(in crate::topology::links) struct SwitchPort {
@@ -58,6 +70,8 @@ pub(in crate::topology::links) struct SwitchPort {
     pub(in crate::topology::links) lag: Option<u32>,
     /// Whether the port is an aggregate, by its type, its name or its members.
     pub(in crate::topology::links) is_aggregate: bool,
+    /// Whether frames leave through a tunnel rather than a cable.
+    pub(in crate::topology::links) is_tunnel: bool,
 }
 
 /// The aggregate of which a port is a member.
@@ -79,11 +93,11 @@ pub(super) fn ports(
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
     let places: BTreeMap<IfEntryId, u32> = ids.collect();
-    let place = |index: i64| u32::try_from(by_value.local(Some(index), None)?).ok();
+    let place = |index: i64| u32::try_from(by_value.cabled(by_value.local(Some(index), None)?)).ok();
     let rows = tables.lag.iter().filter_map(|row| Some((place(row.if_index)?, place(row.lag_id)?)));
     let claimed: BTreeMap<u32, u32> = rows.collect();
     let states = tables.stp.iter().filter_map(|row| {
-        let place = by_value.local(Some(row.if_index?), None)?;
+        let place = by_value.cabled(by_value.local(Some(row.if_index?), None)?);
         Some((u32::try_from(place).ok()?, row.state? == StpState::Blocking))
     });
     let blocked: BTreeMap<u32, bool> = states.collect();
@@ -100,9 +114,11 @@ pub(super) fn ports(
             mac_address: entry.mac_address,
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
             is_aggregate: is_aggregate(entry, port_names),
+            is_tunnel: is_tunnel(entry, port_names),
         }
     };
     let mut ports: Box<[SwitchPort]> = host.if_entries.iter().zip(0..).map(port).collect();
+    inherit_from_units(&mut ports, by_value);
     join_software_aggregates(&mut ports, host, (by_value, tables), port_names);
     let aggregates: BTreeSet<u32> = ports.iter().filter_map(|port| port.lag).collect();
     for place in aggregates {
@@ -112,6 +128,30 @@ pub(super) fn ports(
         }
     }
     ports
+}
+
+/// Gives ports the VLANs and the aggregates of their logical units. Some systems know them there only.
+fn inherit_from_units(ports: &mut [SwitchPort], by_value: &SwitchPorts) {
+    let mut of_ports: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (unit, port) in by_value.units() {
+        if let (Ok(unit), Ok(port)) = (usize::try_from(*unit), usize::try_from(*port)) {
+            of_ports.entry(port).or_default().push(unit);
+        }
+    }
+    for (place, units) in of_ports {
+        let units = || units.iter().filter_map(|unit| ports.get(*unit));
+        let mut with_vlans = units().filter(|unit| unit.vlans.is_some());
+        // The VLANs of several units would have to be joined, and each is one of routed interfaces.
+        let only = with_vlans.next().filter(|_| with_vlans.next().is_none());
+        let vlans = only.map(|unit| (unit.vlans.clone(), unit.untagged_vlan));
+        let lag = units().find_map(|unit| unit.lag);
+        let lag = lag.and_then(|lag| u32::try_from(by_value.cabled(usize::try_from(lag).ok()?)).ok());
+        let Some(port) = ports.get_mut(place) else { continue };
+        if let Some((vlans, untagged_vlan)) = vlans.filter(|_| port.vlans.is_none()) {
+            (port.vlans, port.untagged_vlan) = (vlans, untagged_vlan);
+        }
+        port.lag = port.lag.or(lag).filter(|lag| usize::try_from(*lag) != Ok(place));
+    }
 }
 
 /// Makes ports members of the aggregate that has the same MAC address.
@@ -155,6 +195,14 @@ fn is_aggregate(entry: &IfEntry, port_names: &PortNames) -> bool {
         Some(ETHERNET_TYPE) => has_name(&SOFTWARE_AGGREGATES),
         Some(kind) if !VIRTUAL_TYPES.contains(&kind) => false,
         _ => has_name(&AGGREGATES) || has_name(&SOFTWARE_AGGREGATES),
+    }
+}
+
+fn is_tunnel(entry: &IfEntry, port_names: &PortNames) -> bool {
+    match entry.if_type {
+        Some(kind) if TUNNEL_TYPES.contains(&kind) => true,
+        Some(kind) if !UNCERTAIN_TYPES.contains(&kind) => has_name(entry, &ETHERNET_TUNNELS, port_names),
+        _ => has_name(entry, &TUNNELS, port_names) || has_name(entry, &ETHERNET_TUNNELS, port_names),
     }
 }
 

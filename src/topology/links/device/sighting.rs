@@ -142,6 +142,7 @@ impl Reader<'_> {
     /// Returns the port on which a row was seen. On a host with a single port, the row was seen on that port.
     fn own_port(&self, if_index: Option<i64>, name: Option<&str>) -> Option<PortKey> {
         let place = self.ports.local(if_index, name).or((self.host.if_entries.len() == 1).then_some(0));
+        let place = place.map(|place| self.ports.cabled(place));
         let known = place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known);
         known.or_else(|| Some(PortKey::Named(trimmed(name?)?.into())))
     }

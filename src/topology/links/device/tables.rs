@@ -67,7 +67,7 @@ impl<'c> Tables<'c> {
 pub(super) fn bridge_ports(ports: &SwitchPorts, tables: &Tables<'_>) -> Box<[(i64, u32)]> {
     let by_fdb = tables.fdb.iter().filter_map(|row| Some((row.bridge_port?, port_of(ports, row)?)));
     let by_stp = tables.stp.iter().filter_map(|row| {
-        let place = ports.local(Some(row.if_index?), None)?;
+        let place = ports.cabled(ports.local(Some(row.if_index?), None)?);
         Some((row.bridge_port, u32::try_from(place).ok()?))
     });
     let numbers: BTreeMap<i64, u32> = by_fdb.chain(by_stp).collect();
@@ -76,7 +76,8 @@ pub(super) fn bridge_ports(ports: &SwitchPorts, tables: &Tables<'_>) -> Box<[(i6
 
 /// Returns the port that a row names by its index, or else by its name.
 fn port_of(ports: &SwitchPorts, row: &FdbRow) -> Option<u32> {
-    ports.local(row.if_index, row.if_name.as_deref()).and_then(|place| u32::try_from(place).ok())
+    let place = ports.local(row.if_index, row.if_name.as_deref())?;
+    u32::try_from(ports.cabled(place)).ok()
 }
 
 /// An address that a device no longer has learned.
@@ -100,7 +101,7 @@ pub(super) struct Learning<'d> {
 impl Learning<'_> {
     /// Returns the addresses that were learned on one port only. They belong to other devices.
     ///
-    /// Members of an aggregate count as the aggregate.
+    /// Members of an aggregate count as the aggregate. What is learned through a tunnel is not behind a cable.
     pub(super) fn learned(&self, rows: &[FdbRow]) -> Box<[(MacAddress, u32)]> {
         let mut found: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
         let is_learned = |row: &&FdbRow| matches!(row.status, None | Some(FdbStatus::Learned));
@@ -108,7 +109,7 @@ impl Learning<'_> {
             if !is_own_mac(row.mac_address) || self.own.contains(&row.mac_address) {
                 continue;
             }
-            let Some(place) = self.place(row) else { continue };
+            let Some(place) = self.place(row).filter(|place| !self.is_tunnel(*place)) else { continue };
             let known = found.entry(row.mac_address).or_insert(Some(place));
             *known = known.filter(|known| *known == place);
         }
@@ -127,6 +128,10 @@ impl Learning<'_> {
         }
         lost.retain(|address, _| learned.binary_search_by_key(address, |(learned, _)| *learned).is_err());
         lost.into_values().collect()
+    }
+
+    fn is_tunnel(&self, place: u32) -> bool {
+        usize::try_from(place).ok().and_then(|place| self.ports.get(place)).is_some_and(|port| port.is_tunnel)
     }
 
     fn place(&self, row: &FdbRow) -> Option<u32> {
@@ -151,7 +156,7 @@ pub(super) fn resolved(rows: &[ArpRow], ports: &SwitchPorts) -> Vec<Resolved> {
     let read = |row: &ArpRow| {
         let is_known = row.state != Some(NeighborState::Unreachable) && is_own_mac(row.mac_address);
         let ip = Identity::of_ip(row.ip_address).filter(|_| is_known)?;
-        let port = ports.local(row.if_index, row.if_name.as_deref());
+        let port = ports.local(row.if_index, row.if_name.as_deref()).map(|place| ports.cabled(place));
         Some(Resolved {
             ip: IdentityKey::of_identity(&ip),
             mac_address: row.mac_address,

@@ -137,6 +137,7 @@ fn access_candidate(
     devices: &Devices,
 ) -> LinkCandidate {
     let only = owner.ports_by_value.of_mac(address).and_then(|place| u32::try_from(place).ok());
+    let only = only.or_else(|| owner.aggregate_with(address));
     let port = only.map(PortKey::Known).or_else(|| owner.neighbor_port(address));
     let remote = Spot::new(DeviceKey::Host(owner.id), port);
     match devices.joined(address) {

@@ -1,0 +1,120 @@
+//! Neighbor tables of many systems: prompts, languages, sections and wrapped entries.
+
+use toposcope::discovery::report::{ArpRow, WarningCode};
+use toposcope::discovery::{Format, Report, parse};
+
+use crate::support::{count, refused, rows, with_reporter};
+
+/// Reads a table whose format is recognized by its content, and states that it is complete.
+fn read(text: &str) -> Report {
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::Arp), "{text}");
+    parse(Format::Auto, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap()
+}
+
+/// Returns the entries as `last byte of the address, interface`, with the index before a name.
+fn entries(report: &Report) -> Vec<String> {
+    let entry = |row: &ArpRow| {
+        let index = row.if_index.map(|index| format!(" {index}")).unwrap_or_default();
+        let name = row.if_name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("{}{index}{name}", row.mac_address.octets()[5])
+    };
+    rows(report.devices[0].tables.arp.as_deref()).iter().map(entry).collect()
+}
+
+/// Returns whether nothing of a table was lost. Addresses without a MAC address and those of groups are no loss.
+fn is_whole(report: &Report) -> bool {
+    let table = report.devices[0].tables.arp.as_deref().unwrap();
+    table.complete && count(report, WarningCode::RowMalformed) == 0
+}
+
+#[test]
+fn tables_of_many_systems_name_their_interfaces() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "\nSchnittstelle: 192.0.2.5 --- 0xb\n  Internetadresse       Physische Adresse     Typ\n  \
+             192.0.2.1             00-00-5e-00-53-01     dynamisch \n",
+            &["1 11"],
+        ),
+        (
+            "\nИнтерфейс: 192.0.2.5 --- 0x4\n  адрес в Интернете      Физический адрес      Тип\n  \
+             192.0.2.1             00-00-5e-00-53-01     динамический\n",
+            &["1 4"],
+        ),
+        (
+            "\nInterface 12: Ethernet 2\n\n\nInternet Address      Physical Address   Type\n\
+             --------------------  -----------------  -----------\n\
+             192.0.2.1             00-00-5e-00-53-01  Reachable\n\
+             192.0.2.9             Unreachable        Unreachable\n",
+            &["1 12 Ethernet 2"],
+        ),
+        (
+            "ifIndex IPAddress        LinkLayerAddress      State       PolicyStore\n\
+             ------- ---------        ----------------      -----       -----------\n\
+             12      192.0.2.1        00-00-5E-00-53-01     Reachable   ActiveStore\n\
+             1       224.0.0.22                             Permanent   ActiveStore\n",
+            &["1 12"],
+        ),
+        (
+            "<switch> display arp\nIP address      MAC address    VLAN/VSI name Interface                Aging Type\n\
+             192.0.2.1       0000-5e00-5301 10            GE1/0/1                  16    D\n",
+            &["1 GE1/0/1"],
+        ),
+        (
+            "{master:0}\nMAC Address       Address         Interface               Flags\n\
+             00:00:5e:00:53:01 192.0.2.1       vlan.10                 none\n\
+             00:00:5e:00:53:02 192.0.2.2       irb.20 [ge-0/0/3.0]     none\n\n{master:0}\n",
+            &["1 vlan.10", "2 irb.20"],
+        ),
+        (
+            "[admin@router] > ip arp print\nColumns: ADDRESS, MAC-ADDRESS, INTERFACE\n\
+             #    ADDRESS       MAC-ADDRESS        INTERFACE\n;;; printer\n\
+             0 DC 192.0.2.1     00:00:5E:00:53:01  bridge1\n[admin@router] >\n",
+            &["1 bridge1"],
+        ),
+        (
+            " 0 D address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=\"ether1 wan\" \n      \
+             status=\"stale\" \n\n 1   address=192.0.2.2 mac-address=00:00:5E:00:53:02 \n     interface=bridge1",
+            &["1 ether1 wan", "2 bridge1"],
+        ),
+        (
+            "Interface: eth0, type: EN10MB, MAC: 00:00:5e:00:53:aa, IPv4: 192.0.2.10\n\
+             Starting arp-scan 1.10.0 with 256 hosts\n192.0.2.1\t00:00:5e:00:53:01\tNetgear\n\
+             192.0.2.2\t00:00:5e:00:53:02\tExample Systems, Inc\n\n4 packets received by filter\n\
+             Ending arp-scan 1.10.0: 256 hosts scanned in 1.9 seconds. 2 responded\n",
+            &["1 eth0", "2 eth0"],
+        ),
+        ("192.0.2.2 00:00:5e:00:53:02 Example Systems, Inc\n", &["2"]),
+        ("192.0.2.2   H   0000.5e00.5302    vlan10       N/A    N/A    N/A\n", &["2 vlan10"]),
+        (
+            "\tinside 192.0.2.2 0000.5e00.5302 10\n\toutside 192.0.2.3 0000.5e00.5303 alias\n",
+            &["2 inside", "3 outside"],
+        ),
+        (
+            "Adresse                  Hardware-Typ Hardware-Adresse    Optionen Maske    Schnittstelle\n\
+             192.0.2.1                ether   00:00:5e:00:53:01   C                     eth0\n\
+             192.0.2.9                        (unvollständig)                           eth0\n",
+            &["1 eth0"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let report = read(text);
+        assert_eq!(entries(&report), *expected, "{text}");
+        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    }
+}
+
+#[test]
+fn fields_that_continue_no_entry_are_counted() {
+    let report = read("192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n      status=\"stale\"\n");
+    assert_eq!((entries(&report).len(), count(&report, WarningCode::RowMalformed)), (1, 1));
+}
+
+#[test]
+fn forwarding_entries_and_routes_are_no_neighbors() {
+    let forwarding = "00:00:5e:00:53:02 dev vxlan10 dst 192.0.2.9 self permanent\n";
+    let routes = r#"[{"dst":"192.0.2.9","gateway":"192.0.2.1","dev":"eth0","flags":[]}]"#;
+    for text in [forwarding, routes] {
+        assert_eq!(Format::detect(text.as_bytes()), None, "{text}");
+    }
+    refused(Format::Arp, forwarding);
+}

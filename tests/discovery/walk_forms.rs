@@ -1,0 +1,139 @@
+//! Walks of several tools and options: the same variables give the same report.
+
+use toposcope::discovery::report::{Capability, WarningCode};
+use toposcope::discovery::{Format, Report, parse};
+use toposcope::model::{LldpChassisIdSubtype, LldpPortIdSubtype};
+
+use crate::support::{count, options, rows};
+
+/// Reads a walk that is recognized by its content.
+fn read(text: &str) -> Report {
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::Snmpwalk), "{text}");
+    parse(Format::Auto, text.as_bytes(), &options().with_reporter("sw-a".into())).unwrap()
+}
+
+#[test]
+fn numeric_walk_without_types_is_recognized() {
+    let report = read(
+        ".1.3.6.1.2.1.1.1.0 RouterOS RB750\n.1.3.6.1.2.1.1.5.0 mt-1\n.1.3.6.1.2.1.2.2.1.2.1 bridge local\n\
+         .1.3.6.1.2.1.2.2.1.6.1 0:0:5e:0:53:1\n",
+    );
+    assert_eq!(report.devices[0].sys_name.as_deref(), Some("mt-1"));
+    let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
+    assert_eq!(interfaces[0].if_descr.as_deref(), Some("bridge local"));
+    assert!(interfaces[0].mac_address.is_some());
+}
+
+#[test]
+fn prompt_with_a_bracket_is_no_other_format() {
+    let report = read(
+        "[root@monitor ~]# snmpwalk -v2c -c public 192.0.2.1 system\nSNMPv2-MIB::sysName.0 = STRING: sw-1\n",
+    );
+    assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"));
+}
+
+#[test]
+fn several_carriage_returns_end_a_line() {
+    let report = read("SNMPv2-MIB::sysName.0 = STRING: sw-1\r\r\nIF-MIB::ifDescr.1 = STRING: Gi0/1\r\r\n");
+    assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"));
+    let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
+    assert_eq!(interfaces[0].if_descr.as_deref(), Some("Gi0/1"));
+}
+
+#[test]
+fn names_in_single_quotes_are_numbers() {
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifOperStatus.1 = 'up'\nIF-MIB::ifType.1 = 'ethernetCsmacd'\n\
+         LLDP-MIB::lldpRemChassisIdSubtype.0.1.1 = 'macAddress'\nLLDP-MIB::lldpRemChassisId.0.1.1 = 0x00005e005399\n\
+         LLDP-MIB::lldpRemPortIdSubtype.0.1.1 = 'interfaceName'\nLLDP-MIB::lldpRemPortId.0.1.1 = Gi1/0/9\n",
+    );
+    let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
+    assert_eq!(interfaces[0].if_type, Some(6));
+    assert!(interfaces[0].oper_status.is_some());
+    let neighbors = rows(report.devices[0].tables.lldp.as_deref());
+    let port = neighbors[0].port_id.as_ref().unwrap();
+    assert_eq!((port.subtype, port.value.as_str()), (LldpPortIdSubtype::InterfaceName, "Gi1/0/9"));
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+}
+
+#[test]
+fn symbolic_names_of_every_table_are_known() {
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = STRING: r-1
+IF-MIB::ifDescr.2 = STRING: Gi0/2
+CISCO-CDP-MIB::cdpCacheDeviceId.2.7 = STRING: ap-1
+CISCO-CDP-MIB::cdpCacheCapabilities.2.7 = Hex-STRING: 00 00 00 03 
+RFC1213-MIB::atPhysAddress.2.1.192.0.2.3 = Hex-STRING: 00 00 5E 00 53 03 
+RFC1213-MIB::ipRouteIfIndex.192.0.2.0 = INTEGER: 2
+RFC1213-MIB::ipRouteType.192.0.2.0 = INTEGER: direct(3)
+RFC1213-MIB::ipRouteMask.192.0.2.0 = IpAddress: 255.255.255.0
+IP-FORWARD-MIB::inetCidrRouteIfIndex.ipv4.\"0.0.0.0\".0.3.0.0.2.ipv4.\"192.0.2.1\" = INTEGER: 2
+IP-FORWARD-MIB::inetCidrRouteType.ipv4.\"0.0.0.0\".0.3.0.0.2.ipv4.\"192.0.2.1\" = INTEGER: remote(4)
+",
+    );
+    let tables = &report.devices[0].tables;
+    assert_eq!(rows(tables.cdp.as_deref())[0].capabilities, [Capability::Bridge, Capability::Router]);
+    let neighbors = rows(tables.arp.as_deref());
+    assert_eq!(
+        (neighbors[0].if_index, neighbors[0].ip_address.to_string()),
+        (Some(2), "192.0.2.3".to_owned())
+    );
+    let routes: Vec<String> = rows(tables.routes.as_deref())
+        .iter()
+        .map(|row| format!("{} {:?}", row.destination, row.next_hop.map(|address| address.to_string())))
+        .collect();
+    assert_eq!(routes, ["0.0.0.0/0 Some(\"192.0.2.1\")", "192.0.2.0/24 None"]);
+}
+
+#[test]
+fn addresses_within_indexes_may_have_colons_and_zones() {
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = STRING: sw-1
+IF-MIB::ifDescr.1 = STRING: port1
+IP-MIB::ipAddressIfIndex.ipv6z.\"fe:80:00:00:00:00:00:00:02:00:5e:ff:fe:00:53:01%2\" = INTEGER: 1
+BRIDGE-MIB::dot1dBasePortIfIndex.1 = INTEGER: 1
+BRIDGE-MIB::dot1dTpFdbPort.0:0:5e:0:53:2 = INTEGER: 1
+Q-BRIDGE-MIB::dot1qTpFdbPort.20.\"00:00:5e:00:53:04\" = INTEGER: 1
+",
+    );
+    let tables = &report.devices[0].tables;
+    assert_eq!(rows(tables.addresses.as_deref())[0].ip_address.to_string(), "fe80::200:5eff:fe00:5301");
+    let learned: Vec<_> =
+        rows(tables.fdb.as_deref()).iter().map(|row| (row.mac_address.octets()[5], row.if_index)).collect();
+    assert_eq!(learned, [(2, Some(1)), (4, Some(1))]);
+    assert_eq!(count(&report, WarningCode::RowMalformed), 0);
+}
+
+#[test]
+fn network_address_without_its_family_is_an_address() {
+    let report = read(
+        ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"
+.1.0.8802.1.1.2.1.4.1.1.4.0.2.2 = INTEGER: 5
+.1.0.8802.1.1.2.1.4.1.1.5.0.2.2 = Hex-STRING: C0 00 02 0A 
+.1.0.8802.1.1.2.1.4.1.1.7.0.2.2 = STRING: \"1\"
+",
+    );
+    let id = rows(report.devices[0].tables.lldp.as_deref())[0].chassis_id.clone();
+    assert_eq!((id.subtype, id.value.as_str()), (LldpChassisIdSubtype::NetworkAddress, "192.0.2.10"));
+}
+
+#[test]
+fn management_addresses_are_read_in_every_form_of_their_index() {
+    let row = "LLDP-MIB::lldpRemChassisIdSubtype[0][1][5] = INTEGER: macAddress(4)
+LLDP-MIB::lldpRemChassisId[0][1][5] = STRING: 0:0:5e:0:53:99
+";
+    for index in ["[ipV4][\"C0 00 02 63 \"]", "[ipV4][\"c0:00:02:63\"]", "[1][4][192][0][2][99]"] {
+        let report = read(&format!(
+            "SNMPv2-MIB::sysName.0 = STRING: sw-1\n{row}LLDP-MIB::lldpRemManAddrIfId[0][1][5]{index} = INTEGER: 3\n"
+        ));
+        let neighbors = rows(report.devices[0].tables.lldp.as_deref());
+        assert_eq!(neighbors[0].mgmt_addrs, ["192.0.2.99"], "{index}: {:?}", report.warnings);
+    }
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = STRING: sr-1
+TIMETRA-LLDP-MIB::tmnxLldpRemChassisId.120.35684352.1.7 = Hex-STRING: 00 00 5E 00 53 99 
+TIMETRA-LLDP-MIB::tmnxLldpRemManAddrIfSubtype.120.35684352.1.7.ipV4.4.192.0.2.24 = INTEGER: ifIndex(2)
+",
+    );
+    assert_eq!(rows(report.devices[0].tables.lldp.as_deref())[0].mgmt_addrs, ["192.0.2.24"]);
+}
