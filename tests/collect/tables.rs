@@ -220,9 +220,8 @@ async fn known_bridge_ports_lead_to_their_interfaces_if_others_are_missing() {
 fn by_vlan(is_cisco: bool) -> Agent {
     use toposcope::collect::snmp::{ObjectId, SnmpValue};
     let mut agent = Agent::new(COMMUNITY, bridge(4));
-    let is_of_bridge = |id: &Vec<u32>| id.starts_with(BASE_PORTS) || id.starts_with(&FDB);
-    const FDB: [u32; 9] = [1, 3, 6, 1, 2, 1, 17, 4, 3];
-    let own: Variables = agent.variables.extract_if(.., |id, _| is_of_bridge(id)).collect();
+    let mut own = agent.take_below(BASE_PORTS);
+    own.extend(agent.take_below(&[1, 3, 6, 1, 2, 1, 17, 4, 3]));
     for vlan in [10, 20_u16] {
         let variables =
             own.iter().filter(|(id, _)| id.last().is_some_and(|last| last % 2 == u32::from(vlan / 10 % 2)));

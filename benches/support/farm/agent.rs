@@ -32,7 +32,7 @@ pub(crate) struct Agent {
     pub(crate) engine: Option<FarmEngine>,
     pub(crate) faults: Vec<Fault>,
     /// The agents that answer in the contexts of VLANs.
-    pub(crate) vlans: BTreeMap<u16, Agent>,
+    pub(crate) vlans: BTreeMap<u16, Self>,
     packets: u64,
     /// The end of a reboot.
     starts: Option<Instant>,

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use async_snmp::{AuthProtocol, PrivProtocol};
 use toposcope::collect::snmp::SnmpValue;
 
+use super::Variables;
 use super::agent::Agent;
 use super::agents::Agents;
 use super::device::{LLDP, MIB};
@@ -17,6 +18,9 @@ use super::usm::{FarmEngine, FarmUser};
 
 /// Number of devices of a group: the one with the fault, and two neighbors.
 const GROUP_SIZE: usize = 3;
+
+/// Number of ports of these neighbors.
+const NEIGHBOR_PORTS: u32 = 6;
 
 /// The user of devices with SNMPv3, with the passwords for authentication and privacy.
 pub(crate) const USER: [&str; 3] = ["reader", "the authentication", "the private key"];
@@ -70,7 +74,11 @@ impl FaultyNetwork {
                 [("faulty", fault.family), ("near", Family::Router), ("far", Family::Managed)]
             {
                 let number = network.devices.len();
-                network.devices.push(Device::new(format!("{name}-{number}"), number, family));
+                let mut device = Device::new(format!("{name}-{number}"), number, family);
+                if number != faulty {
+                    device.ports = NEIGHBOR_PORTS;
+                }
+                network.devices.push(device);
                 network.connect((0, number as u32), (number, 1));
             }
             network.connect((faulty, 2), (faulty + 1, 2));
@@ -106,14 +114,21 @@ impl Agent {
         self.variables.retain(|id, _| !(id.starts_with(table) && id.get(table.len() + 2) == Some(&port)));
     }
 
+    /// Removes the variables below an object, and returns them.
+    pub(crate) fn take_below(&mut self, root: &[u32]) -> Variables {
+        let variables = std::mem::take(&mut self.variables);
+        let (below, others) = variables.into_iter().partition(|(id, _)| id.starts_with(root));
+        self.variables = others;
+        below
+    }
+
     /// Replaces each variable below an object by others, of which only the rest of the identifier is given.
     pub(super) fn replace(
         &mut self,
         root: &[u32],
         change: impl Fn(&[u32], &SnmpValue) -> Vec<(Vec<u32>, SnmpValue)>,
     ) {
-        let old: Vec<_> = self.variables.extract_if(.., |id, _| id.starts_with(root)).collect();
-        for (id, value) in old {
+        for (id, value) in self.take_below(root) {
             let new = change(&id[root.len()..], &value);
             self.variables.extend(new.into_iter().map(|(rest, value)| ([root, &rest].concat(), value)));
         }

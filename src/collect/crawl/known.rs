@@ -31,7 +31,7 @@ struct Namesakes {
 /// The next step for an agent that has answered.
 pub(super) enum ReadingTurn {
     /// It is read now.
-    Read(AnsweringAgent),
+    Read(Box<AnsweringAgent>),
     /// It waits until a device with the same identity was read.
     Wait,
     /// The device was read under another address.
@@ -43,7 +43,7 @@ impl DevicesRead {
     pub(super) fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
         let system = answering.agent.system();
         if system.name.is_none() {
-            return ReadingTurn::Read(answering);
+            return ReadingTurn::Read(Box::new(answering));
         }
         self.devices.entry(system.clone()).or_default().turn(answering)
     }
@@ -66,7 +66,7 @@ impl DevicesRead {
         }
         while let Some(answering) = devices.waiting.pop() {
             if let ReadingTurn::Read(answering) = devices.turn(answering) {
-                return Some(answering);
+                return Some(*answering);
             }
         }
         None
@@ -87,6 +87,6 @@ impl Namesakes {
             return ReadingTurn::Wait;
         }
         self.is_reading = true;
-        ReadingTurn::Read(answering)
+        ReadingTurn::Read(Box::new(answering))
     }
 }

@@ -307,7 +307,7 @@ impl Crawl {
             return Some(CrawlEvent::Skipped(address));
         }
         match self.read.turn(answering) {
-            ReadingTurn::Read(answering) => self.answered.push_back(answering),
+            ReadingTurn::Read(answering) => self.answered.push_back(*answering),
             ReadingTurn::Wait => {}
             ReadingTurn::IsRead => return Some(CrawlEvent::Repeated(address)),
         }
