@@ -257,6 +257,9 @@ const fn advice(reason: &CrawlFailureReason) -> &'static str {
             SnmpRefusal::UnsupportedLevel => "check whether --auth-env and --priv-env are needed",
             _ => "check the SNMP settings of the device",
         },
+        CrawlFailureReason::NotAnswered(AskError::Denied(_)) => {
+            "give the user or the community the right to read the whole tree"
+        }
         _ => "walk it with snmpbulkwalk, and import the file",
     }
 }

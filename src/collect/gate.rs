@@ -1,6 +1,6 @@
 //! The one place that sends packets.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +23,9 @@ const MAX_WAITING_ANSWERS: usize = 4;
 /// Maximum number of known subnets.
 const MAX_SUBNETS: usize = 65_536;
 
+/// Maximum number of addresses of which it is kept that they have answered.
+const MAX_HOSTS: usize = 65_536;
+
 /// The shortest prefix of a known subnet whose first and last address get no packets.
 const MIN_SUBNET_LENGTH: u8 = 8;
 
@@ -42,6 +45,8 @@ struct GateState {
     allowed: AllowList,
     pacer: Mutex<Pacer>,
     subnets: RwLock<BTreeSet<Ipv4Net>>,
+    /// The addresses that have answered, which are no edge of a subnet.
+    hosts: RwLock<HashSet<IpAddr>>,
     waiting: Arc<Waiting>,
     receiver: JoinHandle<()>,
 }
@@ -91,7 +96,8 @@ impl Gate {
         let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests: Mutex::default() });
         let receiver = tokio::spawn(receive(Arc::clone(&transport), Arc::clone(&waiting)));
         let pacer = Mutex::new(Pacer::new(pace));
-        let state = GateState { transport, allowed, pacer, subnets: RwLock::default(), waiting, receiver };
+        let (subnets, hosts) = (RwLock::default(), RwLock::default());
+        let state = GateState { transport, allowed, pacer, subnets, hosts, waiting, receiver };
         Self { state: Arc::new(state) }
     }
 
@@ -103,7 +109,22 @@ impl Gate {
             && (self.state.allowed.names(address) || !self.is_edge_of_subnet(address))
     }
 
-    /// Learns a subnet, whose first and last address get no packets from now on.
+    /// Returns whether the allow-list has an address, also if it is the first or the last one of a subnet.
+    pub(super) fn lists(&self, address: IpAddr) -> bool {
+        self.state.allowed.contains(address)
+    }
+
+    /// Learns that an address has answered, so that no subnet that a device states makes it an address of no host.
+    ///
+    /// At most 65,536 addresses are kept.
+    pub(super) fn learn_host(&self, address: IpAddr) {
+        let mut hosts = self.state.hosts.write().unwrap_or_else(PoisonError::into_inner);
+        if hosts.len() < MAX_HOSTS {
+            hosts.insert(address.to_canonical());
+        }
+    }
+
+    /// Learns a subnet, whose first and last address get no packets from now on, unless they have answered before.
     ///
     /// At most 65,536 subnets are kept, and none of less than 8 bits.
     pub fn learn_subnet(&self, subnet: Ipv4Net) {
@@ -120,6 +141,11 @@ impl Gate {
         let prefix = |length| Ipv4Net::new(address, length).map(|net| net.trunc());
         let is_known = |net: &Ipv4Net| is_edge(*net, address) && subnets.contains(net);
         (MIN_SUBNET_LENGTH..31).filter_map(|length| prefix(length).ok()).any(|net| is_known(&net))
+            && !self.is_host(IpAddr::V4(address))
+    }
+
+    fn is_host(&self, address: IpAddr) -> bool {
+        self.state.hosts.read().unwrap_or_else(PoisonError::into_inner).contains(&address)
     }
 
     /// Begins a request, whose messages all have one random id.
@@ -172,6 +198,27 @@ impl Gate {
     }
 }
 
+/// The time of an answer. If several messages were sent, it is not known which one was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AnswerTime {
+    pub(super) since_first: Duration,
+    pub(super) since_last: Duration,
+}
+
+impl AnswerTime {
+    fn new((first, last): (Instant, Instant)) -> Self {
+        let now = Instant::now();
+        Self { since_first: now - first, since_last: now - last }
+    }
+
+    /// Adds the time to the usual one of an agent, which no answer shortens that may be one to an earlier message.
+    pub(super) fn usual(self, former: Option<Duration>) -> Duration {
+        let Some(former) = former else { return self.since_first };
+        let usual = (former * 3 + self.since_last) / 4;
+        if self.since_first == self.since_last { usual } else { usual.max(former) }
+    }
+}
+
 /// A request that waits for its answer. Answers that arrive after it is dropped are ignored.
 #[derive(Debug)]
 pub(super) struct GatedRequest {
@@ -187,33 +234,40 @@ impl GatedRequest {
         self.id
     }
 
-    /// Sends a message once for each timeout, until an answer is accepted.
-    ///
-    /// Returns the answer with the time since the last message, because it is not known which one was answered.
+    /// Sends a message once for each timeout, until an answer is accepted. A message that the system does not send counts as lost.
     pub(super) async fn ask<T>(
         &mut self,
         message: &[u8],
         timeouts: &[Duration],
         mut accept: impl FnMut(&Datagram) -> Option<T>,
-    ) -> Result<(T, Duration), AskError> {
-        let mut last = None;
+    ) -> Result<(T, AnswerTime), AskError> {
+        let mut times: Option<(Instant, Instant)> = None;
+        let mut failure = AskError::Silent;
         for timeout in timeouts {
             // A late answer to an earlier message spares the next one.
             while let Ok(answer) = self.answers.try_recv() {
-                if let (Some(accepted), Some(sent)) = (accept(&answer), last) {
-                    return Ok((accepted, Instant::now() - sent));
+                if let (Some(accepted), Some(times)) = (accept(&answer), times) {
+                    return Ok((accepted, AnswerTime::new(times)));
                 }
             }
-            self.gate.send(self.to, message).await?;
-            let sent = Instant::now();
-            last = Some(sent);
-            while let Ok(Some(answer)) = timeout_at(sent + *timeout, self.answers.recv()).await {
-                if let Some(accepted) = accept(&answer) {
-                    return Ok((accepted, Instant::now() - sent));
+            match self.gate.send(self.to, message).await {
+                Ok(()) => {
+                    let now = Instant::now();
+                    times = Some((times.map_or(now, |(first, _)| first), now));
+                }
+                // Systems refuse packets for a moment, such as without room in a buffer.
+                Err(error @ AskError::NotSent(_)) => failure = error,
+                Err(error) => return Err(error),
+            }
+            let ends = Instant::now() + *timeout;
+            while let Ok(Some(answer)) = timeout_at(ends, self.answers.recv()).await {
+                if let (Some(accepted), Some(times)) = (accept(&answer), times) {
+                    return Ok((accepted, AnswerTime::new(times)));
                 }
             }
         }
-        Err(AskError::Silent)
+        // If any message was sent, it is the agent that is silent.
+        Err(if times.is_some() { AskError::Silent } else { failure })
     }
 }
 

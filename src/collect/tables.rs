@@ -2,6 +2,8 @@
 //!
 //! The report is made by the readers of the file formats: a walk from a file with the same variables gives the same report.
 
+mod vlans;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -23,6 +25,15 @@ const MAX_SILENT_TABLES: usize = 2;
 
 /// `sysObjectID` of devices by Nokia, the only ones with TIMETRA-LLDP-MIB.
 const TIMETRA: [u32; 7] = [1, 3, 6, 1, 4, 1, 6527];
+
+/// `dot1dBasePortIfIndex`, by which the numbers of other tables are read.
+const BASE_PORTS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
+
+/// `dot1dTpFdbTable`.
+const BRIDGE_FDB: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 4, 3];
+
+/// `dot1qTpFdbTable`.
+const Q_BRIDGE_FDB: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2];
 
 /// The mark by which a device shows that variables are the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +99,13 @@ const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp], Unmarked),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.
     (&[1, 3, 6, 1, 2, 1, 17, 1, 1], &[], Unmarked),
-    (&[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2], &[Fdb, Stp], Unmarked),
+    (BASE_PORTS, &[Fdb, Stp], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 2], &[Stp], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 4, 1], &[], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[], Unmarked),
-    (&[1, 3, 6, 1, 2, 1, 17, 4, 3], &[Fdb], Unmarked),
+    (BRIDGE_FDB, &[Fdb], Unmarked),
     // Q-BRIDGE-MIB: the forwarding database by VLAN, current and static VLANs, and the default VLANs of ports.
-    (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2], &[Fdb], Unmarked),
+    (Q_BRIDGE_FDB, &[Fdb], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 3], &[IfEntries, Fdb], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 4], &[IfEntries], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 5], &[IfEntries], Unmarked),
@@ -145,7 +156,7 @@ const OTHER_NEIGHBORS: [&[u32]; 2] = [&[1, 3, 6, 1, 4, 1, 6527], &[1, 3, 111, 2,
 /// A table that fails does not stop the others. After two in a row without an answer, the rest counts as truncated, without
 /// being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
 pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable> {
-    read_chosen(agent, &mut WalkBudget::new(limits), |_| true).await
+    read_uncovered(agent, &mut WalkBudget::new(limits), MarkCoverage::default()).await
 }
 
 /// Reads the tables that the marks do not cover.
@@ -154,7 +165,11 @@ pub(super) async fn read_uncovered(
     budget: &mut WalkBudget,
     coverage: MarkCoverage,
 ) -> Vec<WalkedTable> {
-    read_chosen(agent, budget, |mark| !coverage.has(mark)).await
+    let mut tables = read_chosen(agent, budget, |mark| !coverage.has(mark)).await;
+    if !tables.last().is_some_and(is_silent) {
+        vlans::read(agent, budget, &mut tables).await;
+    }
+    tables
 }
 
 /// Reads the tables that the marks cover, and adds them to the others.
@@ -266,20 +281,32 @@ pub(super) fn report_of<'t>(
         for variable in &table.rows {
             arcs.clear();
             arcs.extend(variable.id.arcs().iter().copied().map(u64::from));
-            match value(&variable.value) {
-                ReadValue::Value(value) => reader.accept(&arcs, Some(&value))?,
-                ReadValue::OutOfRange => reader.accept(&arcs, None)?,
-                ReadValue::Nothing => {}
+            match (value(&variable.value), table.vlan) {
+                (ReadValue::Value(value), Some(vlan)) => reader.accept_of_vlan(vlan, &arcs, &value)?,
+                (ReadValue::Value(value), None) => reader.accept(&arcs, Some(&value))?,
+                (ReadValue::OutOfRange, None) => reader.accept(&arcs, None)?,
+                (ReadValue::OutOfRange, Some(_)) | (ReadValue::Nothing, _) => {}
             }
         }
         if matches!(table.end, TableEnd::Truncated(_)) {
-            let subtree = SUBTREES.iter().find(|(root, ..)| *root == table.root.arcs());
-            for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds, _)| kinds) {
-                reader.lose(*kind);
-            }
+            lose(&mut reader, table);
         }
     }
     reader.into_report(REPORTER)
+}
+
+/// Notes what a truncated table lacks.
+fn lose(reader: &mut VariableReader<'_>, table: &WalkedTable) {
+    if table.vlan.is_some() {
+        return reader.lose(Fdb);
+    }
+    let subtree = SUBTREES.iter().find(|(root, ..)| *root == table.root.arcs());
+    for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds, _)| kinds) {
+        reader.lose(*kind);
+    }
+    if table.root.arcs() == BASE_PORTS {
+        reader.lose_base_ports();
+    }
 }
 
 enum ReadValue<'v> {

@@ -59,7 +59,14 @@ impl Datagram {
 pub struct UdpTransport {
     v4: UdpSocket,
     v6: Option<UdpSocket>,
-    buffer: Mutex<Vec<u8>>,
+    receiving: Mutex<Receiving>,
+}
+
+#[derive(Debug)]
+struct Receiving {
+    buffer: Vec<u8>,
+    /// Whether the socket for IPv6 comes first, so that a busy one does not hold up the other.
+    begins_with_v6: bool,
 }
 
 impl UdpTransport {
@@ -70,14 +77,19 @@ impl UdpTransport {
     pub async fn open() -> io::Result<Self> {
         let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
         let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await.ok();
-        Ok(Self { v4, v6, buffer: Mutex::new(vec![0; MAX_DATAGRAM]) })
+        let receiving = Receiving { buffer: vec![0; MAX_DATAGRAM], begins_with_v6: false };
+        Ok(Self { v4, v6, receiving: Mutex::new(receiving) })
     }
 
     fn poll_receive(&self, context: &mut Context<'_>) -> Poll<io::Result<Datagram>> {
-        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        for socket in std::iter::once(&self.v4).chain(&self.v6) {
-            let mut filled = ReadBuf::new(&mut buffer);
+        let mut receiving = self.receiving.lock().unwrap_or_else(PoisonError::into_inner);
+        let Receiving { buffer, begins_with_v6 } = &mut *receiving;
+        let mut sockets = [Some(&self.v4), self.v6.as_ref()];
+        sockets.rotate_left(usize::from(*begins_with_v6));
+        for socket in sockets.into_iter().flatten() {
+            let mut filled = ReadBuf::new(buffer);
             if let Poll::Ready(received) = socket.poll_recv_from(context, &mut filled) {
+                *begins_with_v6 = std::ptr::eq(socket, &self.v4);
                 let bytes = filled.filled().to_vec();
                 return Poll::Ready(received.map(|from| Datagram { from, bytes }));
             }

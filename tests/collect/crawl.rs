@@ -42,11 +42,11 @@ pub(crate) fn with_neighbors(name: &str, own: &[&str], neighbors: &[&str]) -> Va
     variables
 }
 
-fn agent(name: &str, own: &[&str], neighbors: &[&str]) -> Agent {
+pub(crate) fn agent(name: &str, own: &[&str], neighbors: &[&str]) -> Agent {
     Agent::new(COMMUNITY, with_neighbors(name, own, neighbors))
 }
 
-fn begin(farm: &Farm, seeds: &[&str], options: CrawlOptions) -> Crawl {
+pub(crate) fn begin(farm: &Farm, seeds: &[&str], options: CrawlOptions) -> Crawl {
     let gate = gate(farm, "192.0.2.0/24");
     let seeds = seeds.iter().map(|seed| ip(seed));
     Crawl::begin(&gate, seeds, |_| community(), options).unwrap()
@@ -70,7 +70,7 @@ async fn device_without_a_name_has_that_of_its_first_answer_or_its_address() {
 }
 
 /// Returns the addresses of the devices, those that failed, and those that were read under another address.
-async fn finished(mut crawl: Crawl) -> (BTreeSet<IpAddr>, BTreeSet<IpAddr>, BTreeSet<IpAddr>) {
+pub(crate) async fn finished(mut crawl: Crawl) -> (BTreeSet<IpAddr>, BTreeSet<IpAddr>, BTreeSet<IpAddr>) {
     let (mut devices, mut failed, mut repeated) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     while let Some(event) = crawl.next().await {
         match event {
@@ -85,7 +85,7 @@ async fn finished(mut crawl: Crawl) -> (BTreeSet<IpAddr>, BTreeSet<IpAddr>, BTre
     (devices, failed, repeated)
 }
 
-fn addresses(texts: &[&str]) -> BTreeSet<IpAddr> {
+pub(crate) fn addresses(texts: &[&str]) -> BTreeSet<IpAddr> {
     texts.iter().map(|text| ip(text)).collect()
 }
 

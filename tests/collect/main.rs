@@ -29,7 +29,10 @@ mod farm;
 mod faults;
 mod laboratory;
 #[cfg(all(feature = "service", feature = "topology"))]
+mod named_faults;
+#[cfg(all(feature = "service", feature = "topology"))]
 mod networks;
+mod others;
 mod pace;
 #[cfg(all(feature = "service", feature = "topology"))]
 #[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
@@ -41,5 +44,6 @@ mod secrets;
 mod support;
 mod sweep;
 mod tables;
+mod transport;
 mod v3;
 mod walks;

@@ -142,3 +142,158 @@ async fn tables_that_an_agent_shows_to_be_missing_are_not_asked_for() {
     let read = tables::read(&mut agent, &WalkLimits::default()).await;
     assert!(read.len() > 50 && farm.sent().len() < 15, "{} {}", read.len(), farm.sent().len());
 }
+
+const BASE_PORTS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
+
+/// Adds bridge ports that lead to the interfaces in the reversed order, a forwarding entry behind each, and a neighbor by LLDP on each.
+fn bridge(interfaces: u32) -> Variables {
+    use toposcope::collect::snmp::SnmpValue::{Bytes, Gauge32, Integer};
+    let mut variables = variables(interfaces);
+    let mib = [1, 3, 6, 1, 2, 1];
+    variables.insert([&mib[..], &[17, 1, 1, 0]].concat(), Bytes([2, 0, 0, 0, 0, 1].into()));
+    for port in 1..=interfaces {
+        let index = Integer((interfaces + 1 - port).cast_signed());
+        variables.insert([BASE_PORTS, &[port]].concat(), index);
+        let row = |column| [&mib[..], &[17, 4, 3, 1, column, 2, 0, 0, 0, 1, port]].concat();
+        variables.insert(row(1), Bytes([2, 0, 0, 0, 1, port as u8].into()));
+        variables.insert(row(2), Integer(port.cast_signed()));
+        variables.insert(row(3), Integer(3));
+        let row = |column| [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, column, 0, port, 1];
+        variables.insert(row(4).into(), Integer(7));
+        variables.insert(row(5).into(), Bytes(format!("neighbor {port}").into_bytes().into()));
+        variables.insert(row(7).into(), Bytes(b"a port"[..].into()));
+    }
+    variables.insert([&mib[..], &[17, 7, 1, 4, 2, 1, 3, 0, 10]].concat(), Gauge32(10));
+    variables.insert([&mib[..], &[17, 7, 1, 4, 2, 1, 4, 0, 10]].concat(), Bytes([0xF0].into()));
+    variables
+}
+
+/// Reads a device in spite of its faults.
+async fn read(agent: Agent) -> (Report, Vec<TableEnd>) {
+    let farm = farm_of(agent);
+    let mut agent: SnmpAgent = find(&farm, "192.0.2.1", community()).await.unwrap();
+    let read = tables::read(&mut agent, &WalkLimits::default()).await;
+    let truncated = read.iter().map(|table| table.end).filter(|end| matches!(end, TableEnd::Truncated(_)));
+    (tables::report(&read, &options()).unwrap(), truncated.collect())
+}
+
+fn is_complete(report: &Report, kind: TableKind) -> bool {
+    let summaries = report.devices[0].tables.summaries();
+    summaries.iter().find(|table| table.kind == kind).unwrap().complete
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_of_ports_lead_nowhere_if_the_bridge_ports_are_not_known() {
+    const KINDS: [TableKind; 3] = [TableKind::Fdb, TableKind::Lldp, TableKind::IfEntries];
+    let (report, _) = read(Agent::new(COMMUNITY, bridge(4))).await;
+    let indexes = |report: &Report| -> Vec<Option<i64>> {
+        report.devices[0].tables.fdb.as_ref().unwrap().rows.iter().map(|row| row.if_index).collect()
+    };
+    assert_eq!(indexes(&report), [Some(4), Some(3), Some(2), Some(1)]);
+    assert!(KINDS.iter().all(|kind| is_complete(&report, *kind)));
+
+    let failing = Agent::new(COMMUNITY, bridge(4)).faulty([Fault::FailsBelow(BASE_PORTS)]);
+    let (report, truncated) = read(failing).await;
+    assert_eq!(truncated, [TableEnd::Truncated(TruncationReason::Status(5))]);
+    assert_eq!(indexes(&report), [None; 4]);
+    let tables = &report.devices[0].tables;
+    assert_eq!(tables.lldp.as_ref().unwrap().rows.len(), 4);
+    assert!(tables.lldp.as_ref().unwrap().rows.iter().all(|row| row.if_index.is_none()));
+    assert!(tables.if_entries.as_ref().unwrap().rows.iter().all(|row| row.vlans.is_none()));
+    assert!(!KINDS.iter().any(|kind| is_complete(&report, *kind)));
+    let unknown = report.warnings.iter().find(|warning| warning.code == WarningCode::BridgePortUnknown);
+    assert_eq!(unknown.unwrap().count, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn known_bridge_ports_lead_to_their_interfaces_if_others_are_missing() {
+    // The agent repeats the second port, so that the others are missing.
+    let second = [BASE_PORTS, &[2]].concat();
+    let (report, _) = read(Agent::new(COMMUNITY, bridge(4)).faulty([Fault::RepeatsAt(second)])).await;
+    let rows = &report.devices[0].tables.fdb.as_ref().unwrap().rows;
+    let indexes: Vec<Option<i64>> = rows.iter().map(|row| row.if_index).collect();
+    assert_eq!(indexes, [Some(4), Some(3), None, None]);
+    assert!(!is_complete(&report, TableKind::Fdb));
+}
+
+/// Moves the bridge ports and forwarding entries of [`bridge`] into the contexts of two VLANs.
+fn by_vlan(is_cisco: bool) -> Agent {
+    use toposcope::collect::snmp::{ObjectId, SnmpValue};
+    let mut agent = Agent::new(COMMUNITY, bridge(4));
+    let mut own = agent.take_below(BASE_PORTS);
+    own.extend(agent.take_below(&[1, 3, 6, 1, 2, 1, 17, 4, 3]));
+    for vlan in [10, 20_u16] {
+        let variables =
+            own.iter().filter(|(id, _)| id.last().is_some_and(|last| last % 2 == u32::from(vlan / 10 % 2)));
+        let variables = variables.map(|(id, value)| (id.clone(), value.clone())).collect();
+        agent.vlans.insert(vlan, Agent::new(&[], variables));
+    }
+    agent.variables.retain(|id, _| !id.starts_with(&[1, 3, 6, 1, 2, 1, 17, 7]));
+    if is_cisco {
+        let id = ObjectId::new([1, 3, 6, 1, 4, 1, 9, 1, 516]);
+        agent.variables.insert(vec![1, 3, 6, 1, 2, 1, 1, 2, 0], SnmpValue::ObjectId(id));
+        for vlan in [10, 20, 30, 1_002] {
+            let state = vec![1, 3, 6, 1, 4, 1, 9, 9, 46, 1, 3, 1, 1, 2, 1, vlan];
+            agent.variables.insert(state, SnmpValue::Integer(1));
+        }
+    } else {
+        // A bridge port without forwarding entries shows that the device is a bridge.
+        agent.variables.insert([BASE_PORTS, &[99]].concat(), SnmpValue::Integer(1));
+        for vlan in [10, 20, 30] {
+            let egress = vec![1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 2, vlan];
+            agent.variables.insert(egress, SnmpValue::Bytes([0].into()));
+        }
+    }
+    agent
+}
+
+#[tokio::test(start_paused = true)]
+async fn forwarding_databases_of_vlans_are_read_in_their_contexts() {
+    for is_cisco in [true, false] {
+        let mut agent = by_vlan(is_cisco);
+        // A VLAN without entries.
+        agent.vlans.insert(30, Agent::new(&[], variables(0)));
+        let (report, truncated) = read(agent).await;
+        assert_eq!(truncated, []);
+        let table = report.devices[0].tables.fdb.as_ref().unwrap();
+        let rows: Vec<_> = table.rows.iter().map(|row| (row.vlan, row.bridge_port, row.if_index)).collect();
+        let expected = [
+            (Some(10), Some(1), Some(4)),
+            (Some(10), Some(3), Some(2)),
+            (Some(20), Some(2), Some(3)),
+            (Some(20), Some(4), Some(1)),
+        ];
+        assert_eq!(rows, expected, "{is_cisco}");
+        assert!(table.complete);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn vlan_without_an_answer_truncates_the_forwarding_database() {
+    let (report, truncated) = read(by_vlan(true)).await;
+    assert_eq!(truncated, [TableEnd::Truncated(TruncationReason::Silent)]);
+    assert_eq!(report.devices[0].tables.fdb.as_ref().unwrap().rows.len(), 4);
+    assert!(!is_complete(&report, TableKind::Fdb));
+}
+
+#[tokio::test(start_paused = true)]
+async fn contexts_are_asked_for_only_where_the_device_needs_it() {
+    // One has its forwarding entries in the usual context, one is no bridge, and one knows no contexts.
+    let mut router = variables(4);
+    router.insert(
+        vec![1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 2, 10],
+        toposcope::collect::snmp::SnmpValue::Bytes([0].into()),
+    );
+    let mut without = by_vlan(false);
+    without.vlans.clear();
+    for (agent, asked) in
+        [(Agent::new(COMMUNITY, bridge(4)), 0), (Agent::new(COMMUNITY, router), 0), (without, 3)]
+    {
+        let farm = farm_of(agent);
+        let mut agent = find(&farm, "192.0.2.1", community()).await.unwrap();
+        let read = tables::read(&mut agent, &WalkLimits::default()).await;
+        assert!(read.iter().all(|table| !matches!(table.end, TableEnd::Truncated(_))));
+        assert_eq!(farm.times_seen(b"kept to ourselves@"), asked);
+        assert_eq!(farm.times_seen(b"@1002"), 0);
+    }
+}

@@ -1,4 +1,4 @@
-use async_snmp::{AuthProtocol, PrivProtocol};
+use async_snmp::{AuthProtocol, PrivProtocol, Version};
 use toposcope::collect::snmp::{AskError, SnmpRefusal, TableEnd};
 use toposcope::collect::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser};
 
@@ -110,6 +110,18 @@ async fn agent_that_answers_version_3_gets_no_community() {
     assert!(agent.is_v3());
     assert_eq!(table(&mut agent, IF_TABLE).await.1, TableEnd::Complete);
     assert!(!farm.has_seen(COMMUNITY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn user_without_rights_is_refused_and_no_community_is_sent() {
+    for status in [6, 16] {
+        let mut both = agent(usual_engine()).faulty([Fault::Denies(Version::V3, status)]);
+        both.community = COMMUNITY.to_vec();
+        let farm = farm_of(both);
+        let secrets = vec![SnmpSecret::v3(usual_user()), SnmpSecret::v2c(COMMUNITY)];
+        assert_eq!(find(&farm, "192.0.2.1", secrets).await.unwrap_err(), AskError::Denied(status));
+        assert!(!farm.has_seen(COMMUNITY));
+    }
 }
 
 #[tokio::test(start_paused = true)]

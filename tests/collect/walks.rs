@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use async_snmp::Version;
 use tokio::time::Instant;
 use toposcope::collect::SnmpSecret;
 use toposcope::collect::snmp::{
@@ -28,6 +29,26 @@ async fn agent_of_version_1_is_read_by_getnext() {
     let secrets = vec![SnmpSecret::v2c(COMMUNITY), SnmpSecret::v1(COMMUNITY)];
     let mut agent = find(&farm, "192.0.2.1", secrets).await.unwrap();
     assert_eq!(table(&mut agent, &[1, 3, 6, 1]).await, (expected, TableEnd::Complete));
+}
+
+#[tokio::test(start_paused = true)]
+async fn secret_without_rights_is_followed_by_the_next_one() {
+    let agent = || Agent::new(COMMUNITY, variables(3)).faulty([Fault::Denies(Version::V2c, 16)]);
+    let secrets = vec![SnmpSecret::v2c(COMMUNITY), SnmpSecret::v1(COMMUNITY)];
+    let mut found = find(&farm_of(agent()), "192.0.2.1", secrets).await.unwrap();
+    assert_eq!(table(&mut found, IF_TABLE).await.1, TableEnd::Complete);
+    let error = find(&farm_of(agent()), "192.0.2.1", community()).await.unwrap_err();
+    assert_eq!(error, AskError::Denied(16));
+    assert!(error.to_string().contains("error 16"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn agent_of_version_1_without_a_name_is_found() {
+    let mut variables = variables(3);
+    variables.remove(&vec![1, 3, 6, 1, 2, 1, 1, 5, 0]);
+    let farm = farm_of(Agent::new(COMMUNITY, variables).v1());
+    let mut agent = find(&farm, "192.0.2.1", vec![SnmpSecret::v1(COMMUNITY)]).await.unwrap();
+    assert_eq!(table(&mut agent, IF_TABLE).await.1, TableEnd::Complete);
 }
 
 #[tokio::test(start_paused = true)]

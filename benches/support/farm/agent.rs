@@ -1,23 +1,26 @@
 //! One agent: its variables, its credentials, and its faults.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::Bound;
 use std::time::Duration;
 
 use async_snmp::message::CommunityMessage;
-use async_snmp::pdu::{PduBody, StandardPduType};
-use async_snmp::{DecodeConfig, Oid, Pdu, PduType, Value, VarBind, Version};
+use async_snmp::{DecodeConfig, Pdu, PduType, Value, Version};
 use bytes::Bytes;
 use tokio::time::Instant;
 use toposcope::collect::snmp::{ObjectId, SnmpValue};
 
 use super::Variables;
 use super::fault::Fault;
+use super::pdu::{GEN_ERR, NO_SUCH_NAME, TOO_BIG, error, response, wire};
 use super::usm::FarmEngine;
 
-const TOO_BIG: i32 = 1;
-const NO_SUCH_NAME: i32 = 2;
-const GEN_ERR: i32 = 5;
+/// The time of a reboot.
+const REBOOT: Duration = Duration::from_secs(8);
+
+/// `sysUpTime.0`.
+const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 
 /// An SNMP agent.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +31,11 @@ pub(crate) struct Agent {
     pub(crate) is_v1: bool,
     pub(crate) engine: Option<FarmEngine>,
     pub(crate) faults: Vec<Fault>,
+    /// The agents that answer in the contexts of VLANs.
+    pub(crate) vlans: BTreeMap<u16, Self>,
     packets: u64,
+    /// The end of a reboot.
+    starts: Option<Instant>,
 }
 
 /// An answer of an agent.
@@ -71,7 +78,8 @@ impl Agent {
             Fault::DiesAfter(number) => self.packets > *number,
             _ => false,
         });
-        if is_dropped {
+        self.change(now);
+        if is_dropped || self.starts.is_some_and(|starts| now < starts) {
             return Vec::new();
         }
         let Some(answers) = self.messages(datagram, now) else { return Vec::new() };
@@ -79,6 +87,7 @@ impl Agent {
         for fault in &self.faults {
             match fault {
                 Fault::Takes(time) => delay = *time,
+                Fault::TakesForEvery(number, time) if self.packets.is_multiple_of(*number) => delay = *time,
                 Fault::AnswersFrom(address) => from = Some(*address),
                 _ => {}
             }
@@ -88,6 +97,40 @@ impl Agent {
         answers.map(|bytes| DelayedAnswer { delay, from, bytes }).collect()
     }
 
+    /// Changes what the faults change with the number of packets.
+    fn change(&mut self, now: Instant) {
+        for fault in &self.faults {
+            match (fault, &mut self.engine) {
+                (Fault::UpTimeJumps, _) => {
+                    let ticks = (self.packets as u32).wrapping_mul(2_654_435_761);
+                    self.variables.insert(UP_TIME.to_vec(), SnmpValue::TimeTicks(ticks));
+                }
+                (Fault::RebootsAfter(number), engine) if self.packets == *number => {
+                    self.starts = Some(now + REBOOT);
+                    self.variables.insert(UP_TIME.to_vec(), SnmpValue::TimeTicks(0));
+                    if let Some(engine) = engine {
+                        (engine.boots, engine.time, engine.began) = (engine.boots + 1, 0, None);
+                    }
+                }
+                (Fault::EngineTimeJumps(number), Some(engine)) if self.packets.is_multiple_of(*number) => {
+                    engine.time += 10_000;
+                }
+                (Fault::EngineChangesAfter(number), Some(engine)) if self.packets == *number => {
+                    engine.id.push(1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the agent in the context of a VLAN.
+    fn in_vlan(&self, vlan: Option<u16>) -> Option<&Self> {
+        match vlan {
+            Some(vlan) => self.vlans.get(&vlan),
+            None => Some(self),
+        }
+    }
+
     fn has(&self, is: impl Fn(&Fault) -> bool) -> bool {
         self.faults.iter().any(is)
     }
@@ -95,7 +138,10 @@ impl Agent {
     fn messages(&mut self, datagram: &[u8], now: Instant) -> Option<Vec<Vec<u8>>> {
         let bytes = Bytes::copy_from_slice(datagram);
         if let Some(mut engine) = self.engine.take() {
-            let answer = engine.answer(&bytes, now, |pdu| self.respond(Version::V3, pdu));
+            let answer = engine.answer(&bytes, now, |context, pdu| {
+                let vlan = context.strip_prefix(b"vlan-").and_then(vlan);
+                self.in_vlan(vlan)?.respond(Version::V3, pdu)
+            });
             self.engine = Some(engine);
             if let Some(answer) = answer {
                 return Some(vec![answer]);
@@ -103,14 +149,18 @@ impl Agent {
         }
         let message = CommunityMessage::decode(bytes, DecodeConfig::default()).ok()?.value;
         let (version, community, pdu) = message.into_parts();
-        if community.as_bytes() != self.community || self.community.is_empty() {
+        let community = community.as_bytes().to_vec();
+        let context =
+            community.strip_prefix(self.community.as_slice()).filter(|_| !self.community.is_empty())?;
+        let vlan = context.strip_prefix(b"@").and_then(vlan);
+        if vlan.is_none() && !context.is_empty() {
             return None;
         }
         if self.is_v1 && version != Version::V1 {
             return None;
         }
         let pdu = pdu.standard()?.clone();
-        let answer = self.respond(version, &pdu)?;
+        let answer = self.in_vlan(vlan)?.respond(version, &pdu)?;
         let mut answers = vec![answer.clone()];
         if self.has(|fault| matches!(fault, Fault::WrongIds)) {
             let (id, body, varbinds) = answer.into_raw_parts();
@@ -118,8 +168,8 @@ impl Agent {
         }
         let encode = |pdu: Pdu| {
             let message = match version {
-                Version::V1 => CommunityMessage::v1(self.community.clone(), pdu),
-                _ => CommunityMessage::v2c(self.community.clone(), pdu),
+                Version::V1 => CommunityMessage::v1(community.clone(), pdu),
+                _ => CommunityMessage::v2c(community.clone(), pdu),
             };
             Vec::from(message.unwrap().encode().unwrap())
         };
@@ -141,6 +191,13 @@ impl Agent {
                 _ => {}
             }
         }
+        for fault in &self.faults {
+            match fault {
+                Fault::Denies(denied, status) if *denied == version => return Some(error(pdu, *status)),
+                _ => {}
+            }
+        }
+        let fails_at_end = self.has(|fault| matches!(fault, Fault::FailsAtEnd));
         let mut found = Vec::new();
         match pdu.pdu_type() {
             PduType::GetRequest => {
@@ -156,6 +213,7 @@ impl Agent {
                 for object in objects {
                     match self.next(&object) {
                         Some(next) => found.push((next.0, wire(&next.1))),
+                        None if fails_at_end => return Some(error(pdu, GEN_ERR)),
                         None if version == Version::V1 => return Some(error(pdu, NO_SUCH_NAME)),
                         None => found.push((object, Value::EndOfMibView)),
                     }
@@ -194,11 +252,15 @@ impl Agent {
                     object = next.clone();
                     found.push((next, wire(&value)));
                 }
+                None if self.has(|fault| matches!(fault, Fault::FailsAtEnd)) => break,
                 None => {
                     found.push((object, Value::EndOfMibView));
                     break;
                 }
             }
+        }
+        if found.is_empty() {
+            return Some(error(pdu, GEN_ERR));
         }
         Some(response(pdu, 0, found))
     }
@@ -254,33 +316,6 @@ impl Agent {
     }
 }
 
-fn error(request: &Pdu, status: i32) -> Pdu {
-    let varbinds = if status == TOO_BIG {
-        Vec::new()
-    } else {
-        request.varbinds().iter().map(|varbind| (varbind.oid.arcs().to_vec(), Value::Null)).collect()
-    };
-    response(request, status, varbinds)
-}
-
-fn response(request: &Pdu, status: i32, found: Vec<(Vec<u32>, Value)>) -> Pdu {
-    let error_index = i32::from(status > TOO_BIG);
-    let body = PduBody::Standard { pdu_type: StandardPduType::Response, error_status: status, error_index };
-    let varbinds = found.into_iter().map(|(id, value)| VarBind::new(Oid::from_slice(&id), value)).collect();
-    Pdu::from_raw_parts(request.request_id(), body, varbinds)
-}
-
-fn wire(value: &SnmpValue) -> Value {
-    match value {
-        SnmpValue::Integer(number) => Value::Integer(*number),
-        SnmpValue::Counter32(number) => Value::Counter32(*number),
-        SnmpValue::Gauge32(number) => Value::Gauge32(*number),
-        SnmpValue::TimeTicks(number) => Value::TimeTicks(*number),
-        SnmpValue::Counter64(number) => Value::Counter64(*number),
-        SnmpValue::Bytes(bytes) => Value::OctetString(bytes.to_vec().into()),
-        SnmpValue::ObjectId(id) => Value::ObjectIdentifier(Oid::from_slice(id.arcs())),
-        SnmpValue::IpAddress(octets) => Value::IpAddress(*octets),
-        SnmpValue::Opaque(bytes) => Value::Opaque(bytes.to_vec().into()),
-        _ => Value::Null,
-    }
+fn vlan(digits: &[u8]) -> Option<u16> {
+    str::from_utf8(digits).ok()?.parse().ok()
 }

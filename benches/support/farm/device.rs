@@ -8,20 +8,20 @@ use super::Variables;
 use super::network::{Device, Family, Network};
 
 /// The VLAN of all ports.
-const VLAN: u32 = 10;
+pub(super) const VLAN: u32 = 10;
 
 /// `ifIndex` of the management interface.
-const MANAGEMENT: u32 = 1_000;
+pub(super) const MANAGEMENT: u32 = 1_000;
 
 /// `ifIndex` of the aggregation group.
-const GROUP: u32 = 500;
+pub(super) const GROUP: u32 = 500;
 
 /// The difference of the `ifIndex` of a port and its number, by which devices with numbers of ports confuse readers.
 const OFFSET: u32 = 100;
 
-const MIB: [u32; 6] = [1, 3, 6, 1, 2, 1];
-const LLDP: [u32; 7] = [1, 0, 8802, 1, 1, 2, 1];
-const CDP: [u32; 9] = [1, 3, 6, 1, 4, 1, 9, 9, 23];
+pub(super) const MIB: [u32; 6] = [1, 3, 6, 1, 2, 1];
+pub(super) const LLDP: [u32; 7] = [1, 0, 8802, 1, 1, 2, 1];
+pub(super) const CDP: [u32; 9] = [1, 3, 6, 1, 4, 1, 9, 9, 23];
 const LAG: [u32; 12] = [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13, 0];
 
 /// The subtype of identifiers that are MAC addresses, in chassis ids.
@@ -40,25 +40,25 @@ impl Writer {
     }
 }
 
-fn text(text: impl Into<String>) -> SnmpValue {
+pub(super) fn text(text: impl Into<String>) -> SnmpValue {
     SnmpValue::Bytes(text.into().into_bytes().into())
 }
 
-const fn number(number: u32) -> SnmpValue {
+pub(super) const fn number(number: u32) -> SnmpValue {
     SnmpValue::Integer(number.cast_signed())
 }
 
-fn octets(address: Ipv4Addr) -> [u32; 4] {
+pub(super) fn octets(address: Ipv4Addr) -> [u32; 4] {
     address.octets().map(u32::from)
 }
 
 /// Returns the MAC address of a device (port 0) or of something at a port of it.
-fn mac(device: usize, port: u32) -> [u8; 6] {
+pub(super) fn mac(device: usize, port: u32) -> [u8; 6] {
     let [_, high, middle, low] = (device as u32).to_be_bytes();
     [2, port as u8 | (((port >> 8) as u8) << 7), high, middle, low, (port >> 8) as u8]
 }
 
-fn mac_value(device: usize, port: u32) -> SnmpValue {
+pub(super) fn mac_value(device: usize, port: u32) -> SnmpValue {
     SnmpValue::Bytes(mac(device, port).into())
 }
 

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use async_snmp::Version;
+
 /// A fault of an agent, or a difference from most.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
@@ -38,4 +40,18 @@ pub(crate) enum Fault {
     AnswersFrom(IpAddr),
     /// It answers nothing after this number of packets.
     DiesAfter(u64),
+    /// It answers nothing for eight seconds after this number of packets, and has started again then.
+    RebootsAfter(u64),
+    /// It takes this time for each packet whose number is a multiple of this one.
+    TakesForEvery(u64, Duration),
+    /// It answers requests of this version with an error of this number.
+    Denies(Version, i32),
+    /// It answers `genErr` behind its last object.
+    FailsAtEnd,
+    /// Its `sysUpTime` is another one with each packet.
+    UpTimeJumps,
+    /// The time of its engine jumps after each packet whose number is a multiple of this one.
+    EngineTimeJumps(u64),
+    /// Its engine has another id after this number of packets.
+    EngineChangesAfter(u64),
 }

@@ -11,6 +11,7 @@ use toposcope::collect::{AllowList, Datagram, Pace, Transport, TransportFuture};
 use super::agent::Agent;
 use super::agents::Agents;
 use super::counters::{Counters, Peaks};
+use super::faulty::FaultyNetwork;
 use super::line::Line;
 use super::network::Network;
 use super::usm::FarmUser;
@@ -72,6 +73,13 @@ impl Farm {
     pub(crate) fn of(network: &Network, community: &[u8], user: Option<&FarmUser>) -> Self {
         let farm = Self::with([]);
         network.add_to(&mut farm.lock().agents, community, user);
+        farm
+    }
+
+    /// Serves a network of devices with faults.
+    pub(crate) fn of_faulty(faulty: &FaultyNetwork) -> Self {
+        let farm = Self::with([]);
+        faulty.add_to(&mut farm.lock().agents);
         farm
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`network`], [`device`] | named networks: devices and cables, and the variables that the agents of the devices have |
 //! | [`agent`], [`fault`], [`usm`] | one agent: its variables, its credentials, and its faults |
+//! | [`faulty`] | networks in which devices have named faults |
 //! | [`agents`], [`line`] | all agents by address, and what happens to packets on their way |
 //! | [`collected`] | an inventory of reports, and the cables that it shows |
 //! | [`counters`] | the packets of each second: to each address, each /24 and in all, and those to addresses without an agent |
@@ -24,9 +25,12 @@ pub(crate) mod collected;
 pub(crate) mod counters;
 mod device;
 mod fault;
+pub(crate) mod faulty;
 pub(crate) mod line;
 mod memory;
+pub(crate) mod named_faults;
 pub(crate) mod network;
+mod pdu;
 #[cfg(target_os = "linux")]
 pub(crate) mod socket;
 mod usm;

@@ -165,19 +165,26 @@ impl Network {
 
     /// Adds an agent for each device, with a community or a user of SNMPv3.
     pub(crate) fn add_to(&self, agents: &mut Agents, community: &[u8], user: Option<&FarmUser>) {
+        for (device, agent) in self.devices.iter().zip(self.agents(community, user)) {
+            agents.add(device.addresses.iter().copied().map(IpAddr::V4), agent);
+        }
+    }
+
+    /// Makes the agents of the devices.
+    pub(super) fn agents(&self, community: &[u8], user: Option<&FarmUser>) -> Vec<Agent> {
         let mut cables = vec![Vec::new(); self.devices.len()];
         for Cable { ends: [one, other] } in &self.cables {
             cables[one.0].push((one.1, *other));
             cables[other.0].push((other.1, *one));
         }
-        for (number, device) in self.devices.iter().enumerate() {
+        let agent = |(number, device): (usize, &Device)| {
             let agent = Agent::new(community, variables(self, number, &cables[number]));
-            let agent = match user {
+            match user {
                 Some(user) => agent.v3(FarmEngine::new(device.name.as_bytes(), user.clone())),
                 None => agent,
-            };
-            agents.add(device.addresses.iter().copied().map(IpAddr::V4), agent);
-        }
+            }
+        };
+        self.devices.iter().enumerate().map(agent).collect()
     }
 }
 

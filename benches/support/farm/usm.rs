@@ -93,7 +93,7 @@ impl FarmEngine {
         &mut self,
         bytes: &Bytes,
         now: Instant,
-        respond: impl FnOnce(&Pdu) -> Option<Pdu>,
+        respond: impl FnOnce(&[u8], &Pdu) -> Option<Pdu>,
     ) -> Option<Vec<u8>> {
         let message = RawV3Message::decode(bytes.clone(), DecodeConfig::default()).ok()?.value;
         let parameters =
@@ -137,7 +137,7 @@ impl FarmEngine {
         let Ok(scoped) = ScopedPdu::decode(&mut Decoder::new(scoped)) else {
             return self.report(id, report_oids::decryption_errors(), SecurityLevel::AuthNoPriv, time);
         };
-        let pdu = respond(&scoped.pdu)?;
+        let pdu = respond(&scoped.context_name, &scoped.pdu)?;
         let level = self.user.level;
         Some(self.encode(id, pdu, level, time))
     }

@@ -86,6 +86,6 @@ pub struct CrawlProgress {
     pub links: usize,
     /// Addresses of which there is no report.
     pub failed: usize,
-    /// Addresses and devices beyond the limits.
+    /// Addresses and devices beyond the limits. No more than 65,536 addresses are counted.
     pub left_out: usize,
 }

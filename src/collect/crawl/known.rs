@@ -1,15 +1,19 @@
 //! The devices that were read, so that each is read under one of its addresses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::AnsweringAgent;
-use crate::collect::snmp::SystemIdentity;
+use crate::collect::snmp::{AgentClock, SnmpAgent, SystemIdentity};
+
+/// Maximum number of devices with the same identity and the same own address that are told apart.
+const MAX_CLOCKS: usize = 16;
 
 /// The devices that were read and are being read, by their system identities.
 ///
-/// Two addresses belong to one device if its `sysName` and `sysObjectID` are the same and one is among its own addresses. While
-/// a device is being read, others with the same identity wait.
+/// Two addresses belong to one device if its `sysName` and `sysObjectID` are the same, one is among its own addresses, and both
+/// state the same `sysUpTime`: a device with a copied name and copied addresses does not hide another one. While a device is
+/// being read, others with the same identity wait.
 #[derive(Debug, Default)]
 pub(super) struct DevicesRead {
     devices: HashMap<SystemIdentity, Namesakes>,
@@ -19,14 +23,15 @@ pub(super) struct DevicesRead {
 #[derive(Debug, Default)]
 struct Namesakes {
     is_reading: bool,
-    own_addresses: HashSet<IpAddr>,
+    /// The own addresses of the devices, each with the clocks of those that state it.
+    own_addresses: HashMap<IpAddr, Vec<Option<AgentClock>>>,
     waiting: Vec<AnsweringAgent>,
 }
 
 /// The next step for an agent that has answered.
 pub(super) enum ReadingTurn {
     /// It is read now.
-    Read(AnsweringAgent),
+    Read(Box<AnsweringAgent>),
     /// It waits until a device with the same identity was read.
     Wait,
     /// The device was read under another address.
@@ -38,25 +43,30 @@ impl DevicesRead {
     pub(super) fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
         let system = answering.agent.system();
         if system.name.is_none() {
-            return ReadingTurn::Read(answering);
+            return ReadingTurn::Read(Box::new(answering));
         }
         self.devices.entry(system.clone()).or_default().turn(answering)
     }
 
     /// Notes the own addresses of a device that was read. Returns the agent that is read next.
-    pub(super) fn finish(
-        &mut self,
-        system: &SystemIdentity,
-        address: IpAddr,
-        own_addresses: &[IpAddr],
-    ) -> Option<AnsweringAgent> {
-        let devices = self.devices.get_mut(system)?;
+    ///
+    /// A device that does not state the address at which it has answered is not believed the others.
+    pub(super) fn finish(&mut self, agent: &SnmpAgent, own_addresses: &[IpAddr]) -> Option<AnsweringAgent> {
+        let devices = self.devices.get_mut(agent.system())?;
         devices.is_reading = false;
-        devices.own_addresses.insert(address);
-        devices.own_addresses.extend(own_addresses);
+        let asked = agent.target().ip().to_canonical();
+        let answered = agent.answers_from().map_or(asked, |from| from.ip().to_canonical());
+        let is_believed = own_addresses.iter().any(|own| [asked, answered].contains(own));
+        let stated = if is_believed { own_addresses } else { &[] };
+        for address in [asked, answered].iter().chain(stated) {
+            let clocks = devices.own_addresses.entry(*address).or_default();
+            if clocks.len() < MAX_CLOCKS {
+                clocks.push(agent.clock());
+            }
+        }
         while let Some(answering) = devices.waiting.pop() {
             if let ReadingTurn::Read(answering) = devices.turn(answering) {
-                return Some(answering);
+                return Some(*answering);
             }
         }
         None
@@ -65,7 +75,11 @@ impl DevicesRead {
 
 impl Namesakes {
     fn turn(&mut self, answering: AnsweringAgent) -> ReadingTurn {
-        if self.own_addresses.contains(&answering.target.address) {
+        let clock = answering.agent.clock();
+        let clocks = self.own_addresses.get(&answering.target.address);
+        let is_same =
+            |known: &Option<AgentClock>| known.zip(clock).is_none_or(|(known, clock)| known.is_of(clock));
+        if clocks.is_some_and(|clocks| clocks.iter().any(is_same)) {
             return ReadingTurn::IsRead;
         }
         if self.is_reading {
@@ -73,6 +87,6 @@ impl Namesakes {
             return ReadingTurn::Wait;
         }
         self.is_reading = true;
-        ReadingTurn::Read(answering)
+        ReadingTurn::Read(Box::new(answering))
     }
 }

@@ -27,7 +27,7 @@ pub use options::{CrawlError, CrawlOptions};
 
 use super::gate::Gate;
 use super::secret::SnmpSecrets;
-use super::snmp::{AskError, SnmpAgent};
+use super::snmp::{AskError, SnmpAgent, WalkPool};
 use super::sweep::Probes;
 use crate::discovery::ReporterId;
 use crate::model::Timestamp;
@@ -35,6 +35,9 @@ use known::{DevicesRead, ReadingTurn};
 use secrets::WorkedSecrets;
 use subnets::SubnetSweeps;
 use work::{Asking, DeviceReading, FoundAgent, ReadDevice, lock};
+
+/// Maximum number of addresses beyond the limits that are counted.
+const MAX_LEFT_OUT: usize = 65_536;
 
 /// A crawl, as a stream of the devices that were read and the addresses that could not be.
 ///
@@ -66,11 +69,15 @@ pub struct Crawl {
     options: CrawlOptions,
     /// The addresses that were ever found.
     found: HashSet<IpAddr>,
+    /// The addresses beyond the limit.
+    left_out: HashSet<IpAddr>,
     /// The addresses that are to be asked.
     targets: VecDeque<CrawlTarget>,
     /// The agents that have answered and are to be read.
     answered: VecDeque<AnsweringAgent>,
     read: DevicesRead,
+    /// The memory of the devices that are read.
+    pool: WalkPool,
     /// The knowledge for the next crawl, if it is wanted.
     memory: Option<CrawlMemory>,
     /// The sweeps of the subnets that are found, if they are wanted.
@@ -127,15 +134,18 @@ impl Crawl {
         secrets: impl SnmpSecrets,
         options: CrawlOptions,
     ) -> Result<Self, CrawlError> {
+        let pool = WalkPool::new(options.table_bytes);
         let mut crawl = Self {
             gate: gate.clone(),
             secrets: Arc::new(secrets),
             worked: Arc::default(),
             options,
             found: HashSet::new(),
+            left_out: HashSet::new(),
             targets: VecDeque::new(),
             answered: VecDeque::new(),
             read: DevicesRead::default(),
+            pool,
             memory: None,
             sweeps: None,
             work: JoinSet::new(),
@@ -204,13 +214,16 @@ impl Crawl {
     fn add_target(&mut self, target: CrawlTarget) {
         let target = CrawlTarget { address: target.address.to_canonical(), ..target };
         let is_wanted = target.depth <= self.options.depth
+            && !self.found.contains(&target.address)
             && !self.options.skipped_addresses.contains(&target.address)
             && self.gate.allows(target.address);
-        if !is_wanted || self.found.contains(&target.address) {
+        if !is_wanted {
             return;
         }
         if self.found.len() >= self.options.targets {
-            self.progress.left_out += 1;
+            if self.left_out.len() < MAX_LEFT_OUT && self.left_out.insert(target.address) {
+                self.progress.left_out += 1;
+            }
             return;
         }
         self.found.insert(target.address);
@@ -229,6 +242,7 @@ impl Crawl {
             let reading = DeviceReading {
                 answering,
                 limits: self.options.walk,
+                pool: self.pool.clone(),
                 reads_next_hops: self.options.follows_next_hops,
                 is_remembered: self.memory.is_some(),
                 former,
@@ -266,6 +280,9 @@ impl Crawl {
                 self.asking -= 1;
                 self.progress.answered += 1;
                 let FoundAgent { agent, secret } = *found;
+                if agent.answers_from().is_none() {
+                    self.gate.learn_host(target.address);
+                }
                 if let Some(memory) = &mut self.memory {
                     memory.note_answer(target.address, secret, Timestamp::now());
                 }
@@ -290,7 +307,7 @@ impl Crawl {
             return Some(CrawlEvent::Skipped(address));
         }
         match self.read.turn(answering) {
-            ReadingTurn::Read(answering) => self.answered.push_back(answering),
+            ReadingTurn::Read(answering) => self.answered.push_back(*answering),
             ReadingTurn::Wait => {}
             ReadingTurn::IsRead => return Some(CrawlEvent::Repeated(address)),
         }
@@ -309,12 +326,13 @@ impl Crawl {
     }
 
     fn finish_reading(&mut self, device: ReadDevice) -> CrawlEvent {
-        let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged } = device;
+        let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget } = device;
+        drop(budget);
         let AnsweringAgent { agent, target } = answering;
         let report = match report {
             Ok(report) => report,
             Err(error) => {
-                self.answered.extend(self.read.finish(agent.system(), target.address, &[]));
+                self.answered.extend(self.read.finish(&agent, &[]));
                 self.progress.failed += 1;
                 return CrawlEvent::failed(target.address, CrawlFailureReason::NotReported(error));
             }
@@ -329,8 +347,8 @@ impl Crawl {
         if agent.is_v3() {
             lock(&self.worked).secure(&found.own_addresses);
         }
-        self.answered.extend(self.read.finish(agent.system(), target.address, &found.own_addresses));
-        for subnet in found.subnets {
+        self.answered.extend(self.read.finish(&agent, &found.own_addresses));
+        for subnet in subnets::of_device(&self.gate, &found.subnets) {
             self.gate.learn_subnet(subnet);
             if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
                 sweeps.add(subnet, target.depth + 1);

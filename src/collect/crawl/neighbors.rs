@@ -14,6 +14,7 @@ const MAX_OWN_ADDRESSES: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct FoundNeighbors {
     pub(super) own_addresses: Vec<IpAddr>,
+    /// The subnets, each with the own address.
     pub(super) subnets: Vec<Ipv4Net>,
     /// The management addresses of neighbors by LLDP and CDP.
     pub(super) neighbors: Vec<IpAddr>,

@@ -28,6 +28,9 @@ pub struct CrawlOptions {
     pub skipped_object_ids: Vec<ObjectId>,
     /// The limits of each device.
     pub walk: WalkLimits,
+    /// The bytes of memory that the tables of all devices take that are read at the same time. Beyond it, only one device is
+    /// read on, and the others wait. The default is 256 MiB; their reports take about as much.
+    pub table_bytes: usize,
     /// The UDP port that is asked. The default is 161.
     pub port: u16,
 }
@@ -44,6 +47,7 @@ impl Default for CrawlOptions {
             skipped_addresses: BTreeSet::new(),
             skipped_object_ids: Vec::new(),
             walk: WalkLimits::default(),
+            table_bytes: 256 << 20,
             port: SNMP_PORT,
         }
     }

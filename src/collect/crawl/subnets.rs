@@ -9,8 +9,34 @@ use futures_core::Stream;
 use ipnet::{IpNet, Ipv4Net};
 
 use super::CrawlTarget;
+use crate::collect::allow_list::is_edge;
 use crate::collect::gate::Gate;
 use crate::collect::sweep::{MAX_ADDRESSES, Probes, Sweep};
+
+/// Maximum number of subnets that count of a device.
+const MAX_SUBNETS: usize = 1_024;
+
+/// Maximum number of these with longer prefixes than [`USUAL_LENGTH`], because each takes two of few addresses.
+const MAX_NARROW_SUBNETS: usize = 64;
+
+/// The length of the prefixes of usual subnets.
+const USUAL_LENGTH: u8 = 24;
+
+/// Returns the subnets that count of those that a device states with its own addresses: each once, the larger ones first.
+///
+/// The allow-list must have the address, and a host must be able to have it. The number is limited, because the first and the
+/// last address of each get no packets.
+pub(super) fn of_device(gate: &Gate, stated: &[Ipv4Net]) -> Vec<Ipv4Net> {
+    let is_usable = |net: &&Ipv4Net| gate.lists(net.addr().into()) && !is_edge(**net, net.addr());
+    let mut subnets: Vec<Ipv4Net> = stated.iter().filter(is_usable).map(Ipv4Net::trunc).collect();
+    subnets.sort_unstable_by_key(|net| (net.prefix_len(), *net));
+    subnets.dedup();
+    let wide = subnets.partition_point(|net| net.prefix_len() <= USUAL_LENGTH);
+    // A prefix of 31 or 32 bits has no first and last address.
+    let narrow = subnets.partition_point(|net| net.prefix_len() < 31) - wide;
+    subnets.truncate((wide + narrow.min(MAX_NARROW_SUBNETS)).min(MAX_SUBNETS));
+    subnets
+}
 
 /// The sweeps of a crawl, one after the other, with at most 65,536 addresses in all.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::secrets::{SecretPlace, WorkedSecrets};
 use super::{AnsweringAgent, CrawlStep, CrawlTarget};
 use crate::collect::gate::Gate;
 use crate::collect::secret::{SnmpSecret, SnmpSecrets};
-use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkedTable};
+use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkPool, WalkedTable};
 use crate::collect::tables::{self, MarkCoverage};
 use crate::discovery::report::{AddressRow, Table};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report};
@@ -63,6 +63,7 @@ impl Asking {
 pub(super) struct DeviceReading {
     pub(super) answering: AnsweringAgent,
     pub(super) limits: WalkLimits,
+    pub(super) pool: WalkPool,
     pub(super) reads_next_hops: bool,
     /// Whether the crawl remembers the device.
     pub(super) is_remembered: bool,
@@ -81,12 +82,14 @@ pub(super) struct ReadDevice {
     /// The state for the next crawl.
     pub(super) state: Option<Box<DeviceState>>,
     pub(super) is_unchanged: bool,
+    /// Holds the memory of the device until its report is taken.
+    pub(super) budget: WalkBudget,
 }
 
 impl DeviceReading {
     pub(super) async fn step(mut self) -> CrawlStep {
         let observed_at = Timestamp::now();
-        let mut budget = WalkBudget::new(&self.limits);
+        let mut budget = WalkBudget::new(&self.limits).sharing(&self.pool);
         let marks = match self.is_remembered {
             true => DeviceMarks::read(&mut self.answering.agent).await,
             false => None,
@@ -102,7 +105,7 @@ impl DeviceReading {
             let unchanged = self.report(&read, observed_at).ok().and_then(|report| former.unchanged(report));
             if let Some(report) = unchanged {
                 let state = Some(Box::new(former.with_marks(marks)));
-                return self.finish(read, Ok(report), state, true).await;
+                return self.finish(budget, read, Ok(report), state, true).await;
             }
             let agent = &mut self.answering.agent;
             tables::read_covered(agent, &mut budget, coverage, &mut read).await;
@@ -115,7 +118,7 @@ impl DeviceReading {
             let uncovered = self.report(uncovered, observed_at).ok()?;
             DeviceState::new(marks, observed_at, coverage, report, &uncovered).map(Box::new)
         });
-        self.finish(read, report, state, false).await
+        self.finish(budget, read, report, state, false).await
     }
 
     /// Makes a report of tables. A device that does not name itself has the name of its first answer, or its address.
@@ -135,6 +138,7 @@ impl DeviceReading {
 
     async fn finish(
         mut self,
+        budget: WalkBudget,
         read: Vec<WalkedTable>,
         report: Result<Report, ParseError>,
         state: Option<Box<DeviceState>>,
@@ -153,7 +157,7 @@ impl DeviceReading {
             false => Vec::new(),
         };
         let answering = self.answering;
-        let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged };
+        let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget };
         CrawlStep::Read(Box::new(read))
     }
 }

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_snmp::Version;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
 use super::super::gate::{AnswerSource, Gate};
 use super::super::secret::{SecretKind, SnmpSecret, SnmpUser};
+use super::clock::AgentClock;
 use super::error::{AskError, SnmpRefusal};
 use super::message::{Question, SnmpAnswer, decode_with_community, encode_with_community};
+use super::system::{SYSTEM, SystemIdentity, UP_TIME, value_of};
 use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
-use super::value::{ObjectId, SnmpValue};
+use super::value::ObjectId;
+use super::walk::NO_SUCH_NAME;
 
 /// Maximum number of secrets that are tried for an address.
 pub(in crate::collect) const MAX_SECRETS: usize = 4;
@@ -41,12 +44,6 @@ const SLOW_ANSWER: Duration = Duration::from_millis(500);
 /// Maximum number of repetitions of a request of SNMPv3 with the time or engine id that the agent states.
 const MAX_CORRECTIONS: usize = 3;
 
-/// Maximum number of bytes that are kept of a `sysName`.
-const MAX_NAME: usize = 255;
-
-/// `sysObjectID.0` and `sysName.0`, which every agent has.
-pub(super) const SYSTEM: [[u32; 9]; 2] = [[1, 3, 6, 1, 2, 1, 1, 2, 0], [1, 3, 6, 1, 2, 1, 1, 5, 0]];
-
 const fn seconds<const N: usize>(numbers: [u64; N]) -> [Duration; N] {
     let mut durations = [Duration::ZERO; N];
     let mut place = 0;
@@ -67,20 +64,13 @@ pub struct SnmpAgent {
     security: Security,
     response_time: Option<Duration>,
     system: SystemIdentity,
+    clock: Option<AgentClock>,
+    /// The VLAN in whose context it is asked.
+    vlan: Option<u16>,
     /// Whether it is asked by GETBULK, and for how many variables.
     pub(super) bulk: Option<u32>,
     /// Whether it has answered GETBULK.
     pub(super) has_answered_bulk: bool,
-}
-
-/// The identity of a device, which shows whether it was read under another address.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct SystemIdentity {
-    /// `sysName`.
-    pub name: Option<Vec<u8>>,
-    /// `sysObjectID`.
-    pub object_id: Option<ObjectId>,
 }
 
 enum Security {
@@ -131,10 +121,13 @@ impl SnmpAgent {
             match Self::open(gate, target, secret, timeouts, false).await {
                 Ok(agent) => return Ok((agent, position)),
                 // A refusal is a more useful error than a timeout with another secret.
-                Err(AskError::Silent) if matches!(failure, AskError::Refused(_)) => {}
+                Err(AskError::Silent) if matches!(failure, AskError::Refused(_) | AskError::Denied(_)) => {}
                 Err(error) => {
-                    let is_known = |refusal: &SnmpRefusal| *refusal != SnmpRefusal::UnknownUser;
-                    knows_user |= matches!(&error, AskError::Refused(refusal) if is_known(refusal));
+                    knows_user |= match &error {
+                        AskError::Refused(refusal) => *refusal != SnmpRefusal::UnknownUser,
+                        AskError::Denied(_) => secret.is_v3(),
+                        _ => false,
+                    };
                     failure = error;
                 }
             }
@@ -172,12 +165,20 @@ impl SnmpAgent {
             security,
             response_time: None,
             system: SystemIdentity::default(),
+            clock: None,
+            vlan: None,
             bulk: (!is_v1).then_some(super::walk::MAX_REPETITIONS),
             has_answered_bulk: false,
         };
-        let objects = SYSTEM.map(ObjectId::new);
+        let [object_id, name] = SYSTEM;
+        let objects = [object_id, name, UP_TIME].map(ObjectId::new);
         let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
+        // In SNMPv1, one missing object is an error of the whole answer.
+        if answer.status != 0 && !(is_v1 && answer.status == NO_SUCH_NAME) {
+            return Err(AskError::Denied(answer.status));
+        }
         agent.system = SystemIdentity::read(&answer);
+        agent.clock = value_of(&answer, &UP_TIME).and_then(|value| AgentClock::new(value, Instant::now()));
         Ok(agent)
     }
 
@@ -199,6 +200,11 @@ impl SnmpAgent {
         &self.system
     }
 
+    /// Returns `sysUpTime` of the device at the time of its first answer.
+    pub(in crate::collect) const fn clock(&self) -> Option<AgentClock> {
+        self.clock
+    }
+
     /// Returns whether the agent is asked by SNMPv3.
     #[must_use]
     pub const fn is_v3(&self) -> bool {
@@ -208,6 +214,11 @@ impl SnmpAgent {
     /// Returns whether the agent can state that it does not have an object.
     pub(super) const fn has_exceptions(&self) -> bool {
         !matches!(self.security, Security::Community { version: Version::V1, .. })
+    }
+
+    /// Asks the agent in the context of a VLAN from now on, or in its usual one.
+    pub(in crate::collect) const fn enter_vlan(&mut self, vlan: Option<u16>) {
+        self.vlan = vlan;
     }
 
     /// Asks the agent, at most as often as there are `tries`.
@@ -236,7 +247,11 @@ impl SnmpAgent {
     ) -> Result<SnmpAnswer, AskError> {
         let user = match &self.security {
             Security::Community { version, community } => {
-                let (version, community) = (*version, community.clone());
+                let mut community = community.clone();
+                if let Some(vlan) = self.vlan {
+                    community.extend_from_slice(format!("@{vlan}").as_bytes());
+                }
+                let version = *version;
                 return self.ask_community(version, &community, question, objects, timeouts, from_any).await;
             }
             Security::User { user, .. } => Arc::clone(user),
@@ -293,7 +308,9 @@ impl SnmpAgent {
         timeouts: &[Duration],
         from_any: bool,
     ) -> Result<UsmAnswer, AskError> {
-        let encode = |id| engine.encode(user, id, question, objects);
+        // The name by which Cisco's devices know the context of a VLAN.
+        let context = self.vlan.map_or_else(String::new, |vlan| format!("vlan-{vlan}"));
+        let encode = |id| engine.encode(user, context, id, question, objects);
         let decode = |bytes: &[u8]| engine.decode(user, bytes);
         let answer = self.exchange(encode, decode, timeouts, from_any).await;
         if let Ok(UsmAnswer::OtherTime { boots, time }) = &answer {
@@ -323,29 +340,7 @@ impl SnmpAgent {
         if from_any && from != self.target {
             self.answers_from = Some(from);
         }
-        let former = self.response_time.unwrap_or(time);
-        self.response_time = Some((former * 3 + time) / 4);
+        self.response_time = Some(time.usual(self.response_time));
         Ok(answer)
-    }
-}
-
-impl SystemIdentity {
-    fn read(answer: &SnmpAnswer) -> Self {
-        let value = |object: &[u32]| {
-            answer.variables.iter().find(|variable| variable.id.arcs() == object).map(|found| &found.value)
-        };
-        let [object_id, name] = SYSTEM;
-        Self {
-            name: match value(&name) {
-                Some(SnmpValue::Bytes(name)) if !name.is_empty() => {
-                    Some(name.iter().copied().take(MAX_NAME).collect())
-                }
-                _ => None,
-            },
-            object_id: match value(&object_id) {
-                Some(SnmpValue::ObjectId(id)) => Some(id.clone()),
-                _ => None,
-            },
-        }
     }
 }

@@ -19,6 +19,9 @@ pub enum AskError {
     /// The agent refuses the user, or cannot be spoken to by SNMPv3.
     #[error(transparent)]
     Refused(#[from] SnmpRefusal),
+    /// The agent knows the secret, and refuses it the system group, which every agent has. The number is that of RFC 3416, `error-status`.
+    #[error("the device answered with error {0}; the user or community may lack the right to read it")]
+    Denied(i32),
     /// The request has no valid form, such as one with an identifier that is too long.
     #[error("the request cannot be encoded")]
     NotEncoded,

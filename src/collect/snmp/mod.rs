@@ -4,16 +4,22 @@
 //! request; answers that arrive after a request was given up are dropped. A request is sent at most five times, with growing timeouts.
 
 mod agent;
+mod clock;
 mod error;
 mod get;
 mod message;
+mod pool;
+mod system;
 mod usm;
 mod value;
 mod walk;
 
 pub(super) use agent::MAX_SECRETS;
-pub use agent::{SnmpAgent, SystemIdentity};
+pub use agent::SnmpAgent;
+pub(super) use clock::AgentClock;
 pub use error::{AskError, SnmpRefusal};
 pub(super) use message::message_id;
+pub(super) use pool::WalkPool;
+pub use system::SystemIdentity;
 pub use value::{ObjectId, SnmpValue, Variable};
 pub use walk::{TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable};

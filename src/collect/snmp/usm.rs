@@ -93,19 +93,21 @@ impl UsmEngine {
         (self.boots, self.time, self.synchronized) = (boots, time, Instant::now());
     }
 
-    /// Encodes a request, authenticated and encrypted as the user requires.
+    /// Encodes a request in a context, authenticated and encrypted as the user requires.
     pub(super) fn encode(
         &self,
         user: &SnmpUser,
+        context: String,
         id: i32,
         question: Question,
         objects: &[ObjectId],
     ) -> Result<Vec<u8>, AskError> {
         let pdu = request(Version::V3, id, question, objects)?;
-        self.encode_pdu(user, id, &pdu).ok_or(AskError::NotEncoded)
+        let scoped = ScopedPdu::new(self.id.clone(), Bytes::from(context), pdu);
+        self.encode_scoped(user, id, scoped).ok_or(AskError::NotEncoded)
     }
 
-    fn encode_pdu(&self, user: &SnmpUser, id: i32, pdu: &Pdu) -> Option<Vec<u8>> {
+    fn encode_scoped(&self, user: &SnmpUser, id: i32, scoped: ScopedPdu) -> Option<Vec<u8>> {
         let elapsed = u32::try_from(self.synchronized.elapsed().as_secs()).unwrap_or(u32::MAX);
         let time = self.time.saturating_add(elapsed).min(MAX_ENGINE_TIME);
         let size = MessageSize::new(MAX_UDP_PAYLOAD).ok()?;
@@ -115,7 +117,6 @@ impl UsmEngine {
         if let Some(key) = &self.keys.auth_key {
             parameters = parameters.with_auth_placeholder(key.mac_len()).ok()?;
         }
-        let scoped = ScopedPdu::new(self.id.clone(), Bytes::new(), pdu.clone());
         let message = match &self.keys.priv_key {
             Some(key) => {
                 let plain = scoped.encode_to_bytes().ok()?;

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::agent::{SYSTEM, SnmpAgent, SystemIdentity};
+use super::agent::SnmpAgent;
 use super::error::AskError;
 use super::message::{Question, SnmpAnswer};
+use super::pool::{WalkPool, WalkShare};
+use super::system::{SYSTEM, SystemIdentity};
 use super::value::{ObjectId, SnmpValue, Variable};
 
 /// Maximum number of variables that one answer is asked for.
@@ -20,7 +22,7 @@ const MAX_TRIES: usize = 5;
 const MAX_FIRST_BULK_TRIES: usize = 2;
 
 const TOO_BIG: i32 = 1;
-const NO_SUCH_NAME: i32 = 2;
+pub(super) const NO_SUCH_NAME: i32 = 2;
 
 /// Limits of reading a device. Tables beyond them are truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +32,13 @@ pub struct WalkLimits {
     pub rows: usize,
     /// The bytes of memory of all tables of a device. The default is 32 MiB.
     pub bytes: usize,
-    /// The time that reading a device takes. The default is 15 minutes.
+    /// The time that reading a device takes. The default is 30 minutes: reading a device that takes 4 seconds for each answer takes about 10, and more if others are read as well.
     pub time: Duration,
 }
 
 impl Default for WalkLimits {
     fn default() -> Self {
-        Self { rows: 100_000, bytes: 32 << 20, time: Duration::from_secs(15 * 60) }
+        Self { rows: 100_000, bytes: 32 << 20, time: Duration::from_secs(30 * 60) }
     }
 }
 
@@ -61,11 +63,13 @@ impl WalkLimits {
 }
 
 /// The remaining part of the limits while a device is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct WalkBudget {
     rows: usize,
     bytes: usize,
     ends: Instant,
+    /// The memory that the device shares with others.
+    share: Option<WalkShare>,
 }
 
 impl WalkBudget {
@@ -76,7 +80,19 @@ impl WalkBudget {
         // A time that no clock reaches counts as a day.
         let now = Instant::now();
         let ends = now.checked_add(time).unwrap_or(now + Duration::from_secs(86_400));
-        Self { rows, bytes, ends }
+        Self { rows, bytes, ends, share: None }
+    }
+
+    /// Shares memory with other devices that are read at the same time, until the budget is dropped.
+    pub(in crate::collect) fn sharing(self, pool: &WalkPool) -> Self {
+        Self { share: Some(pool.share()), ..self }
+    }
+
+    /// Counts memory that the device has taken, and waits while all devices together have too much.
+    async fn hold(&mut self, bytes: usize) {
+        if let Some(share) = &mut self.share {
+            share.take(bytes).await;
+        }
     }
 }
 
@@ -86,6 +102,8 @@ impl WalkBudget {
 pub struct WalkedTable {
     /// The object.
     pub root: ObjectId,
+    /// The VLAN in whose context the variables were read; `None` outside of those.
+    pub vlan: Option<u16>,
     /// The variables, in the order of the agent.
     pub rows: Vec<Variable>,
     /// The end of the reading, which shows whether variables are missing.
@@ -108,7 +126,12 @@ pub(in crate::collect) enum NextObject {
 impl WalkedTable {
     /// Creates a table that was not read.
     pub(in crate::collect) const fn without_rows(root: ObjectId, end: TableEnd) -> Self {
-        Self { root, rows: Vec::new(), end, next: NextObject::Unknown }
+        Self { root, vlan: None, rows: Vec::new(), end, next: NextObject::Unknown }
+    }
+
+    /// Marks the table as one that was read in the context of a VLAN.
+    pub(in crate::collect) fn of_vlan(self, vlan: u16) -> Self {
+        Self { vlan: Some(vlan), ..self }
     }
 
     /// Returns whether the agent has stated that it has nothing behind the table.
@@ -192,7 +215,10 @@ impl SnmpAgent {
                 Ok(answer) => answer,
                 Err(reason) => break TableEnd::Truncated(reason),
             };
-            if let Some(end) = reading.take(answer, &mut budget.bytes) {
+            let before = budget.bytes;
+            let end = reading.take(answer, &mut budget.bytes);
+            budget.hold(before - budget.bytes).await;
+            if let Some(end) = end {
                 break end;
             }
         };
@@ -342,6 +368,6 @@ impl TableReading {
 
     fn finish(self, end: TableEnd) -> WalkedTable {
         let Self { root, rows, next, .. } = self;
-        WalkedTable { root, rows, end, next }
+        WalkedTable { root, vlan: None, rows, end, next }
     }
 }

@@ -37,9 +37,28 @@ impl<'o> VariableReader<'o> {
         walk::check(&self.mib, &self.meter)
     }
 
+    /// Takes a variable of BRIDGE-MIB that was read in the context of a VLAN.
+    pub(crate) fn accept_of_vlan(
+        &mut self,
+        vlan: u16,
+        id: &[u64],
+        value: &VariableValue<'_>,
+    ) -> Result<(), ParseError> {
+        let length = value.length();
+        self.meter.add_bytes(MIN_LINE + id.len() * 2 + length);
+        self.meter.add_steps(length.saturating_mul(2) + id.len());
+        self.mib.accept_of_vlan(vlan, id, value, &mut self.meter);
+        walk::check(&self.mib, &self.meter)
+    }
+
     /// Notes that a table lacks rows.
     pub(crate) fn lose(&mut self, kind: TableKind) {
         self.mib.note_loss_of(kind);
+    }
+
+    /// Notes that the table of bridge ports lacks rows. Numbers that are not among the others lead to no interface then.
+    pub(crate) fn lose_base_ports(&mut self) {
+        self.mib.note_loss_of_base_ports();
     }
 
     /// Makes the report.

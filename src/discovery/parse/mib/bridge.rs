@@ -2,11 +2,14 @@
 
 mod fdb;
 mod lists;
+mod ports;
 mod vlans;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fdb::Fdb;
+pub(super) use ports::BasePorts;
+use ports::BridgePorts;
 use vlans::{VlanColumn, VlanTables};
 
 use super::interfaces::Interfaces;
@@ -19,8 +22,9 @@ use crate::model::MacAddress;
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     address: Option<MacAddress>,
-    /// Interface indexes by bridge port.
-    base_ports: BTreeMap<i64, i64>,
+    base_ports: BasePorts,
+    /// Interface indexes by VLAN and bridge port, of devices with a context for each VLAN.
+    vlan_ports: BTreeMap<(u16, i64), i64>,
     stp: BTreeMap<i64, StpRow>,
     fdb: Fdb,
     vlans: VlanTables,
@@ -42,7 +46,7 @@ impl Bridge {
                 self.address = text::mac(bytes);
                 Accepted::Yes
             }
-            [1, 4, 1, 2, port] => insert(&mut self.base_ports, *port, value.integer(), meter),
+            [1, 4, 1, 2, port] => self.base_ports.accept(*port, value, meter),
             [2, 15, 1, column, port] => self.accept_stp(*column, *port, value, meter),
             [7, 1, 2, 2, 1, column, index @ ..] => self.fdb.accept_vlan(*column, index, value, meter),
             // Some agents leave out the time mark of the current table.
@@ -74,6 +78,31 @@ impl Bridge {
         self.fdb.accept(column, index, lossy, value, meter)
     }
 
+    /// Stores a variable from the context of a VLAN.
+    #[cfg(feature = "collect")]
+    pub(super) fn accept_of_vlan(
+        &mut self,
+        vlan: u16,
+        rest: &[u64],
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        match rest {
+            [1, 4, 1, 2, port] => {
+                let Ok(port) = i64::try_from(*port) else { return Accepted::InvalidIndex };
+                let Some(index) = value.integer() else { return Accepted::InvalidValue };
+                meter.add_steps(1);
+                if !self.vlan_ports.contains_key(&(vlan, port)) && !meter.admit_row() {
+                    return Accepted::TooMany;
+                }
+                self.vlan_ports.insert((vlan, port), index);
+                Accepted::Yes
+            }
+            [4, 3, 1, column, index @ ..] => self.fdb.accept_of_vlan(vlan, *column, index, value, meter),
+            _ => Accepted::Yes,
+        }
+    }
+
     fn accept_stp(
         &mut self,
         column: u64,
@@ -100,8 +129,17 @@ impl Bridge {
         }
     }
 
-    pub(super) const fn base_ports(&self) -> &BTreeMap<i64, i64> {
+    pub(super) const fn base_ports(&self) -> &BasePorts {
         &self.base_ports
+    }
+
+    pub(super) const fn base_ports_mut(&mut self) -> &mut BasePorts {
+        &mut self.base_ports
+    }
+
+    /// Returns whether the VLANs of some ports are missing, because it is not known which interfaces these are.
+    pub(super) fn lacks_vlans(&self) -> bool {
+        self.base_ports.has_losses() && !self.vlans.is_empty()
     }
 
     pub(super) fn describe(&self, device: &mut Device) {
@@ -110,12 +148,13 @@ impl Bridge {
 
     /// Sets the VLANs of the interfaces, and returns the tables.
     pub(super) fn into_tables(self, interfaces: &mut Interfaces, meter: &mut Meter) -> BridgeTables {
-        let Self { base_ports, stp, fdb, vlans, .. } = self;
+        let Self { base_ports, vlan_ports, stp, fdb, vlans, .. } = self;
         for (index, vlans) in vlans.by_interface(&base_ports, interfaces, meter) {
             interfaces.set_vlans(index, vlans);
         }
         let stp = stp_rows(stp, &base_ports, interfaces, meter);
-        let fdb = fdb.into_rows(&vlans, &base_ports, interfaces, meter);
+        meter.use_rows(vlan_ports.len());
+        let fdb = fdb.into_rows(&vlans, (&base_ports, &vlan_ports), interfaces, meter);
         count_base_ports(&base_ports, &fdb, &stp, interfaces, meter);
         BridgeTables { fdb, stp }
     }
@@ -123,7 +162,7 @@ impl Bridge {
 
 fn stp_rows(
     rows: BTreeMap<i64, StpRow>,
-    base_ports: &BTreeMap<i64, i64>,
+    base_ports: &BasePorts,
     interfaces: &Interfaces,
     meter: &mut Meter,
 ) -> Vec<StpRow> {
@@ -135,7 +174,7 @@ fn stp_rows(
 
 /// Counts the bridge ports: used are those of interfaces, and those that entries of the other tables lead to.
 fn count_base_ports(
-    base_ports: &BTreeMap<i64, i64>,
+    base_ports: &BasePorts,
     fdb: &[FdbRow],
     stp: &[StpRow],
     interfaces: &Interfaces,
@@ -144,8 +183,8 @@ fn count_base_ports(
     meter.add_steps(base_ports.len() + fdb.len() + stp.len());
     let led_to = fdb.iter().filter_map(|row| row.if_index).chain(stp.iter().filter_map(|row| row.if_index));
     let led_to: BTreeSet<i64> = led_to.collect();
-    for (port, index) in base_ports {
-        if interfaces.contains(*index) || led_to.contains(index) {
+    for (port, index) in base_ports.iter() {
+        if interfaces.contains(index) || led_to.contains(&index) {
             meter.use_rows(1);
         } else {
             meter.leave_out(WarningCode::PortWithoutInterface, || {
@@ -180,78 +219,4 @@ const fn stp_state(number: i64) -> Option<StpState> {
 fn bridge_id(bytes: &[u8]) -> Option<BridgeId> {
     let [high, low, octets @ ..] = <[u8; 8]>::try_from(bytes).ok()?;
     Some(BridgeId { priority: u16::from_be_bytes([high, low]), mac_address: MacAddress::new(octets) })
-}
-
-/// Finds the interface behind a port number of one table.
-#[derive(Debug)]
-struct BridgePorts<'b> {
-    /// Interface indexes by bridge port.
-    base_ports: &'b BTreeMap<i64, i64>,
-    /// The interfaces that are bridge ports.
-    indexes: BTreeSet<i64>,
-    numbering: PortNumbering,
-}
-
-/// The meaning of the port numbers of one table. Not all bridges use those of `dot1dBasePortTable`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PortNumbering {
-    /// Bridge ports, or indexes of interfaces that are bridge ports.
-    BridgePorts,
-    /// Indexes of interfaces.
-    Interfaces,
-    /// Interface indexes minus a constant, so that number 1 is the first interface of the bridge.
-    Offset(i64),
-}
-
-impl<'b> BridgePorts<'b> {
-    /// Determines the meaning of the numbers of a table from the numbers themselves, without 0.
-    fn new(
-        base_ports: &'b BTreeMap<i64, i64>,
-        interfaces: &Interfaces,
-        numbers: &BTreeSet<i64>,
-        meter: &mut Meter,
-    ) -> Self {
-        meter.add_steps(base_ports.len() + numbers.len().saturating_mul(2));
-        let indexes: BTreeSet<i64> = base_ports.values().copied().collect();
-        let is_known = |number: &i64| base_ports.contains_key(number) || indexes.contains(number);
-        let mut ports = Self { base_ports, indexes: BTreeSet::new(), numbering: PortNumbering::BridgePorts };
-        if numbers.iter().all(is_known) {
-            return Self { indexes, ..ports };
-        }
-        // A number that leads to another interface by the table of ports shows that the numbers are bridge ports.
-        let is_own = |number: &i64| base_ports.get(number).is_none_or(|index| index == number);
-        if numbers.iter().all(|number| is_own(number) && interfaces.is_ethernet(*number)) {
-            ports.numbering = PortNumbering::Interfaces;
-        } else if let Some(offset) = offset(base_ports)
-            && numbers.iter().all(|number| {
-                let index = number.saturating_add(offset);
-                !is_known(number) && indexes.contains(&index)
-            })
-        {
-            ports.numbering = PortNumbering::Offset(offset);
-        }
-        Self { indexes, ..ports }
-    }
-
-    /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
-    fn index_of(&self, number: i64) -> Option<i64> {
-        let index = match self.numbering {
-            PortNumbering::BridgePorts => {
-                let index = self.base_ports.get(&number).copied();
-                index.or_else(|| self.indexes.get(&number).copied())
-            }
-            PortNumbering::Interfaces => Some(number),
-            PortNumbering::Offset(offset) => Some(number.saturating_add(offset)),
-        };
-        index.filter(|index| *index > 0)
-    }
-}
-
-/// Returns the difference between the first interface of the bridge and port 1.
-///
-/// There is one only if the table of ports numbers them as their interfaces, so that it shows no numbers of ports.
-fn offset(base_ports: &BTreeMap<i64, i64>) -> Option<i64> {
-    let (first, _) = base_ports.first_key_value()?;
-    let is_identity = base_ports.iter().all(|(port, index)| port == index);
-    Some(first.saturating_sub(1)).filter(|offset| is_identity && *offset > 0)
 }

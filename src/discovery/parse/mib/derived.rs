@@ -1,7 +1,6 @@
 //! Interfaces of devices without an interface table, as LLDP and CDP name them.
 
-use std::collections::BTreeMap;
-
+use super::bridge::BasePorts;
 use super::cdp::Cdp;
 use super::interfaces::Interfaces;
 use super::lldp::Lldp;
@@ -18,7 +17,7 @@ pub(super) fn add(
     interfaces: &mut Interfaces,
     cdp: &Cdp,
     lldp: &Lldp,
-    base_ports: &BTreeMap<i64, i64>,
+    base_ports: &BasePorts,
     meter: &mut Meter,
 ) -> Vec<IfEntryRow> {
     for (index, name) in cdp.interfaces() {
@@ -41,7 +40,7 @@ pub(super) fn add(
 fn add_numbered(
     interfaces: &mut Interfaces,
     ports: &LocalPorts,
-    base_ports: &BTreeMap<i64, i64>,
+    base_ports: &BasePorts,
     meter: &mut Meter,
 ) -> Vec<IfEntryRow> {
     let known = ports.resolve_by_name(interfaces, meter);

@@ -5,6 +5,7 @@ mod neighbor;
 
 use std::collections::BTreeMap;
 
+use super::bridge::BasePorts;
 use super::interfaces::Interfaces;
 use super::local_ports::LocalPorts;
 use super::{Accepted, VariableValue, ids};
@@ -126,10 +127,16 @@ impl Lldp {
     pub(super) fn resolve_local_ports(
         &self,
         interfaces: &Interfaces,
-        base_ports: &BTreeMap<i64, i64>,
+        base_ports: &BasePorts,
         meter: &mut Meter,
     ) -> BTreeMap<i64, i64> {
         self.ports.resolve(self.neighbors.port_numbers(), interfaces, base_ports, meter)
+    }
+
+    /// Returns whether the interface of a local port of LLDP-MIB is not known.
+    pub(super) fn has_unresolved_ports(&self, indexes: &BTreeMap<i64, i64>) -> bool {
+        let numbers = self.neighbors.port_numbers().chain(self.ports.iter().map(|(number, _)| number));
+        numbers.into_iter().any(|number| !indexes.contains_key(&number))
     }
 
     pub(super) fn describe(&self, device: &mut Device) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::bridge::BasePorts;
 use super::interfaces::{InterfaceNames, Interfaces};
 use super::numbering::Numbering;
 use super::{Accepted, VariableValue, ids};
@@ -163,7 +164,7 @@ impl LocalPorts {
         &self,
         numbers: impl Iterator<Item = i64>,
         interfaces: &Interfaces,
-        base_ports: &BTreeMap<i64, i64>,
+        base_ports: &BasePorts,
         meter: &mut Meter,
     ) -> BTreeMap<i64, i64> {
         let mut indexes = self.resolve_by_name(interfaces, meter);

@@ -95,6 +95,9 @@ impl Accepted {
     }
 }
 
+/// `dot1dBasePortIfIndex`.
+const BASE_PORTS: [u64; 11] = [1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
+
 /// Collects the variables of one device.
 #[derive(Debug, Default)]
 pub(super) struct Mib {
@@ -130,6 +133,15 @@ impl Mib {
     /// Notes that a variable could not be read. `oid` may lack arcs at its end.
     pub(super) fn note_loss(&mut self, oid: &[u64]) {
         self.coverage.note_loss(oid);
+        if oid.starts_with(&BASE_PORTS) {
+            self.bridge.base_ports_mut().note_loss();
+        }
+    }
+
+    /// Notes that the table of bridge ports lacks rows, by which the numbers of other tables are read.
+    #[cfg(feature = "collect")]
+    pub(super) const fn note_loss_of_base_ports(&mut self) {
+        self.bridge.base_ports_mut().note_loss();
     }
 
     /// Notes that a table lacks rows.
@@ -197,11 +209,33 @@ impl Mib {
             }
             _ => Accepted::Yes,
         };
+        self.account(accepted, oid, meter);
+    }
+
+    /// Stores a variable of BRIDGE-MIB from the context of a VLAN.
+    #[cfg(feature = "collect")]
+    pub(super) fn accept_of_vlan(
+        &mut self,
+        vlan: u16,
+        oid: &[u64],
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) {
+        meter.add_steps(oid.len());
+        let accepted = match oid {
+            [1, 3, 6, 1, 2, 1, 17, rest @ ..] => self.bridge.accept_of_vlan(vlan, rest, value, meter),
+            _ => Accepted::Yes,
+        };
+        self.account(accepted, oid, meter);
+    }
+
+    /// Counts a variable that was not stored.
+    fn account(&mut self, accepted: Accepted, oid: &[u64], meter: &mut Meter) {
         match accepted {
             Accepted::Yes | Accepted::TooMany => {}
             Accepted::InvalidValue => meter.warn(WarningCode::ValueInvalid),
             Accepted::InvalidIndex => {
-                self.coverage.note_loss(oid);
+                self.note_loss(oid);
                 meter.skip_of(WarningCode::RowMalformed, || dotted(oid));
             }
         }
@@ -222,6 +256,17 @@ impl Mib {
             Vec::new()
         };
         let local_ports = self.lldp.resolve_local_ports(&interfaces, base_ports, meter);
+        if base_ports.has_losses() {
+            coverage.note_loss_of(TableKind::Fdb);
+            coverage.note_loss_of(TableKind::Stp);
+            if self.lldp.has_unresolved_ports(&local_ports) {
+                coverage.note_loss_of(TableKind::Lldp);
+                coverage.note_loss_of(TableKind::Lag);
+            }
+            if self.bridge.lacks_vlans() {
+                coverage.note_loss_of(TableKind::IfEntries);
+            }
+        }
         self.system.describe(&mut device);
         self.entity.describe(&mut device, meter);
         self.lldp.describe(&mut device);

@@ -4,8 +4,7 @@
 //! alone therefore names a port only if the numbers of other ports, whose names are known, follow a rule, or if every
 //! possible meaning leads to the same interface.
 
-use std::collections::BTreeMap;
-
+use super::bridge::BasePorts;
 use super::interfaces::Interfaces;
 use crate::discovery::parse::meter::Meter;
 
@@ -33,7 +32,7 @@ impl Evidence {
 #[derive(Debug)]
 pub(super) struct Numbering<'n> {
     interfaces: &'n Interfaces,
-    base_ports: &'n BTreeMap<i64, i64>,
+    base_ports: &'n BasePorts,
     /// The Ethernet interfaces by index: the order in which an agent may count its ports.
     counted: Vec<i64>,
     by_index: Evidence,
@@ -45,7 +44,7 @@ impl<'n> Numbering<'n> {
     pub(super) fn new(
         known: impl Iterator<Item = (i64, i64)>,
         interfaces: &'n Interfaces,
-        base_ports: &'n BTreeMap<i64, i64>,
+        base_ports: &'n BasePorts,
         meter: &mut Meter,
     ) -> Self {
         let counted = interfaces.of_types(&ETHERNET, meter);
@@ -59,8 +58,8 @@ impl<'n> Numbering<'n> {
         for (number, index) in known {
             meter.add_steps(2);
             numbering.by_index.add(number == index);
-            if let Some(base_port) = base_ports.get(&number) {
-                numbering.by_base_port.add(*base_port == index);
+            if let Some(base_port) = base_ports.get(number) {
+                numbering.by_base_port.add(base_port == index);
             }
         }
         numbering
@@ -74,7 +73,7 @@ impl<'n> Numbering<'n> {
     /// Returns the interface that a number alone names, or `None` if that cannot be known.
     pub(super) fn interface(&self, number: i64) -> Option<i64> {
         let by_index = self.interfaces.contains(number).then_some(number);
-        let base_port = self.base_ports.get(&number).copied();
+        let base_port = self.base_ports.get(number);
         let by_base_port = base_port.filter(|index| self.interfaces.contains(*index));
         let has_evidence = self.by_index.for_it + self.by_index.against > 0;
         match (self.by_index.is_confirmed(), self.by_base_port.is_confirmed()) {
@@ -86,6 +85,8 @@ impl<'n> Numbering<'n> {
                 Some(index) => by_base_port.filter(|by_base_port| *by_base_port == index),
                 None => by_base_port,
             },
+            // It may be a bridge port that is missing.
+            (false, false) if self.base_ports.has_losses() => None,
             (false, false) => {
                 by_index.filter(|index| self.counted_port(number).is_none_or(|nth| nth == *index))
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::BridgePorts;
+use super::ports::{BasePorts, BridgePorts};
 use super::vlans::VlanTables;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
@@ -27,6 +27,9 @@ pub(super) enum FdbTable {
     Bridge,
     /// `dot1qTpFdbTable`, with the number of the database if the index has one.
     QBridge(Option<u32>),
+    /// `dot1dTpFdbTable` in the context of a VLAN.
+    #[cfg_attr(not(feature = "collect"), expect(dead_code, reason = "files have no contexts"))]
+    OfVlan(u16),
 }
 
 /// The index of an entry: the MAC address, or another one of devices that do not follow the MIB.
@@ -77,6 +80,19 @@ impl Fdb {
         self.accept_entry(FdbTable::QBridge(Some(fdb_id)), column, index, false, value, meter)
     }
 
+    /// Stores a variable of `dot1dTpFdbTable` from the context of a VLAN.
+    #[cfg(feature = "collect")]
+    pub(super) fn accept_of_vlan(
+        &mut self,
+        vlan: u16,
+        column: u64,
+        index: &[u64],
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        self.accept_entry(FdbTable::OfVlan(vlan), column, index, false, value, meter)
+    }
+
     fn accept_entry(
         &mut self,
         table: FdbTable,
@@ -115,13 +131,15 @@ impl Fdb {
     pub(super) fn into_rows(
         self,
         vlans: &VlanTables,
-        base_ports: &BTreeMap<i64, i64>,
+        (base_ports, vlan_ports): (&BasePorts, &BTreeMap<(u16, i64), i64>),
         interfaces: &Interfaces,
         meter: &mut Meter,
     ) -> Vec<FdbRow> {
         meter.add_steps(self.entries.len().saturating_mul(3));
         let by_fdb = vlans.by_fdb();
-        let numbers = self.entries.values().filter_map(Entry::port).collect();
+        let of_usual_context =
+            self.entries.iter().filter(|((table, _), _)| !matches!(table, FdbTable::OfVlan(_)));
+        let numbers = of_usual_context.filter_map(|(_, entry)| entry.port()).collect();
         let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
         let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != FdbTable::Bridge);
         let with_vlan: BTreeSet<MacAddress> =
@@ -136,15 +154,26 @@ impl Fdb {
             if *table == FdbTable::Bridge && with_vlan.contains(&mac_address) {
                 continue;
             }
-            let fdb_id = match table {
-                FdbTable::Bridge => None,
-                FdbTable::QBridge(fdb_id) => *fdb_id,
-            };
             let bridge_port = entry.port();
+            let index = |port| ports.index_of(port);
+            let (fdb_id, vlan, if_index) = match table {
+                FdbTable::Bridge => (None, None, bridge_port.and_then(index)),
+                FdbTable::QBridge(fdb_id) => {
+                    let vlan = fdb_id.and_then(|fdb_id| vlans.of_fdb(fdb_id, &by_fdb));
+                    (*fdb_id, vlan, bridge_port.and_then(index))
+                }
+                FdbTable::OfVlan(vlan) => {
+                    let index = |port| {
+                        let of_vlan = vlan_ports.get(&(*vlan, port)).copied();
+                        of_vlan.or_else(|| base_ports.get(port)).filter(|index| *index > 0)
+                    };
+                    (None, Some(*vlan), bridge_port.and_then(index))
+                }
+            };
             let row = FdbRow {
-                vlan: fdb_id.and_then(|fdb_id| vlans.of_fdb(fdb_id, &by_fdb)),
+                vlan,
                 fdb_id,
-                if_index: bridge_port.and_then(|port| ports.index_of(port)),
+                if_index,
                 bridge_port,
                 status: entry.status,
                 ..FdbRow::new(mac_address)

@@ -35,8 +35,7 @@ impl ListForm {
         let fits = |form: Self| {
             lists.clone().all(|list| form.read(list).is_some_and(|list| list.ports().all(&is_known)))
         };
-        let is_text = |list: &[u8]| list.iter().all(|byte| is_text(*byte));
-        if lists.clone().next().is_none() || !lists.clone().all(is_text) {
+        if !Self::may_be_text(lists.clone()) {
             return Self::Bits;
         }
         let has_comma = lists.clone().any(|list| list.contains(&b','));
@@ -47,6 +46,12 @@ impl ListForm {
         } else {
             Self::Bits
         }
+    }
+
+    /// Returns whether all lists of a device have only characters of text.
+    pub(super) fn may_be_text<'l>(lists: impl Iterator<Item = &'l [u8]>) -> bool {
+        let mut lists = lists.filter(|list| !list.is_empty()).peekable();
+        lists.peek().is_some() && lists.all(|list| list.iter().all(|byte| is_text(*byte)))
     }
 
     /// Reads a list. Returns `None` if it does not have the form.

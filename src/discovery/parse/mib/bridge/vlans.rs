@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::BridgePorts;
 use super::lists::{ListForm, PortList, union};
+use super::ports::{BasePorts, BridgePorts};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
 use crate::discovery::parse::mib::{Accepted, VariableValue};
@@ -57,6 +57,10 @@ pub(super) enum VlanColumn {
 }
 
 impl VlanTables {
+    pub(super) fn is_empty(&self) -> bool {
+        self.vlans.is_empty() && self.port_vlans.is_empty()
+    }
+
     pub(super) fn accept(
         &mut self,
         column: VlanColumn,
@@ -120,12 +124,12 @@ impl VlanTables {
     /// Returns the VLANs of each interface.
     pub(super) fn by_interface(
         &self,
-        base_ports: &BTreeMap<i64, i64>,
+        base_ports: &BasePorts,
         interfaces: &Interfaces,
         meter: &mut Meter,
     ) -> BTreeMap<i64, Vlans> {
         let is_known = |port: i64| {
-            base_ports.contains_key(&port) || (base_ports.is_empty() && interfaces.contains(port))
+            base_ports.get(port).is_some() || (base_ports.is_absent() && interfaces.contains(port))
         };
         let form = ListForm::of(self.all_lists(), is_known);
         let lists = self.lists(form, meter);
@@ -133,7 +137,10 @@ impl VlanTables {
         numbers.extend(self.port_vlans.keys());
         meter.add_steps(numbers.len());
         let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
-        let index_of = |port: i64| ports.index_of(port).filter(|index| interfaces.contains(*index));
+        // Bits and text are told apart by the ports that they name.
+        let is_uncertain = base_ports.has_losses() && ListForm::may_be_text(self.all_lists());
+        let index_of =
+            |port: i64| ports.index_of(port).filter(|index| !is_uncertain && interfaces.contains(*index));
         let mut members = members(&lists, Members::new(&numbers, index_of), meter);
         self.add_port_vlans(&lists, &mut members, index_of, meter);
         members.into_iter().map(|(index, membership)| (index, membership.into_vlans())).collect()

@@ -1,0 +1,130 @@
+//! The forwarding databases of devices that have one for each VLAN, each in a context of its own.
+//!
+//! A switch of Cisco has VLAN 1 in its usual context, and the others in `community@vlan` or the context `vlan-…` of SNMPv3. Other
+//! devices are only asked so if they are bridges whose usual context has no forwarding entries.
+
+use std::collections::BTreeSet;
+
+use super::{BASE_PORTS, BRIDGE_FDB, Q_BRIDGE_FDB, is_silent};
+use crate::collect::snmp::{
+    AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkedTable,
+};
+
+/// Maximum number of VLANs whose forwarding databases are read. Those of more are truncated.
+const MAX_VLANS: usize = 1_024;
+
+/// Number of VLANs in a row without an answer after which no further ones are read.
+const MAX_SILENT_VLANS: usize = 2;
+
+/// `sysObjectID` of Cisco's devices.
+const CISCO: [u32; 7] = [1, 3, 6, 1, 4, 1, 9];
+
+/// `vtpVlanState` of CISCO-VTP-MIB, with the number of the domain and the VLAN as its index.
+const VTP_VLAN_STATE: [u32; 14] = [1, 3, 6, 1, 4, 1, 9, 9, 46, 1, 3, 1, 1, 2];
+
+/// VLANs that every switch of Cisco has for FDDI and token ring.
+const LEGACY_VLANS: std::ops::RangeInclusive<u32> = 1_002..=1_005;
+
+/// `dot1qVlanCurrentTable` and `dot1qVlanStaticTable` by columns, whose indexes end with the VLAN.
+const Q_BRIDGE_VLANS: [&[u32]; 2] =
+    [&[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1, 3], &[1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1, 2]];
+
+/// `dot1dBaseNumPorts.0`.
+const NUM_PORTS: [u32; 10] = [1, 3, 6, 1, 2, 1, 17, 1, 2, 0];
+
+/// Reads the forwarding databases by VLAN if the device needs it, and adds them to the other tables.
+pub(super) async fn read(agent: &mut SnmpAgent, budget: &mut WalkBudget, tables: &mut Vec<WalkedTable>) {
+    let is_cisco = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&CISCO));
+    if !lacks_vlans(tables, is_cisco) {
+        return;
+    }
+    let vlans = if is_cisco { cisco_vlans(agent, budget, tables).await } else { named_vlans(tables) };
+    let Some(first) = vlans.first() else { return };
+    agent.enter_vlan(Some(*first));
+    match agent.get(&[ObjectId::new(NUM_PORTS)]).await {
+        Ok(_) => read_each(agent, budget, &vlans, is_cisco, tables).await,
+        // Other devices need not have contexts.
+        Err(error) if is_cisco => tables.push(truncated(not_asked(error)).of_vlan(*first)),
+        Err(_) => {}
+    }
+    agent.enter_vlan(None);
+}
+
+/// Returns whether the tables may lack the forwarding entries of VLANs.
+fn lacks_vlans(tables: &[WalkedTable], is_cisco: bool) -> bool {
+    let has = |root: &[u32]| {
+        let table = tables.iter().find(|table| table.root.arcs() == root);
+        table.is_some_and(|table| !table.rows.is_empty() || matches!(table.end, TableEnd::Truncated(_)))
+    };
+    !has(Q_BRIDGE_FDB) && (is_cisco || (!has(BRIDGE_FDB) && has(BASE_PORTS)))
+}
+
+/// Returns the VLANs of Q-BRIDGE-MIB.
+fn named_vlans(tables: &[WalkedTable]) -> BTreeSet<u16> {
+    let tables = tables.iter().filter(|table| Q_BRIDGE_VLANS.contains(&table.root.arcs()));
+    tables.flat_map(|table| &table.rows).filter_map(|row| vlan_of(&row.id)).collect()
+}
+
+/// Asks for the VLANs of CISCO-VTP-MIB.
+async fn cisco_vlans(
+    agent: &mut SnmpAgent,
+    budget: &mut WalkBudget,
+    tables: &mut Vec<WalkedTable>,
+) -> BTreeSet<u16> {
+    let table = agent.walk(&ObjectId::new(VTP_VLAN_STATE), budget).await;
+    if let TableEnd::Truncated(reason) = table.end {
+        tables.push(truncated(reason));
+    }
+    let is_operational = |value: &SnmpValue| *value == SnmpValue::Integer(1);
+    let rows = table.rows.iter().filter(|row| is_operational(&row.value));
+    let is_legacy = |vlan: &u16| LEGACY_VLANS.contains(&u32::from(*vlan));
+    rows.filter_map(|row| vlan_of(&row.id)).filter(|vlan| !is_legacy(vlan)).collect()
+}
+
+fn vlan_of(id: &ObjectId) -> Option<u16> {
+    let vlan = id.arcs().last().and_then(|arc| u16::try_from(*arc).ok());
+    vlan.filter(|vlan| (1..4_095).contains(vlan))
+}
+
+async fn read_each(
+    agent: &mut SnmpAgent,
+    budget: &mut WalkBudget,
+    vlans: &BTreeSet<u16>,
+    is_cisco: bool,
+    tables: &mut Vec<WalkedTable>,
+) {
+    let mut silent = 0;
+    for (place, vlan) in vlans.iter().enumerate() {
+        if place == MAX_VLANS {
+            return tables.push(truncated(TruncationReason::RowLimit).of_vlan(*vlan));
+        }
+        if silent == MAX_SILENT_VLANS {
+            return tables.push(truncated(TruncationReason::Silent).of_vlan(*vlan));
+        }
+        agent.enter_vlan(Some(*vlan));
+        let entries = agent.walk(&ObjectId::new(BRIDGE_FDB), budget).await;
+        if place == 0 && !is_cisco && matches!(entries.end, TableEnd::Truncated(_)) {
+            return;
+        }
+        silent = if is_silent(&entries) { silent + 1 } else { 0 };
+        if !entries.rows.is_empty() {
+            let ports = agent.walk(&ObjectId::new(BASE_PORTS), budget).await;
+            tables.push(ports.of_vlan(*vlan));
+        }
+        if !entries.rows.is_empty() || matches!(entries.end, TableEnd::Truncated(_)) {
+            tables.push(entries.of_vlan(*vlan));
+        }
+    }
+}
+
+/// Returns the table for forwarding entries that could not be read.
+fn truncated(reason: TruncationReason) -> WalkedTable {
+    WalkedTable::without_rows(ObjectId::new(BRIDGE_FDB), TableEnd::Truncated(reason))
+}
+
+const fn not_asked(error: AskError) -> TruncationReason {
+    match error {
+        AskError::Silent => TruncationReason::Silent,
+        error => TruncationReason::NotAsked(error),
+    }
+}

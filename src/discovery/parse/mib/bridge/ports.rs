@@ -1,0 +1,127 @@
+//! The numbers of bridge ports, and the interfaces that they mean.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::mib::interfaces::Interfaces;
+use crate::discovery::parse::mib::{Accepted, VariableValue};
+
+/// `dot1dBasePortIfIndex`: the interface index of each bridge port.
+#[derive(Debug, Default)]
+pub(in crate::discovery::parse::mib) struct BasePorts {
+    indexes: BTreeMap<i64, i64>,
+    has_losses: bool,
+}
+
+impl BasePorts {
+    pub(super) fn accept(&mut self, port: u64, value: &VariableValue<'_>, meter: &mut Meter) -> Accepted {
+        super::insert(&mut self.indexes, port, value.integer(), meter)
+    }
+
+    /// Notes that ports are missing. A number that is not among the others may be one of these.
+    pub(in crate::discovery::parse::mib) const fn note_loss(&mut self) {
+        self.has_losses = true;
+    }
+
+    pub(in crate::discovery::parse::mib) const fn has_losses(&self) -> bool {
+        self.has_losses
+    }
+
+    /// Returns the interface index of a port.
+    pub(in crate::discovery::parse::mib) fn get(&self, port: i64) -> Option<i64> {
+        self.indexes.get(&port).copied()
+    }
+
+    /// Returns whether the device has no table of bridge ports.
+    pub(super) fn is_absent(&self) -> bool {
+        self.indexes.is_empty() && !self.has_losses
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.indexes.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.indexes.iter().map(|(port, index)| (*port, *index))
+    }
+}
+
+/// Finds the interface behind a port number of one table.
+#[derive(Debug)]
+pub(super) struct BridgePorts<'b> {
+    /// Interface indexes by bridge port.
+    base_ports: &'b BasePorts,
+    /// The interfaces that are bridge ports.
+    indexes: BTreeSet<i64>,
+    numbering: PortNumbering,
+}
+
+/// The meaning of the port numbers of one table. Not all bridges use those of `dot1dBasePortTable`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PortNumbering {
+    /// Bridge ports, or indexes of interfaces that are bridge ports.
+    BridgePorts,
+    /// Bridge ports, some of which are not known. No other number is taken for an index.
+    SomeBridgePorts,
+    /// Indexes of interfaces.
+    Interfaces,
+    /// Interface indexes minus a constant, so that number 1 is the first interface of the bridge.
+    Offset(i64),
+}
+
+impl<'b> BridgePorts<'b> {
+    /// Determines the meaning of the numbers of a table from the numbers themselves, without 0.
+    pub(super) fn new(
+        base_ports: &'b BasePorts,
+        interfaces: &Interfaces,
+        numbers: &BTreeSet<i64>,
+        meter: &mut Meter,
+    ) -> Self {
+        meter.add_steps(base_ports.len() + numbers.len().saturating_mul(2));
+        let indexes: BTreeSet<i64> = base_ports.indexes.values().copied().collect();
+        let is_known = |number: &i64| base_ports.indexes.contains_key(number) || indexes.contains(number);
+        let mut ports = Self { base_ports, indexes: BTreeSet::new(), numbering: PortNumbering::BridgePorts };
+        if base_ports.has_losses {
+            return Self { numbering: PortNumbering::SomeBridgePorts, ..ports };
+        }
+        if numbers.iter().all(is_known) {
+            return Self { indexes, ..ports };
+        }
+        // A number that leads to another interface by the table of ports shows that the numbers are bridge ports.
+        let is_own = |number: &i64| base_ports.get(*number).is_none_or(|index| index == *number);
+        if numbers.iter().all(|number| is_own(number) && interfaces.is_ethernet(*number)) {
+            ports.numbering = PortNumbering::Interfaces;
+        } else if let Some(offset) = offset(&base_ports.indexes)
+            && numbers.iter().all(|number| {
+                let index = number.saturating_add(offset);
+                !is_known(number) && indexes.contains(&index)
+            })
+        {
+            ports.numbering = PortNumbering::Offset(offset);
+        }
+        Self { indexes, ..ports }
+    }
+
+    /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
+    pub(super) fn index_of(&self, number: i64) -> Option<i64> {
+        let index = match self.numbering {
+            PortNumbering::BridgePorts => {
+                let index = self.base_ports.get(number);
+                index.or_else(|| self.indexes.get(&number).copied())
+            }
+            PortNumbering::SomeBridgePorts => self.base_ports.get(number),
+            PortNumbering::Interfaces => Some(number),
+            PortNumbering::Offset(offset) => Some(number.saturating_add(offset)),
+        };
+        index.filter(|index| *index > 0)
+    }
+}
+
+/// Returns the difference between the first interface of the bridge and port 1.
+///
+/// There is one only if the table of ports numbers them as their interfaces, so that it shows no numbers of ports.
+fn offset(base_ports: &BTreeMap<i64, i64>) -> Option<i64> {
+    let (first, _) = base_ports.first_key_value()?;
+    let is_identity = base_ports.iter().all(|(port, index)| port == index);
+    Some(first.saturating_sub(1)).filter(|offset| is_identity && *offset > 0)
+}

@@ -1,0 +1,121 @@
+//! Crawls of networks in which a device states what concerns others: their addresses, their subnets, and the memory of all.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
+use toposcope::collect::snmp::SnmpValue;
+
+use crate::crawl::{addresses, agent, begin, finished};
+use crate::farm::{Agent, Farm, Fault};
+use crate::support::{COMMUNITY, community, gate, ip, variables};
+
+#[tokio::test(start_paused = true)]
+async fn device_with_a_copied_name_and_copied_addresses_hides_no_other() {
+    // Both copies state the address of the router, and only one of them its own.
+    for own in [&["192.0.2.66", "192.0.2.1"][..], &["192.0.2.1"]] {
+        let mut copy = agent("router", own, &["192.0.2.1"]);
+        copy.variables.insert(vec![1, 3, 6, 1, 2, 1, 1, 3, 0], SnmpValue::TimeTicks(8_000_000));
+        let farm =
+            Farm::with([(ip("192.0.2.1"), agent("router", &["192.0.2.1"], &[])), (ip("192.0.2.66"), copy)]);
+        let (devices, failed, _) =
+            finished(begin(&farm, &["192.0.2.66", "192.0.2.1"], CrawlOptions::default())).await;
+        assert_eq!(devices, addresses(&["192.0.2.66", "192.0.2.1"]));
+        assert!(failed.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn subnets_of_one_device_leave_the_addresses_of_others_alone() {
+    // A thousand subnets of four addresses, whose first and last addresses no host should have.
+    let subnets: Vec<String> =
+        (0..1_000).map(|number| format!("192.0.{}.{}", number / 64, number % 64 * 4 + 1)).collect();
+    let own: Vec<&str> = subnets.iter().map(String::as_str).collect();
+    let neighbors = ["192.0.12.8", "192.0.13.8", "192.0.14.11", "192.0.15.0"];
+    let mut liar = agent("liar", &own, &neighbors);
+    let mask = [1, 3, 6, 1, 2, 1, 4, 20, 1, 3];
+    for (id, value) in &mut liar.variables {
+        if id.starts_with(&mask) {
+            *value = SnmpValue::IpAddress([255, 255, 255, 252]);
+        }
+    }
+    let agents = neighbors.iter().map(|address| (ip(address), agent(address, &[address], &[])));
+    let farm = Farm::with(agents.chain([(ip("192.0.0.1"), liar)]));
+    let gate = gate(&farm, "192.0.0.0/20");
+    let seed = [ip("192.0.0.1")];
+    let crawl = Crawl::begin(&gate, seed, |_| community(), CrawlOptions::default()).unwrap();
+    let (devices, failed, _) = finished(crawl).await;
+    assert_eq!(devices, addresses(&[&["192.0.0.1"], &neighbors[..]].concat()));
+    assert!(failed.is_empty());
+    // The first ones of the subnets count.
+    assert!(!gate.allows(ip("192.0.0.8")) && gate.allows(ip("192.0.15.8")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn address_that_has_answered_is_no_edge_of_a_subnet() {
+    let mut router = agent("router", &["192.0.2.9"], &[]);
+    let mask = vec![1, 3, 6, 1, 2, 1, 4, 20, 1, 3, 192, 0, 2, 9];
+    router.variables.insert(mask, SnmpValue::IpAddress([255, 255, 255, 252]));
+    // It is still being read when the router states the subnet of which it would be the last address.
+    let slow = agent("slow", &["192.0.2.11"], &[]).faulty([Fault::Takes(Duration::from_secs(1))]);
+    let farm = Farm::with([(ip("192.0.2.9"), router), (ip("192.0.2.11"), slow)]);
+    let gate = gate(&farm, "192.0.2.0/24");
+    let seeds = [ip("192.0.2.11"), ip("192.0.2.9")];
+    let mut options = CrawlOptions::default();
+    options.workers = 1;
+    let mut crawl = Crawl::begin(&gate, seeds, |_| community(), options).unwrap();
+    let mut truncated = 0;
+    while let Some(event) = crawl.next().await {
+        let CrawlEvent::Device(device) = event else { panic!("{event:?}") };
+        truncated += device.truncated.len();
+    }
+    assert_eq!((crawl.progress().devices, truncated), (2, 0));
+    assert!(gate.allows(ip("192.0.2.11")) && !gate.allows(ip("192.0.2.8")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn devices_wait_for_each_other_if_their_tables_take_too_much_memory() {
+    let own: Vec<String> = (1..=9).map(|number| format!("192.0.2.{number}")).collect();
+    let seeds: Vec<&str> = own.iter().map(String::as_str).collect();
+    let agent = |address: &&str| {
+        let mut variables = variables(200);
+        let name = SnmpValue::Bytes(address.as_bytes().into());
+        variables.insert(vec![1, 3, 6, 1, 2, 1, 1, 5, 0], name);
+        (ip(address), Agent::new(COMMUNITY, variables))
+    };
+    for (table_bytes, most) in [(1, 1), (256 << 20, 9)] {
+        let farm = Farm::with(seeds.iter().map(agent));
+        let mut options = CrawlOptions::default();
+        options.table_bytes = table_bytes;
+        let mut crawl = begin(&farm, &seeds, options);
+        while let Some(event) = crawl.next().await {
+            let CrawlEvent::Device(device) = event else { panic!("{event:?}") };
+            assert!(device.truncated.is_empty());
+        }
+        assert_eq!(crawl.progress().devices, 9);
+        // Before it waits, a device gets a packet for each empty table, and one for the first table with variables.
+        let (mut packets, mut runs) = (BTreeMap::<IpAddr, usize>::new(), Vec::new());
+        for (_, address) in farm.sent() {
+            let count = packets.entry(address).or_default();
+            *count += 1;
+            if *count > 8 && runs.last() != Some(&address) {
+                runs.push(address);
+            }
+        }
+        assert_eq!(runs.len() == 9, most == 1, "{}", runs.len());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_beyond_the_limit_are_counted_once() {
+    let neighbors = ["192.0.2.2", "192.0.2.3", "192.0.2.77", "192.0.2.78", "198.51.100.1"];
+    let farm = Farm::with(
+        ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|own| (ip(own), agent(own, &[own], &neighbors))),
+    );
+    let mut options = CrawlOptions::default();
+    options.targets = 3;
+    let mut crawl = begin(&farm, &["192.0.2.1"], options);
+    while crawl.next().await.is_some() {}
+    assert_eq!((crawl.progress().devices, crawl.progress().left_out), (3, 2));
+}
