@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::pass::Turn;
+use super::pass::NetworkTurn;
 use super::touched::TouchedNetworks;
 use crate::inventory::schema::{PENDING_CLAIMS, encode};
 use crate::inventory::{Error, Inventory};
@@ -44,7 +44,7 @@ impl TouchedNetworks {
 
 impl Inventory {
     /// Deletes the note that a turn has found when it began, unless claims have changed since.
-    pub(super) async fn forget_claims(&self, turn: &Turn) -> Result<(), Error> {
+    pub(super) async fn forget_claims(&self, turn: &NetworkTurn) -> Result<(), Error> {
         let Some(note) = &turn.pending_claims else { return Ok(()) };
         let mut batch = Batch::new();
         batch.delete(note.key, Precondition::Version(note.version));

@@ -33,7 +33,7 @@ const RECORDED_TOGETHER: usize = 500;
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 /// The stored records of a network when its turn begins.
-pub(super) struct Turn {
+pub(super) struct NetworkTurn {
     key: FollowedKey,
     /// Whether the network exists.
     exists: bool,
@@ -46,7 +46,7 @@ pub(super) struct Turn {
 
 /// The changes that one turn records.
 struct Recording<'t> {
-    turn: &'t Turn,
+    turn: &'t NetworkTurn,
     /// The place of the last entry whose consequences are then recorded.
     reached: Option<Place>,
     leads: Leads,
@@ -74,7 +74,7 @@ impl Inventory {
     }
 
     /// Reads the stored records of a network. `None`: its links are not recorded, or by another release.
-    async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<Turn>, Error> {
+    async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<NetworkTurn>, Error> {
         let (organization, network) = key;
         let records = [network_key(network), network_links_key(network), pending_claims_key(network)];
         let keys = [&[organization_key(organization)], &records[..]].concat();
@@ -97,11 +97,11 @@ impl Inventory {
                 || *former == rules
                 || (touched.opening && former.version == rules.version)
         });
-        Ok(is_own.then_some(Turn { key, exists, rules, record, recorded, pending_claims }))
+        Ok(is_own.then_some(NetworkTurn { key, exists, rules, record, recorded, pending_claims }))
     }
 
     /// Returns whether a network may have links that are not recorded.
-    async fn is_behind(&self, turn: &Turn, touched: &Touched) -> Result<bool, Error> {
+    async fn is_behind(&self, turn: &NetworkTurn, touched: &Touched) -> Result<bool, Error> {
         let is_known = !touched.is_empty() || turn.pending_claims.is_some();
         if is_known || !turn.exists || turn.has_other_rules() {
             return Ok(true);
@@ -110,7 +110,7 @@ impl Inventory {
     }
 
     /// Records the differences. Returns `false` if another instance has recorded something meanwhile.
-    async fn take_turn(&self, turn: &Turn, touched: &Touched) -> Result<bool, Error> {
+    async fn take_turn(&self, turn: &NetworkTurn, touched: &Touched) -> Result<bool, Error> {
         let memory = &self.state.history.followers.memory;
         let version = turn.record.as_ref().map(|record| record.version);
         let mut known = memory.take(turn.key);
@@ -193,7 +193,7 @@ impl Inventory {
         precondition: Precondition,
         is_last: bool,
     ) -> Result<Option<Option<Version>>, Error> {
-        let Turn { key, exists: network_exists, .. } = *recording.turn;
+        let NetworkTurn { key, exists: network_exists, .. } = *recording.turn;
         let mark = self.history_mark().await?;
         let (mut batch, mut entries) = (Batch::new(), CommitEntries::default());
         for link in part {
@@ -239,7 +239,7 @@ impl Inventory {
     }
 }
 
-impl Turn {
+impl NetworkTurn {
     /// Returns whether the links were recorded by other rules, or not at all.
     fn has_other_rules(&self) -> bool {
         self.recorded.as_ref().is_none_or(|recorded| recorded.rules != self.rules)
@@ -290,7 +290,7 @@ impl CommitEntries {
     }
 
     /// Adds the entry that the links of a network follow from other rules than before.
-    fn add_rules(&mut self, turn: &Turn) -> Result<(), Error> {
+    fn add_rules(&mut self, turn: &NetworkTurn) -> Result<(), Error> {
         let before = turn.recorded.as_ref().map(|recorded| &recorded.rules);
         let value = |rules| serde_json::to_value(rules).map_err(Error::internal);
         let field = FieldChange { before: before.map(value).transpose()?, after: Some(value(&turn.rules)?) };
