@@ -115,30 +115,48 @@ pub(crate) struct Changed {
     pub(crate) ids: Vec<HostId>,
 }
 
-/// Creates a thousand hosts, and changes one of them this number of times.
-pub(crate) async fn changed(path: &Path, has_history: bool, changes: usize) -> Outcome<Changed> {
+/// An organization with hosts, each of which was changed several times.
+pub(crate) struct Filled {
+    pub(crate) ground: Ground,
+    small: NetworkId,
+    ids: Vec<HostId>,
+}
+
+/// Opens a folder.
+pub(crate) async fn opened(path: &Path, has_history: bool) -> Outcome<(Arc<SledStore>, Inventory)> {
     let store = Arc::new(SledStore::builder(path).open().await?);
     let inventory = Inventory::new(Arc::clone(&store) as Arc<dyn Store>);
-    let inventory = if has_history { inventory } else { inventory.without_history() };
-    let ground = Ground::new(inventory).await?;
-    let (inventory, caller) = (&ground.inventory, &ground.caller);
+    Ok((store, if has_history { inventory } else { inventory.without_history() }))
+}
+
+/// Creates a thousand hosts in a new folder, and changes one of them this number of times.
+pub(crate) async fn changed(path: &Path, has_history: bool, changes: usize) -> Outcome<Changed> {
+    let (store, inventory) = opened(path, has_history).await?;
+    let Filled { ground, small, ids } = fill(&inventory, 1_000, changes).await?;
+    Ok(Changed { ground, store, small, ids })
+}
+
+/// Creates hosts in a new organization, and changes one of them this number of times.
+pub(crate) async fn fill(inventory: &Inventory, hosts: usize, changes: usize) -> Outcome<Filled> {
+    let ground = Ground::new(inventory.clone()).await?;
+    let caller = &ground.caller;
     let small = inventory.networks().create(caller, Network::new("Small")).await?.id;
     let mut ids = Vec::new();
-    for number in 0..1_000 {
+    for number in 0..hosts {
         let network = if number % 100 == 0 { small } else { ground.network };
         let host = inventory.hosts().create(caller, Host::new(network, format!("host {number}"))).await?;
         ids.push(host.id);
     }
     let mut random = Random::new(7);
     for number in 0..changes {
-        let id = ids[(random.next() % 1_000) as usize];
+        let id = ids[(random.next() % hosts as u64) as usize];
         let change = |host: &mut Host| {
             host.description = Some(format!("change {number}"));
             Ok(())
         };
         inventory.hosts().update(caller, id, change).await?;
     }
-    Ok(Changed { ground, store, small, ids })
+    Ok(Filled { ground, small, ids })
 }
 
 /// Returns the query of a page.

@@ -184,6 +184,7 @@ impl<'a> Restoration<'a> {
             // New entries of the organization come after the restored ones.
             self.inventory.end_restored_history(history).await.map_err(failed)?;
             let organization = self.complete(record, batch).await?;
+            self.inventory.follow_restored(self.organization);
             on_progress(&input.report());
             return Ok(organization);
         }

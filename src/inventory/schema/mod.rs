@@ -118,6 +118,9 @@ kinds! {
     NETWORK_LINKS = "network_links";
     /// A link as the history last recorded it. The id is derived from the network and the link.
     RECORDED_LINK = "recorded_link";
+    /// Notes that claims of a network have changed without an entry of the history, and that the links that follow may not be
+    /// recorded. Stored under the network's id.
+    PENDING_CLAIMS = "pending_claims";
     /// The changes of a layout that the history does not have yet, stored under the layout's id.
     LAYOUT_MOVES = "layout_moves";
     /// The state of the history that all instances share. A store has one such record, which belongs to no organization.
@@ -133,7 +136,7 @@ kinds! {
 ///
 /// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it. So are
 /// the kinds of the host application, and [`APPLICATION_KIND`], which notes them: they come last.
-pub(super) const KINDS_OF_ORGANIZATION: [Name; 37] = [
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 38] = [
     SHARE,
     SHARE_PASSWORD,
     SHARE_SECRET,
@@ -169,6 +172,7 @@ pub(super) const KINDS_OF_ORGANIZATION: [Name; 37] = [
     CHANGE_COUNTS,
     NETWORK_LINKS,
     RECORDED_LINK,
+    PENDING_CLAIMS,
     LAYOUT_MOVES,
     IDEMPOTENCY_KEY,
 ];

@@ -83,7 +83,7 @@ impl Unfollowed {
     /// Returns what a background task reads that is to record the links of a network: the organization does not exist.
     pub(crate) fn answer(operation: &Operation) -> Option<Reply> {
         let Operation::Get(keys) = operation else { return None };
-        let kinds = ["organization", "network", "network_links"];
+        let kinds = ["organization", "network", "network_links", "pending_claims"];
         let is_follower = keys.iter().map(|key| key.kind.as_str()).eq(kinds);
         is_follower.then(|| Reply::Records(vec![None; kinds.len()]))
     }

@@ -21,5 +21,5 @@ mod port_names;
 mod splitting;
 mod staleness;
 mod subnets;
-mod support;
+pub(crate) mod support;
 mod tenants;

@@ -17,7 +17,7 @@ pub(super) const THIRD: &str = "2026-08-03T12:00:00Z";
 pub(super) const FOURTH: &str = "2026-08-04T12:00:00Z";
 
 /// Returns a switch with a chassis id, an address and two ports. All of them are derived from its number.
-pub(super) fn switch(number: u8) -> Device {
+pub(crate) fn switch(number: u8) -> Device {
     let mut device = Device::default();
     device.sys_name = Some(format!("switch-{number}"));
     device.sys_descr = Some("a switch".to_owned());
@@ -53,7 +53,7 @@ pub(super) fn sees(port: u8, neighbor: u8, its_port: u8) -> LldpRow {
 }
 
 /// Returns a switch whose first port is connected to the second port of another one.
-pub(super) fn switch_seeing(number: u8, neighbor: u8) -> Device {
+pub(crate) fn switch_seeing(number: u8, neighbor: u8) -> Device {
     let mut device = switch(number);
     device.tables.lldp = Some(Table::complete(vec![sees(1, neighbor, 2)]));
     device

@@ -35,7 +35,7 @@ impl RandomSource for Impatient {
 const COMMITS: usize = 2_300;
 
 /// Returns an inventory in the fixture's store that soon joins entries.
-fn impatient(fixture: &Fixture, limits: HistoryLimits) -> Inventory {
+pub(super) fn impatient(fixture: &Fixture, limits: HistoryLimits) -> Inventory {
     fixture.inventory.clone().with_random(Arc::new(Impatient)).with_history_limits(limits)
 }
 
@@ -86,7 +86,7 @@ fn follow(inventory: &Inventory, caller: &Caller) -> JoinHandle<Vec<Change>> {
 }
 
 /// Waits until entries are joined and fewer than this are not.
-async fn joined(fixture: &Fixture) {
+pub(super) async fn joined(fixture: &Fixture) {
     while count(fixture, Name::new("change_run")).await == 0
         || count(fixture, Name::new("change")).await >= 2_048
     {

@@ -27,7 +27,7 @@ use crate::backend::run;
 use crate::support::{Fixture, bare_host, followed, id, owner_of, uuid};
 
 /// Returns a switch with some ports.
-fn switch(number: u128, network: NetworkId, ports: u128) -> Host {
+pub(super) fn switch(number: u128, network: NetworkId, ports: u128) -> Host {
     let mut host = bare_host(HostId::from_u128(number), network);
     host.name = format!("switch {number}");
     host.sys_name = Some(format!("switch-{number}"));
@@ -44,7 +44,7 @@ fn switch(number: u128, network: NetworkId, ports: u128) -> Host {
 }
 
 /// Lets a port name its neighbor by LLDP; `None`: no neighbor any more.
-fn plug(host: &mut Host, port: usize, neighbor: Option<(u128, u128)>) {
+pub(super) fn plug(host: &mut Host, port: usize, neighbor: Option<(u128, u128)>) {
     let entry = &mut host.if_entries[port - 1];
     entry.lldp_sys_name = neighbor.map(|(number, _)| format!("switch-{number}"));
     entry.lldp_chassis_id = neighbor.map(|(number, _)| LldpChassisId {
@@ -58,7 +58,10 @@ fn plug(host: &mut Host, port: usize, neighbor: Option<(u128, u128)>) {
 }
 
 /// Returns the entries of links after a position, and the position after them.
-async fn link_entries(fixture: &Fixture, after: Option<&ChangePosition>) -> (Vec<Change>, ChangePosition) {
+pub(super) async fn link_entries(
+    fixture: &Fixture,
+    after: Option<&ChangePosition>,
+) -> (Vec<Change>, ChangePosition) {
     followed(&fixture.inventory).await;
     let mut query = ChangeQuery::default();
     (query.after, query.entity) = (after.cloned(), Some(ChangedEntity::Link));
@@ -74,18 +77,18 @@ async fn link_entries(fixture: &Fixture, after: Option<&ChangePosition>) -> (Vec
 }
 
 /// Returns the position of the last entry of a host.
-async fn last_entry(fixture: &Fixture, host: HostId) -> ChangePosition {
+pub(super) async fn last_entry(fixture: &Fixture, host: HostId) -> ChangePosition {
     let mut query = ChangeQuery::default();
     (query.entity, query.id) = (Some(ChangedEntity::Host), Some(host.uuid()));
     let page = fixture.inventory.changes(&owner_of(fixture.organization), &query).await.unwrap();
     page.changes.last().unwrap().position.clone()
 }
 
-/// Returns the links of the present hosts, each with its ends. They are computed from nothing.
-async fn present(fixture: &Fixture) -> BTreeMap<Uuid, Vec<Uuid>> {
+/// Returns the links of the present hosts of a network, each with its ends. They are computed from nothing.
+pub(super) async fn present_on(fixture: &Fixture, network: NetworkId) -> BTreeMap<Uuid, Vec<Uuid>> {
     let caller = owner_of(fixture.organization);
     let mut query = HostQuery::default();
-    query.network_id = Some(fixture.network);
+    query.network_id = Some(network);
     let hosts = fixture.inventory.hosts().list(&caller, &query).await.unwrap().hosts().unwrap();
     let by_hand =
         fixture.inventory.topology_links().list(&caller, &Default::default()).await.unwrap().records;
@@ -98,23 +101,41 @@ async fn present(fixture: &Fixture) -> BTreeMap<Uuid, Vec<Uuid>> {
     links.links().map(|link| (link.id.uuid(), vec![node(&link.source), node(&link.target)])).collect()
 }
 
-/// Applies the entries of links, and returns the links that result, each with its ends.
-fn sum(entries: &[Change]) -> BTreeMap<Uuid, Vec<Uuid>> {
-    let mut links: BTreeMap<Uuid, Option<Map<String, Value>>> = BTreeMap::new();
-    for entry in entries {
+async fn present(fixture: &Fixture) -> BTreeMap<Uuid, Vec<Uuid>> {
+    present_on(fixture, fixture.network).await
+}
+
+/// Links that follow from entries.
+#[derive(Debug, Default)]
+pub(super) struct Replayed(BTreeMap<Uuid, Option<Map<String, Value>>>);
+
+impl Replayed {
+    /// Applies the entry of a link.
+    pub(super) fn apply(&mut self, entry: &Change) {
         assert_eq!(entry.actor, ChangeActor::System);
-        let link = links.entry(entry.id).or_default();
+        let link = self.0.entry(entry.id).or_default();
         assert_eq!(link.is_none(), entry.action == ChangeAction::Created, "{entry:?}");
         entry.apply(link).unwrap();
     }
+
+    /// Returns the links, each with its ends.
+    pub(super) fn links(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
+        self.0.iter().filter_map(|(id, link)| Some((*id, ends_of(link.as_ref()?)))).collect()
+    }
+}
+
+fn ends_of(link: &Map<String, Value>) -> Vec<Uuid> {
     let node = |end: &Value| -> Uuid {
         end.get("host_id").or_else(|| end.get("id")).unwrap().as_str().unwrap().parse().unwrap()
     };
-    let present = links.into_iter().filter_map(|(id, link)| {
-        let link = link?;
-        Some((id, vec![node(&link["source"]), node(&link["target"])]))
-    });
-    present.collect()
+    vec![node(&link["source"]), node(&link["target"])]
+}
+
+/// Applies the entries of links, and returns the links that result, each with its ends.
+fn sum(entries: &[Change]) -> BTreeMap<Uuid, Vec<Uuid>> {
+    let mut replayed = Replayed::default();
+    entries.iter().for_each(|entry| replayed.apply(entry));
+    replayed.links()
 }
 
 /// Compares the network with that at a position. Returns the change and the times of each link.
@@ -481,7 +502,7 @@ fn restored_organization_has_the_same_links_and_goes_on_from_them() {
     });
 }
 
-async fn count(fixture: &Fixture, kind: &'static str) -> usize {
+pub(super) async fn count(fixture: &Fixture, kind: &'static str) -> usize {
     fixture.store.list(&Query::new(Name::new(kind))).await.unwrap().records.len()
 }
 

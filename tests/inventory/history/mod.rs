@@ -13,6 +13,8 @@ pub(crate) mod replay;
 mod revert;
 mod security;
 mod summary;
+#[cfg(feature = "topology")]
+mod unrecorded;
 
 use futures_util::StreamExt;
 use serde_json::json;

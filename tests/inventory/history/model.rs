@@ -1,5 +1,8 @@
 //! Random operations, compared with a model that keeps a full copy of the hosts after each.
 //!
+//! Entries of links are written at some moment after the change that led to them. They are therefore compared with the links of the present
+//! hosts where no change is still to be followed: after every fiftieth operation, and before and after each restoration.
+//!
 //! `TOPOSCOPE_HISTORY_OPERATIONS` (an environment variable, by default 300) is their number in memory. On the other backends, it is a tenth of
 //! that if it is set.
 
@@ -10,14 +13,18 @@ use std::sync::Arc;
 use fastrand::Rng;
 use serde_json::{Map, Value};
 use toposcope::access::Caller;
-use toposcope::inventory::{ChangeQuery, HostQuery, Moment};
+use toposcope::inventory::{ChangeQuery, HostQuery, Inventory, Moment};
 use toposcope::model::{Change, ChangePosition, ChangedEntity, HostId, OrderDirection};
 use toposcope::store::{Export, Restore};
 use uuid::Uuid;
 
 use super::diff::{assert_diff, between};
+#[cfg(feature = "topology")]
+use super::links::{Replayed, present_on};
 use super::replay::{State, apply, comparable, step, stored};
 use crate::backend::{Backend, TestStore, run};
+#[cfg(feature = "topology")]
+use crate::support::followed;
 use crate::support::{Fixture, id, inventory_in, owner_of};
 
 /// The number of hosts that operations change.
@@ -42,6 +49,18 @@ struct Model {
     states: Vec<(usize, BTreeMap<Uuid, Arc<str>>)>,
     /// The hosts that follow from the entries.
     replayed: BTreeMap<Uuid, Map<String, Value>>,
+    #[cfg(feature = "topology")]
+    links: ReplayedLinks,
+}
+
+/// The links that follow from their entries.
+#[cfg(feature = "topology")]
+#[derive(Default)]
+struct ReplayedLinks {
+    /// The position up to which entries were read.
+    read: Option<ChangePosition>,
+    entries: usize,
+    replayed: Replayed,
 }
 
 impl Model {
@@ -53,7 +72,18 @@ impl Model {
         let instances = [fixture, second];
         let random = Rng::with_seed(seed);
         let (positions, states, replayed) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { instances, backend: None, owner, random, read: None, positions, states, replayed }
+        Self {
+            instances,
+            backend: None,
+            owner,
+            random,
+            read: None,
+            positions,
+            states,
+            replayed,
+            #[cfg(feature = "topology")]
+            links: ReplayedLinks::default(),
+        }
     }
 
     fn instance(&mut self) -> Fixture {
@@ -63,18 +93,27 @@ impl Model {
     /// Reads the entries of hosts after the known ones.
     async fn new_entries(&mut self) -> Vec<Change> {
         let inventory = self.instance().inventory;
-        let mut query = ChangeQuery::default();
-        (query.after, query.entity) = (self.read.take(), Some(ChangedEntity::Host));
-        let mut found = Vec::new();
-        loop {
-            let page = inventory.changes(&self.owner, &query).await.unwrap();
-            query.after = Some(page.next);
-            found.extend(page.changes);
-            if !page.has_more {
-                self.read = query.after;
-                return found;
-            }
+        let (found, read) = entries_of(&inventory, &self.owner, ChangedEntity::Host, self.read.take()).await;
+        self.read = Some(read);
+        found
+    }
+
+    /// Waits until all links are recorded, and compares those that follow from the entries with those of the present hosts.
+    #[cfg(feature = "topology")]
+    async fn check_links(&mut self) {
+        for instance in &self.instances {
+            followed(&instance.inventory).await;
         }
+        let inventory = self.instance().inventory;
+        let links = &mut self.links;
+        let (found, read) = entries_of(&inventory, &self.owner, ChangedEntity::Link, links.read.take()).await;
+        links.read = Some(read);
+        links.entries += found.len();
+        found.iter().for_each(|change| links.replayed.apply(change));
+        let fixture = &self.instances[0];
+        let mut present = present_on(fixture, fixture.network).await;
+        present.extend(present_on(fixture, fixture.other_network).await);
+        assert_eq!(links.replayed.links(), present);
     }
 
     /// Changes a host, and compares what follows from the new entries with the stored hosts.
@@ -141,6 +180,8 @@ impl Model {
 
     /// Exports the organization, and goes on with what is restored from that.
     async fn restore(&mut self) {
+        #[cfg(feature = "topology")]
+        self.check_links().await;
         let fixture = self.instance();
         let mut file = Vec::new();
         let organization = fixture.organization;
@@ -157,6 +198,32 @@ impl Model {
         self.read = None;
         self.positions = self.new_entries().await.into_iter().map(|change| change.position).collect();
         assert_eq!(self.positions.len(), count);
+        #[cfg(feature = "topology")]
+        {
+            let before = std::mem::take(&mut self.links);
+            self.check_links().await;
+            assert_eq!(self.links.entries, before.entries);
+        }
+    }
+}
+
+/// Reads the entries of a kind of records after a position. Returns the position after them as well.
+async fn entries_of(
+    inventory: &Inventory,
+    caller: &Caller,
+    entity: ChangedEntity,
+    after: Option<ChangePosition>,
+) -> (Vec<Change>, ChangePosition) {
+    let mut query = ChangeQuery::default();
+    (query.after, query.entity) = (after, Some(entity));
+    let mut found = Vec::new();
+    loop {
+        let page = inventory.changes(caller, &query).await.unwrap();
+        found.extend(page.changes);
+        if !page.has_more {
+            return (found, page.next);
+        }
+        query.after = Some(page.next);
     }
 }
 
@@ -183,6 +250,10 @@ fn random_operations_leave_the_past_that_a_model_keeps() {
             if number % 10 == 0 {
                 model.check_diff().await;
             }
+            #[cfg(feature = "topology")]
+            if number % 50 == 0 {
+                model.check_links().await;
+            }
             if number % (operations / 3) == operations / 3 - 1 {
                 model.restore().await;
                 model.check_states().await;
@@ -193,5 +264,7 @@ fn random_operations_leave_the_past_that_a_model_keeps() {
         query.entity = Some(ChangedEntity::Host);
         let newest = model.instance().inventory.changes(&model.owner, &query).await.unwrap();
         assert_eq!(newest.changes.last().map(|change| &change.position), model.positions.last());
+        #[cfg(feature = "topology")]
+        assert!(model.links.entries > 0, "some operations change links");
     });
 }

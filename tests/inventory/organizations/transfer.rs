@@ -147,7 +147,7 @@ async fn export_has_nothing_of_other_organizations() {
     }
     // One line each, and the first and the last. The history has lines of its own.
     let own = contents_of(&fixture, fixture.organization).await;
-    let kinds = ["change", "network_links", "recorded_link", "layout_moves"]
+    let kinds = ["change", "network_links", "recorded_link", "pending_claims", "layout_moves"]
         .map(|kind| format!(r#"{{"kind":"{kind}"#));
     let lines = file.lines().filter(|line| !kinds.iter().any(|kind| line.starts_with(kind.as_str())));
     assert_eq!(lines.count(), own.len() + 2);

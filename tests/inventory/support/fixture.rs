@@ -22,7 +22,7 @@ use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
 /// The kinds of the records of the history.
-const HISTORY_KINDS: [&str; 8] = [
+const HISTORY_KINDS: [&str; 9] = [
     "history",
     "change",
     "change_counts",
@@ -30,6 +30,7 @@ const HISTORY_KINDS: [&str; 8] = [
     "change_totals",
     "network_links",
     "recorded_link",
+    "pending_claims",
     "layout_moves",
 ];
 

@@ -190,7 +190,7 @@ fn follows_links(operation: &Operation) -> bool {
         Operation::List(query) => match query.kind.as_str() {
             "network_links" | "recorded_link" | "layout_moves" => true,
             "network" => query.organization.is_none(),
-            "change" => query.limit == Some(32),
+            "change" | "change_run" => query.limit == Some(15),
             _ => false,
         },
         Operation::Commit(batch) => is_follow_up(batch.writes()),
@@ -201,7 +201,9 @@ fn follows_links(operation: &Operation) -> bool {
 /// Returns whether a batch records links. A new network has a record of its links from the beginning.
 fn is_follow_up(writes: &[Write]) -> bool {
     let has = |kind: &str| writes.iter().any(|write| write.key().kind.as_str() == kind);
-    has("network_links") && !has("network")
+    let mut kinds = writes.iter().map(|write| write.key().kind);
+    let is_note_alone = !writes.is_empty() && kinds.all(|kind| kind.as_str() == "pending_claims");
+    is_note_alone || (has("network_links") && !has("network"))
 }
 
 #[async_trait]

@@ -7,15 +7,15 @@ use serde::Deserialize;
 use super::followers::FollowedKey;
 use super::touched::Touched;
 use crate::inventory::history::log::position::Place;
-use crate::inventory::history::log::reader::{LogFilter, ordered};
+use crate::inventory::history::log::reader::{LogFilter, LogReader, Span};
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
-use crate::inventory::schema::WRITTEN;
+use crate::inventory::history::recording::recorder::is_lead;
 use crate::inventory::{Error, Inventory};
 use crate::model::{ChangedEntity, HostId, LinkEnd};
-use crate::store::{Direction, KeyFilter, Query, Start, TermRange};
+use crate::store::Direction;
 
-/// The number of records of commits that are read at a time, and at most.
-const READ_TOGETHER: usize = 32;
+/// The number of records of commits that are read at a time, and about the number of commits that are read at most.
+const READ_TOGETHER: usize = 15;
 const MAX_READ: usize = 2_048;
 
 /// Entries of a network that links may follow from.
@@ -38,26 +38,20 @@ impl Leads {
     /// Returns the changes.
     pub(super) fn touched(&self) -> Touched {
         let hosts = self.of_hosts.keys().copied().collect();
-        Touched { hosts, manual: self.manual, all: self.is_cut, opening: false }
+        Touched { hosts, manual: self.manual, all: self.is_cut, ..Touched::default() }
     }
 
-    /// Adds the entries of a commit that are later than a place. The entries of later commits must have been added before.
-    fn add(&mut self, changes: &CommitChanges, after: Option<Place>) {
-        for entry in changes.entries.iter().rev() {
+    /// Adds the entries of a commit.
+    fn add(&mut self, changes: &CommitChanges) {
+        for entry in changes.entries.iter().filter(|entry| is_lead(entry)) {
             let place = changes.place(entry.number);
             let is_by_hand = entry.entity == ChangedEntity::TopologyLink;
-            let is_lead = is_by_hand || entry.entity == ChangedEntity::Host;
-            if !is_lead || after.is_some_and(|after| place <= after) {
-                continue;
-            }
             self.newest = self.newest.max(Some(place));
             self.manual |= is_by_hand;
-            if is_by_hand {
-                for host in hosts_of(entry) {
-                    self.of_hosts.entry(host).or_insert(place);
-                }
-            } else {
-                self.of_hosts.entry(HostId::new(entry.id)).or_insert(place);
+            let hosts = if is_by_hand { hosts_of(entry) } else { vec![HostId::new(entry.id)] };
+            for host in hosts {
+                let newest = self.of_hosts.entry(host).or_insert(place);
+                *newest = place.max(*newest);
             }
         }
     }
@@ -89,7 +83,7 @@ impl Inventory {
         self.read_leads(key, after, |_| false).await
     }
 
-    /// Reads entries from the newest on until they are enough.
+    /// Reads entries from the newest on until they are enough. Some of them may be in runs already.
     async fn read_leads(
         &self,
         (organization, network): FollowedKey,
@@ -97,25 +91,22 @@ impl Inventory {
         is_enough: impl Fn(&Leads) -> bool,
     ) -> Result<Leads, Error> {
         let filter = LogFilter { network: Some(network), ..LogFilter::all(organization) };
-        let range = TermRange::new(after.map(Place::commit_key).unwrap_or_default(), None);
-        let mut query = Query {
-            keys: vec![KeyFilter::new(WRITTEN, range)],
-            limit: Some(READ_TOGETHER),
-            max_bytes: None,
-            ..ordered(&filter.commits(), Direction::Descending)
-        };
+        let span = Span { after, until: None };
+        let mut log = LogReader::new(self, filter, span, Direction::Descending).some_at_a_time(READ_TOGETHER);
         let (mut leads, mut read) = (Leads::default(), 0);
         loop {
-            let page = self.store.list(&query).await?;
-            for record in &page.records {
-                leads.add(&CommitChanges::read(record)?, after);
+            let commits = log.next().await?;
+            if commits.is_empty() {
+                return Ok(leads);
             }
-            read += page.records.len();
-            let Some(next) = page.next.filter(|_| !is_enough(&leads)) else { return Ok(leads) };
+            commits.iter().for_each(|changes| leads.add(changes));
+            read += commits.len();
+            if is_enough(&leads) {
+                return Ok(leads);
+            }
             if read >= MAX_READ {
                 return Ok(Leads { is_cut: true, ..leads });
             }
-            query.start = Start::After(next);
         }
     }
 }

@@ -13,10 +13,13 @@
 //! | `reading` | the records from which links follow, as far as they have changed |
 //! | `differences` | the links that differ from the recorded ones |
 //! | `pass` | one turn of a network: reading, comparing, recording |
+//! | `claims` | changes of claims that no entry shows |
 //! | `leads` | the entries that led to differences |
 //! | `opening` | the networks that were left behind when a store was closed |
 //! | `recorded` | the records |
 
+#[cfg(feature = "topology")]
+mod claims;
 #[cfg(feature = "topology")]
 mod differences;
 #[cfg(feature = "topology")]
@@ -69,6 +72,15 @@ impl Inventory {
         Ok(())
     }
 
+    /// Records links that were not recorded when an organization was exported, now that it is restored.
+    pub(in crate::inventory) fn follow_restored(&self, organization: OrganizationId) {
+        #[cfg(feature = "topology")]
+        if self.recording.is_on() {
+            self.follow_networks_of(organization);
+        }
+        tracing::debug!(%organization, "the history of a restored organization continues");
+    }
+
     /// Looks once for links that were not recorded before the store was closed. The first read of the history, or the first change
     /// from which links follow, starts it.
     pub(in crate::inventory::history) fn begin_following(&self) {
@@ -76,6 +88,19 @@ impl Inventory {
         if self.recording.is_on() {
             self.follow_all_networks();
         }
+    }
+}
+
+#[cfg(not(feature = "topology"))]
+impl TouchedNetworks {
+    /// Adds nothing to a batch: no links are followed.
+    pub(in crate::inventory::history) fn note_claims(
+        &self,
+        _organization: OrganizationId,
+        _with_leads: &std::collections::BTreeSet<NetworkId>,
+        _batch: &mut Batch,
+    ) -> Result<(), Error> {
+        Ok(())
     }
 }
 

@@ -29,7 +29,7 @@ impl Inventory {
                     "changes of layouts are recorded with the next ones"
                 );
             }
-            if let Err(error) = inventory.find_networks().await {
+            if let Err(error) = inventory.find_networks(None).await {
                 let error = error.with_causes();
                 tracing::warn!(error, "networks whose links are behind were not looked for");
                 inventory.state.history.followers.end_looking();
@@ -37,10 +37,23 @@ impl Inventory {
         });
     }
 
-    async fn find_networks(&self) -> Result<(), Error> {
+    /// Looks in the background for networks of a restored organization whose links are behind.
+    pub(super) fn follow_networks_of(&self, organization: OrganizationId) {
+        let inventory = self.with_own_state();
+        self.spawn_following(async move {
+            if let Err(error) = inventory.find_networks(Some(organization)).await {
+                let error = error.with_causes();
+                tracing::warn!(error, "links of restored networks are recorded with their next changes");
+            }
+        });
+    }
+
+    /// Looks for networks of one organization or of all.
+    async fn find_networks(&self, organization: Option<OrganizationId>) -> Result<(), Error> {
         // The records of followed networks also name those that were deleted.
         for kind in [NETWORK, NETWORK_LINKS] {
-            let mut query = Query { limit: Some(READ_TOGETHER), ..Query::new(kind) };
+            let organization = organization.map(OrganizationId::uuid);
+            let mut query = Query { organization, limit: Some(READ_TOGETHER), ..Query::new(kind) };
             loop {
                 let page = self.store.list(&query).await?;
                 let mut keys = BTreeSet::new();

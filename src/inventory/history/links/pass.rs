@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::claims::pending_claims_key;
 use super::differences::DifferingLink;
 use super::followers::FollowedKey;
 use super::leads::Leads;
@@ -32,18 +33,20 @@ const RECORDED_TOGETHER: usize = 500;
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 /// The stored records of a network when its turn begins.
-struct Turn {
+pub(super) struct NetworkTurn {
     key: FollowedKey,
     /// Whether the network exists.
     exists: bool,
     rules: LinkRules,
     record: Option<Record>,
     recorded: Option<RecordedNetwork>,
+    /// The note of changes of claims without an entry.
+    pub(super) pending_claims: Option<Record>,
 }
 
 /// The changes that one turn records.
 struct Recording<'t> {
-    turn: &'t Turn,
+    turn: &'t NetworkTurn,
     /// The place of the last entry whose consequences are then recorded.
     reached: Option<Place>,
     leads: Leads,
@@ -65,17 +68,18 @@ impl Inventory {
             if self.is_behind(&turn, &touched).await? && !self.take_turn(&turn, &touched).await? {
                 continue;
             }
-            return Ok(());
+            return self.forget_claims(&turn).await;
         }
         Err(ErrorKind::Conflict { entity: Entity::Network, id: key.1.uuid() }.into())
     }
 
     /// Reads the stored records of a network. `None`: its links are not recorded, or by another release.
-    async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<Turn>, Error> {
+    async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<NetworkTurn>, Error> {
         let (organization, network) = key;
-        let keys = [organization_key(organization), network_key(network), network_links_key(network)];
+        let records = [network_key(network), network_links_key(network), pending_claims_key(network)];
+        let keys = [&[organization_key(organization)], &records[..]].concat();
         let mut found = self.store.get(&keys).await?.into_iter();
-        let [owner, stored, record] = std::array::from_fn(|_| found.next().flatten());
+        let [owner, stored, record, pending_claims] = std::array::from_fn(|_| found.next().flatten());
         let exists = belongs_to(organization, stored.as_ref())?;
         if owner.is_none() || (!exists && record.is_none()) {
             return Ok(None);
@@ -93,19 +97,20 @@ impl Inventory {
                 || *former == rules
                 || (touched.opening && former.version == rules.version)
         });
-        Ok(is_own.then_some(Turn { key, exists, rules, record, recorded }))
+        Ok(is_own.then_some(NetworkTurn { key, exists, rules, record, recorded, pending_claims }))
     }
 
     /// Returns whether a network may have links that are not recorded.
-    async fn is_behind(&self, turn: &Turn, touched: &Touched) -> Result<bool, Error> {
-        if !touched.is_empty() || !turn.exists || turn.has_other_rules() {
+    async fn is_behind(&self, turn: &NetworkTurn, touched: &Touched) -> Result<bool, Error> {
+        let is_known = !touched.is_empty() || turn.pending_claims.is_some();
+        if is_known || !turn.exists || turn.has_other_rules() {
             return Ok(true);
         }
         Ok(self.newest_lead(turn.key, turn.reached()).await?.is_some())
     }
 
     /// Records the differences. Returns `false` if another instance has recorded something meanwhile.
-    async fn take_turn(&self, turn: &Turn, touched: &Touched) -> Result<bool, Error> {
+    async fn take_turn(&self, turn: &NetworkTurn, touched: &Touched) -> Result<bool, Error> {
         let memory = &self.state.history.followers.memory;
         let version = turn.record.as_ref().map(|record| record.version);
         let mut known = memory.take(turn.key);
@@ -117,6 +122,8 @@ impl Inventory {
         // The entries are read first, because the next reads may or may not see commits made meanwhile. Other inventories in
         // this process may have made some of the changes.
         let mut touched = touched.clone();
+        // The note names no host.
+        touched.all |= touched.opening && turn.pending_claims.is_some();
         // The links in memory were compared before, even if nothing was recorded.
         let compared = known.as_ref().filter(|network| network.recorded.is_some());
         let since = compared.and_then(|network| network.reached).max(turn.reached());
@@ -186,7 +193,7 @@ impl Inventory {
         precondition: Precondition,
         is_last: bool,
     ) -> Result<Option<Option<Version>>, Error> {
-        let Turn { key, exists: network_exists, .. } = *recording.turn;
+        let NetworkTurn { key, exists: network_exists, .. } = *recording.turn;
         let mark = self.history_mark().await?;
         let (mut batch, mut entries) = (Batch::new(), CommitEntries::default());
         for link in part {
@@ -232,7 +239,7 @@ impl Inventory {
     }
 }
 
-impl Turn {
+impl NetworkTurn {
     /// Returns whether the links were recorded by other rules, or not at all.
     fn has_other_rules(&self) -> bool {
         self.recorded.as_ref().is_none_or(|recorded| recorded.rules != self.rules)
@@ -283,7 +290,7 @@ impl CommitEntries {
     }
 
     /// Adds the entry that the links of a network follow from other rules than before.
-    fn add_rules(&mut self, turn: &Turn) -> Result<(), Error> {
+    fn add_rules(&mut self, turn: &NetworkTurn) -> Result<(), Error> {
         let before = turn.recorded.as_ref().map(|recorded| &recorded.rules);
         let value = |rules| serde_json::to_value(rules).map_err(Error::internal);
         let field = FieldChange { before: before.map(value).transpose()?, after: Some(value(&turn.rules)?) };

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use uuid::Uuid;
+
 use super::followers::FollowedKey;
 use super::memory::{FollowedNetwork, KnownHost};
 use super::touched::Touched;
@@ -17,6 +19,9 @@ use crate::topology::links::{Device, Links, ManualLink};
 
 /// The number of hosts that are read at a time.
 const READ_TOGETHER: usize = 50;
+
+/// The size of hosts, and of their claims, that are read at a time, in bytes. Only one host alone may have more.
+const BYTES_TOGETHER: usize = 4 * 1024 * 1024;
 
 /// The number of changed hosts from which computing links is long work.
 const MANY_HOSTS: usize = 500;
@@ -82,16 +87,7 @@ impl Inventory {
         known: &BTreeMap<HostId, KnownHost>,
         reading: &mut Reading,
     ) -> Result<(), Error> {
-        let mut query = Query { limit: Some(READ_TOGETHER), ..on_network(HOST, key.0, key.1) };
-        loop {
-            let page = self.store.list(&query).await?;
-            self.read_claims(key, page.records, known, reading).await?;
-            tokio::task::yield_now().await;
-            match page.next {
-                Some(next) => query.start = Start::After(next),
-                None => break,
-            }
-        }
+        self.read_pages(key, on_network(HOST, key.0, key.1), known, reading).await?;
         reading.gone = known.keys().filter(|host| !reading.hosts.contains_key(host)).copied().collect();
         Ok(())
     }
@@ -107,7 +103,7 @@ impl Inventory {
         let all: Vec<HostId> = hosts.iter().copied().collect();
         for some in all.chunks(READ_TOGETHER) {
             let query = Query { ids: Some(uuids(some)), ..on_network(HOST, key.0, key.1) };
-            self.read_claims(key, self.store.list(&query).await?.records, known, reading).await?;
+            self.read_pages(key, query, known, reading).await?;
             let gone =
                 some.iter().filter(|host| known.contains_key(host) && !reading.hosts.contains_key(host));
             reading.gone.extend(gone);
@@ -115,22 +111,81 @@ impl Inventory {
         Ok(())
     }
 
-    /// Reads the claims of hosts, and decodes those hosts that have changed.
-    async fn read_claims(
+    /// Reads the hosts that a query finds, some at a time, with their claims.
+    async fn read_pages(
         &self,
-        (organization, network): FollowedKey,
-        hosts: Vec<Record>,
+        key: FollowedKey,
+        query: Query,
         known: &BTreeMap<HostId, KnownHost>,
         reading: &mut Reading,
     ) -> Result<(), Error> {
-        if hosts.is_empty() {
-            return Ok(());
+        let mut query = Query { limit: Some(READ_TOGETHER), max_bytes: Some(BYTES_TOGETHER), ..query };
+        loop {
+            let mut page = self.store.list(&query).await?;
+            let next = page.next;
+            loop {
+                self.read_hosts_of_page(key, page.records, known, reading).await?;
+                tokio::task::yield_now().await;
+                if page.unread.is_empty() {
+                    break;
+                }
+                let ids = Some(page.unread.iter().map(|key| key.id).collect());
+                page = self.store.list(&Query { ids, start: Start::Offset(0), ..query.clone() }).await?;
+            }
+            match next {
+                Some(next) => query.start = Start::After(next),
+                None => return Ok(()),
+            }
         }
-        let ids: Vec<_> = hosts.iter().map(|host| host.key.id).collect();
-        let of_hosts = vec![LinkFilter::new(CLAIM_LINK, ids)];
-        let query = Query { links: of_hosts, ..on_network(CLAIM, organization, network) };
+    }
+
+    async fn read_hosts_of_page(
+        &self,
+        key: FollowedKey,
+        mut hosts: Vec<Record>,
+        known: &BTreeMap<HostId, KnownHost>,
+        reading: &mut Reading,
+    ) -> Result<(), Error> {
+        while !hosts.is_empty() {
+            let (together, claims) = self.read_claims(key, &hosts).await?;
+            let rest = hosts.split_off(together);
+            self.decode_changed(key, (hosts, claims), known, reading).await?;
+            hosts = rest;
+        }
+        Ok(())
+    }
+
+    /// Reads the claims of the first hosts: of as many as have not much, but of one at least. Returns their number.
+    async fn read_claims(
+        &self,
+        (organization, network): FollowedKey,
+        hosts: &[Record],
+    ) -> Result<(usize, Vec<Record>), Error> {
+        let mut together = hosts.len();
+        loop {
+            let ids: Vec<Uuid> = hosts.iter().take(together).map(|host| host.key.id).collect();
+            let of_hosts = vec![LinkFilter::new(CLAIM_LINK, ids)];
+            // A host has a claim of each kind at most.
+            let max_bytes = (together > 1).then_some(BYTES_TOGETHER);
+            let query = Query { links: of_hosts, max_bytes, ..on_network(CLAIM, organization, network) };
+            let page = self.store.list(&query).await?;
+            if together <= 1 || page.unread.is_empty() {
+                return Ok((together, page.records));
+            }
+            together = together.div_ceil(2);
+        }
+    }
+
+    /// Decodes the hosts that have changed, or whose claims have.
+    async fn decode_changed(
+        &self,
+        (organization, _): FollowedKey,
+        (hosts, found): (Vec<Record>, Vec<Record>),
+        known: &BTreeMap<HostId, KnownHost>,
+        reading: &mut Reading,
+    ) -> Result<(), Error> {
         let mut claims: HashMap<HostId, Vec<Record>> = HashMap::new();
-        for record in self.store.list(&query).await?.records {
+        for record in found {
             claims.entry(host_of_claim(&record)?).or_default().push(record);
         }
         let (mut changed, mut bytes) = (Vec::new(), 0_usize);

@@ -18,6 +18,8 @@ pub(in crate::inventory::history) struct Touched {
     pub(super) hosts: BTreeSet<HostId>,
     /// Whether links that users enter were written.
     pub(super) manual: bool,
+    /// Whether claims were written.
+    pub(super) claims: bool,
     /// Whether anything may have changed.
     pub(super) all: bool,
     /// Whether it is not known that anything has changed: the store was opened.
@@ -47,6 +49,7 @@ impl Touched {
     pub(super) fn add(&mut self, other: Self) {
         self.hosts.extend(other.hosts);
         self.manual |= other.manual;
+        self.claims |= other.claims;
         self.all |= other.all;
         self.opening |= other.opening;
         self.bound();
@@ -66,6 +69,7 @@ impl Touched {
                 let links = facets.into_iter().flat_map(|facets| &facets.links);
                 let owners = links.filter(|link| link.relation == CLAIM_LINK);
                 self.hosts.extend(owners.map(|link| HostId::new(link.target)));
+                self.claims = true;
             }
             TOPOLOGY_LINK => self.manual = true,
             _ => self.all = true,

@@ -1,6 +1,6 @@
 //! Adds the entries of a batch to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -73,6 +73,8 @@ impl Inventory {
         let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
         let is_dry_run = self.recording == Recording::DryRun;
         if is_dry_run || !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
+            let noted = touched.note_claims(author.organization, &BTreeSet::new(), &mut batch);
+            noted.map_err(as_store_error)?;
             return self.store.commit(batch).await;
         }
         let recorded = self.record(author, &mut batch, touched).await.map_err(as_store_error)?;
@@ -116,6 +118,7 @@ impl Inventory {
             }
         }
         let has_layouts = self.add_layouts(author, &before, &mut changes, batch).await?;
+        touched.note_claims(author.organization, &changes.networks_with_leads(), batch)?;
         if changes.count == 0 && !has_layouts {
             return Ok(EntriesAdded::default());
         }
@@ -299,9 +302,21 @@ impl CommitEntries {
         self.open.keys().chain(full).filter_map(|(audience, _)| audience.network())
     }
 
+    /// Returns the networks with changes that links may follow from.
+    fn networks_with_leads(&self) -> BTreeSet<NetworkId> {
+        let full = self.full.iter().map(|(readers, entries)| (readers, entries));
+        let led = self.open.iter().chain(full).filter(|(_, entries)| entries.list.iter().any(is_lead));
+        led.filter_map(|((audience, _), _)| audience.network()).collect()
+    }
+
     fn finished(self) -> impl Iterator<Item = ((Audience, Class), Entries)> {
         self.full.into_iter().chain(self.open).filter(|(_, entries)| !entries.list.is_empty())
     }
+}
+
+/// Returns whether links may follow from a change.
+pub(in crate::inventory::history) const fn is_lead(entry: &ChangeEntry) -> bool {
+    matches!(entry.entity, ChangedEntity::Host | ChangedEntity::TopologyLink)
 }
 
 /// Returns the part of a body that entries show, as JSON. Bodies of hosts begin with a comma.

@@ -6,16 +6,20 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
 
 use super::super::folder::Folder;
-use super::layout::{Manifest, ScanPosition};
+use super::layout::{Manifest, ScanPosition, place_of_body};
 use super::tree_copy::{TreeCopy, TreeWriter};
 use crate::store::log::body::BodyRef;
 use crate::store::log::codec::{RecordChange, RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
+
+/// About the number of bodies whose references are in memory together while a copy is built, in tens of bytes each.
+const BODIES_AT_ONCE: u64 = 1 << 20;
 
 /// One of the two copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,14 +180,36 @@ impl TreePair {
         let manifest = self.primary.manifest()?;
         let mut writer =
             TreeWriter::new(copy, Manifest { record_count: 0, checksum_sum: 0, ..manifest }, false);
-        self.primary.headers(|key, bytes| {
-            let RecordHeader { body: body_ref, .. } = decode_header(key, bytes)?;
-            let body = self.stored_body(key, body_ref)?;
-            writer
-                .write(key, &RecordChange::Put { header: bytes.to_vec().into(), body_ref, body })
-                .map(|_| ())
-        })?;
+        // sled takes little more than half as much space if all keys come in their order. Those of bodies are before those of headers.
+        let passes = manifest.record_count / BODIES_AT_ONCE + 1;
+        let width = u64::MAX / passes;
+        for pass in 0..passes {
+            let first = pass * width;
+            let last = if pass + 1 == passes { u64::MAX } else { first + (width - 1) };
+            self.copy_bodies(first..=last, &mut writer)?;
+        }
+        self.primary.headers(|key, header| writer.write_header(key, header))?;
         writer.finish(manifest)
+    }
+
+    /// Copies the bodies whose keys are in a range, in their order.
+    fn copy_bodies(
+        &self,
+        places: RangeInclusive<u64>,
+        writer: &mut TreeWriter<'_>,
+    ) -> Result<(), StoreError> {
+        let mut bodies: Vec<(u64, Key, BodyRef)> = Vec::new();
+        self.primary.headers(|key, header| {
+            let RecordHeader { body, .. } = decode_header(key, header)?;
+            let place = place_of_body(body.id);
+            bodies.extend(places.contains(&place).then_some((place, key, body)));
+            Ok(())
+        })?;
+        bodies.sort_unstable_by_key(|(place, ..)| *place);
+        for (_, key, body_ref) in bodies {
+            writer.write_body(body_ref, &self.stored_body(key, body_ref)?)?;
+        }
+        Ok(())
     }
 }
 

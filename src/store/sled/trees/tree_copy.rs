@@ -199,7 +199,11 @@ pub(crate) struct TreeBatch {
 
 impl TreeBatch {
     pub(crate) const fn is_full(&self) -> bool {
-        self.size >= MAX_BYTES || self.keys.len() >= MAX_OPERATIONS
+        self.size >= MAX_BYTES || self.has_many_operations()
+    }
+
+    const fn has_many_operations(&self) -> bool {
+        self.keys.len() >= MAX_OPERATIONS
     }
 
     /// Replaces a header; `before` is the encoded length of the old one, or 0.
@@ -309,6 +313,21 @@ impl<'r> TreeWriter<'r> {
         let left = replaced.and_then(|body_ref| self.remove_or_defer(body_ref));
         self.flush_if_full()?;
         Ok(left)
+    }
+
+    /// Writes a body before its header, to a copy that is not read before it is complete.
+    ///
+    /// The batches may be large, since no reader waits for them. In the order of the keys, sled then writes a page less often.
+    pub(crate) fn write_body(&mut self, body_ref: BodyRef, stored: &[u8]) -> Result<(), StoreError> {
+        self.put_body(body_ref, stored)?;
+        if self.batch.has_many_operations() { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the header of a record that the copy does not have. Its body is written.
+    pub(crate) fn write_header(&mut self, key: Key, header: &[u8]) -> Result<(), StoreError> {
+        self.batch.put_header(key, header, 0);
+        self.manifest.count_in(RecordHeader::checksum(header));
+        self.flush_if_full()
     }
 
     /// Deletes a replaced body with its header, or notes it as pending and returns it.
