@@ -15,6 +15,9 @@ use super::Variables;
 use super::fault::Fault;
 use super::usm::FarmEngine;
 
+/// `sysUpTime.0`.
+const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
+
 const TOO_BIG: i32 = 1;
 const NO_SUCH_NAME: i32 = 2;
 const GEN_ERR: i32 = 5;
@@ -29,6 +32,8 @@ pub(crate) struct Agent {
     pub(crate) engine: Option<FarmEngine>,
     pub(crate) faults: Vec<Fault>,
     packets: u64,
+    /// `sysUpTime` when it began to run.
+    first_up_time: Option<u32>,
 }
 
 /// An answer of an agent.
@@ -62,6 +67,14 @@ impl Agent {
     pub(crate) fn below(&self, root: &[u32]) -> Vec<(ObjectId, SnmpValue)> {
         let below = self.variables.range(root.to_vec()..).take_while(|(id, _)| id.starts_with(root));
         below.map(|(id, value)| (ObjectId::new(id.clone()), value.clone())).collect()
+    }
+
+    /// Sets `sysUpTime` to that of a time after it has begun to run.
+    pub(super) fn run(&mut self, time: Duration) {
+        if let Some(SnmpValue::TimeTicks(ticks)) = self.variables.get_mut(&UP_TIME[..]) {
+            let first = *self.first_up_time.get_or_insert(*ticks);
+            *ticks = first.wrapping_add((time.as_millis() / 10) as u32);
+        }
     }
 
     pub(super) fn answer(&mut self, datagram: &[u8], now: Instant) -> Vec<DelayedAnswer> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::Variables;
 use super::agent::Agent;
 use super::agents::Agents;
 use super::device::variables;
@@ -16,6 +17,9 @@ const DEVICES_OF_SUBNET: usize = 250;
 
 /// Number of ports of a switch.
 pub(crate) const PORTS: u32 = 24;
+
+/// Number of stations of a switch.
+const STATIONS: u32 = 4;
 
 /// Number of switches below another one in a campus.
 const CHILDREN: usize = 21;
@@ -44,9 +48,12 @@ pub(crate) struct Device {
     pub(crate) aggregated: Vec<u32>,
     /// The number of ports.
     pub(crate) ports: u32,
-    /// The number of stations, each on a port without a cable.
-    pub(crate) stations: u32,
+    /// The stations, each at a port without a cable.
+    pub(crate) stations: Vec<Station>,
 }
+
+/// A station, by the number of the device at which it was first and its number there.
+pub(crate) type Station = (usize, u32);
 
 /// The family of a device, which decides its protocols and the form of its tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +161,24 @@ impl Network {
         self.cables.push(Cable { ends: [one, other] });
     }
 
+    /// Moves a tenth of the stations of switches to the switch behind the next one, and returns each with the name of that.
+    ///
+    /// Of five switches, two lose the last of their four stations.
+    pub(crate) fn move_stations(&mut self) -> Vec<(Station, String)> {
+        let is_switch = |device: &Device| device.family != Family::Router;
+        let switches: Vec<usize> =
+            (0..self.devices.len()).filter(|place| is_switch(&self.devices[*place])).collect();
+        let mut moved = Vec::new();
+        for pair in
+            switches.windows(3).step_by(5).flat_map(|three| [[three[0], three[2]], [three[1], three[2]]])
+        {
+            let Some(station) = self.devices[pair[0]].stations.pop() else { continue };
+            self.devices[pair[1]].stations.push(station);
+            moved.push((station, self.devices[pair[1]].name.clone()));
+        }
+        moved
+    }
+
     /// Returns the cables by names.
     pub(crate) fn truth(&self) -> BTreeSet<NamedCable> {
         let end = |(device, port): (usize, u32)| {
@@ -163,15 +188,20 @@ impl Network {
         self.cables.iter().map(|cable| named(cable.ends.map(end))).collect()
     }
 
-    /// Adds an agent for each device, with a community or a user of SNMPv3.
-    pub(crate) fn add_to(&self, agents: &mut Agents, community: &[u8], user: Option<&FarmUser>) {
+    /// Returns the variables of each device.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = Variables> {
         let mut cables = vec![Vec::new(); self.devices.len()];
         for Cable { ends: [one, other] } in &self.cables {
             cables[one.0].push((one.1, *other));
             cables[other.0].push((other.1, *one));
         }
-        for (number, device) in self.devices.iter().enumerate() {
-            let agent = Agent::new(community, variables(self, number, &cables[number]));
+        cables.into_iter().enumerate().map(|(place, cables)| variables(self, place, &cables))
+    }
+
+    /// Adds an agent for each device, with a community or a user of SNMPv3.
+    pub(crate) fn add_to(&self, agents: &mut Agents, community: &[u8], user: Option<&FarmUser>) {
+        for (device, variables) in self.devices.iter().zip(self.variables()) {
+            let agent = Agent::new(community, variables);
             let agent = match user {
                 Some(user) => agent.v3(FarmEngine::new(device.name.as_bytes(), user.clone())),
                 None => agent,
@@ -184,7 +214,8 @@ impl Network {
 impl Device {
     pub(crate) fn new(name: String, number: usize, family: Family) -> Self {
         let aggregated = Vec::new();
-        Self { name, addresses: vec![address(number)], family, aggregated, ports: PORTS, stations: 4 }
+        let stations = (1..=STATIONS).map(|station| (number, station)).collect();
+        Self { name, addresses: vec![address(number)], family, aggregated, ports: PORTS, stations }
     }
 
     /// Returns `ifName` of a port.
