@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::allow_list::{AllowList, is_edge};
+use super::figures::{CollectCounters, CollectFigures};
 use super::pace::{Pace, Pacer};
 use super::snmp::{AskError, message_id};
 use super::transport::{Datagram, Transport};
@@ -43,6 +44,7 @@ struct GateState {
     pacer: Mutex<Pacer>,
     subnets: RwLock<BTreeSet<Ipv4Net>>,
     waiting: Arc<Waiting>,
+    counters: Arc<CollectCounters>,
     receiver: JoinHandle<()>,
 }
 
@@ -63,6 +65,7 @@ impl fmt::Debug for Gate {
 struct Waiting {
     allowed: AllowList,
     requests: Mutex<HashMap<i32, WaitingRequest>>,
+    counters: Arc<CollectCounters>,
 }
 
 #[derive(Debug)]
@@ -88,11 +91,36 @@ impl Gate {
     #[must_use]
     pub fn new(transport: impl Transport, allowed: AllowList, pace: Pace) -> Self {
         let transport: Arc<dyn Transport> = Arc::new(transport);
-        let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests: Mutex::default() });
+        let counters = Arc::new(CollectCounters::default());
+        let (requests, counted) = (Mutex::default(), Arc::clone(&counters));
+        let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests, counters: counted });
         let receiver = tokio::spawn(receive(Arc::clone(&transport), Arc::clone(&waiting)));
         let pacer = Mutex::new(Pacer::new(pace));
-        let state = GateState { transport, allowed, pacer, subnets: RwLock::default(), waiting, receiver };
+        let subnets = RwLock::default();
+        let state = GateState { transport, allowed, pacer, subnets, waiting, counters, receiver };
         Self { state: Arc::new(state) }
+    }
+
+    /// Returns the figures since the gate was created, for monitoring.
+    ///
+    /// They cover its clones, and all crawls and sweeps through them.
+    ///
+    /// ```no_run
+    /// # fn example(gate: &toposcope::collect::Gate) {
+    /// let figures = gate.figures();
+    /// println!("{} packets, {} without an answer", figures.packets, figures.unanswered);
+    /// println!("{}", figures.to_openmetrics());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn figures(&self) -> CollectFigures {
+        let waiting = self.state.waiting.lock().len();
+        self.state.counters.figures(waiting)
+    }
+
+    /// Returns the counters of the figures.
+    pub(super) fn counters(&self) -> &CollectCounters {
+        &self.state.counters
     }
 
     /// Returns whether packets may be sent to an address.
@@ -164,6 +192,7 @@ impl Gate {
         }
         // A subnet may have been learned while the packet waited.
         is_allowed()?;
+        self.counters().packets.increment();
         Ok(sending().await)
     }
 
@@ -201,7 +230,7 @@ impl GatedRequest {
             // A late answer to an earlier message spares the next one.
             while let Ok(answer) = self.answers.try_recv() {
                 if let (Some(accepted), Some(sent)) = (accept(&answer), last) {
-                    return Ok((accepted, Instant::now() - sent));
+                    return Ok((accepted, self.answered(sent)));
                 }
             }
             self.gate.send(self.to, message).await?;
@@ -209,11 +238,19 @@ impl GatedRequest {
             last = Some(sent);
             while let Ok(Some(answer)) = timeout_at(sent + *timeout, self.answers.recv()).await {
                 if let Some(accepted) = accept(&answer) {
-                    return Ok((accepted, Instant::now() - sent));
+                    return Ok((accepted, self.answered(sent)));
                 }
             }
+            self.gate.counters().unanswered.increment();
         }
         Err(AskError::Silent)
+    }
+
+    /// Counts an answer, and returns its time since the last message.
+    fn answered(&self, sent: Instant) -> Duration {
+        let time = Instant::now() - sent;
+        self.gate.counters().answer_times.record(time);
+        time
     }
 }
 
@@ -229,28 +266,33 @@ impl Waiting {
     }
 
     /// Gives a datagram to the request that it answers. Any other datagram is dropped.
-    fn deliver(&self, mut datagram: Datagram) {
+    fn receive(&self, datagram: Datagram) {
+        if self.deliver(datagram).is_none() {
+            self.counters.ignored.increment();
+        }
+    }
+
+    /// Gives a datagram to the request that it answers; `None`: there is none.
+    fn deliver(&self, mut datagram: Datagram) -> Option<()> {
         datagram.from.set_ip(datagram.from.ip().to_canonical());
-        let Some(id) = message_id(&datagram.bytes) else { return };
+        let id = message_id(&datagram.bytes)?;
         let requests = self.lock();
-        let Some(request) = requests.get(&id) else { return };
+        let request = requests.get(&id)?;
         let is_expected = match request.source {
             AnswerSource::Only(address) => {
                 (address.ip().to_canonical(), address.port()) == (datagram.from.ip(), datagram.from.port())
             }
             AnswerSource::AnyAllowed => self.allowed.contains(datagram.from.ip()),
         };
-        if is_expected {
-            // A request that has as many unread answers needs no more.
-            let _ = request.answers.try_send(datagram);
-        }
+        // A request that has as many unread answers needs no more.
+        if is_expected { request.answers.try_send(datagram).ok() } else { None }
     }
 }
 
 async fn receive(transport: Arc<dyn Transport>, waiting: Arc<Waiting>) {
     loop {
         match transport.receive().await {
-            Ok(datagram) => waiting.deliver(datagram),
+            Ok(datagram) => waiting.receive(datagram),
             Err(_) => sleep(RECEIVE_RETRY_DELAY).await,
         }
     }

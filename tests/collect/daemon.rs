@@ -20,6 +20,7 @@ use crate::again;
 use crate::daemon_program::daemon::Daemon;
 use crate::daemon_program::work::{Reach, Settings};
 use crate::farm::{Farm, Fault};
+use crate::polite::polite_gate;
 use crate::support::{COMMUNITY, community, ip};
 use crate::sweep::Found;
 
@@ -33,13 +34,13 @@ struct FarmReach {
 impl FarmReach {
     fn new(farm: &Farm) -> Self {
         let signs = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| (address, LiveSign::Echo));
-        Self { farm: farm.clone(), probes: Found::with(&signs) }
+        Self { farm: farm.clone(), probes: Found::with("192.0.2.0/24", &signs) }
     }
 }
 
 impl Reach for FarmReach {
     async fn gate(&self, allowed: AllowList) -> io::Result<Gate> {
-        Ok(Gate::new(self.farm.clone(), allowed, Pace::new(100_000, 100_000, 100_000)))
+        Ok(polite_gate(self.farm.clone(), allowed, Pace::default()))
     }
 
     fn probes(&self) -> impl Probes {
