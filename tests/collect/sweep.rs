@@ -31,9 +31,14 @@ pub(crate) struct Found {
 impl Found {
     /// Returns probes of a gate with this allow-list and the usual pace.
     pub(crate) fn with(allowed: &str, signs: &[(&str, LiveSign)]) -> Self {
+        Self::paced(allowed, Pace::default(), signs)
+    }
+
+    /// Returns probes of a gate with this allow-list and pace.
+    pub(crate) fn paced(allowed: &str, pace: Pace, signs: &[(&str, LiveSign)]) -> Self {
         Self {
             signs: signs.iter().map(|(address, sign)| (ip(address), *sign)).collect(),
-            politeness: Arc::new(Politeness::new(allowed.parse().unwrap(), Pace::default())),
+            politeness: Arc::new(Politeness::new(allowed.parse().unwrap(), pace)),
             refuses_echo: false,
             sent: Arc::default(),
             present: Arc::default(),
@@ -120,8 +125,7 @@ async fn sweep_without_icmp_says_so_and_uses_tcp() {
 #[tokio::test(start_paused = true)]
 async fn sweep_keeps_pace_and_number_of_probes_and_allow_list() {
     let (allowed, pace) = ("10.0.0.0/23, 10.0.4.7/32", Pace::new(20, 1_000, 700));
-    let politeness = Arc::new(Politeness::new(allowed.parse().unwrap(), pace));
-    let probes = Found { politeness, ..Found::with(allowed, &[]) };
+    let probes = Found::paced(allowed, pace, &[]);
     let gate = polite_gate(Farm::default(), allowed.parse().unwrap(), pace);
     let sweep = Sweep::begin(&gate, ["10.0.0.0/21".parse().unwrap()], probes.clone()).unwrap();
     assert!(live(sweep).await.is_empty());
