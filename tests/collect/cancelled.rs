@@ -1,6 +1,6 @@
 //! Crawls that are cancelled at random moments.
 //!
-//! `TOPOSCOPE_CANCEL_MOMENTS` (default 40) sets the number of moments, and `TOPOSCOPE_SEED` the seed, which is printed.
+//! `TOPOSCOPE_CANCEL_MOMENTS` (default 15) sets the number of moments, and `TOPOSCOPE_SEED` the seed, which is printed.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -69,7 +69,7 @@ async fn crawl_cancelled_at_a_random_moment_leaves_nothing_running_and_all_that_
     let seed = number("TOPOSCOPE_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("TOPOSCOPE_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
-    for moment in 0..number("TOPOSCOPE_CANCEL_MOMENTS").unwrap_or(40) {
+    for moment in 0..number("TOPOSCOPE_CANCEL_MOMENTS").unwrap_or(15) {
         let (farm, collected, stored) = (farm(), Collected::new().await.unwrap(), Mutex::default());
         let tasks = Handle::current().metrics().num_alive_tasks();
         polled(crawl(&farm, &collected, &stored), random.u64(1..whole)).await;
