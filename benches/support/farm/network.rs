@@ -163,14 +163,17 @@ impl Network {
 
     /// Moves a tenth of the stations of switches to the switch behind the next one, and returns each with the name of that.
     ///
-    /// Of five switches, two lose the last of their four stations.
-    pub(crate) fn move_stations(&mut self) -> Vec<(Station, String)> {
+    /// Of five switches, two lose the last of their stations: others in each of five rounds.
+    pub(crate) fn move_stations(&mut self, round: usize) -> Vec<(Station, String)> {
         let is_switch = |device: &Device| device.family != Family::Router;
         let switches: Vec<usize> =
             (0..self.devices.len()).filter(|place| is_switch(&self.devices[*place])).collect();
         let mut moved = Vec::new();
-        for pair in
-            switches.windows(3).step_by(5).flat_map(|three| [[three[0], three[2]], [three[1], three[2]]])
+        for pair in switches
+            .windows(3)
+            .skip(round % 5)
+            .step_by(5)
+            .flat_map(|three| [[three[0], three[2]], [three[1], three[2]]])
         {
             let Some(station) = self.devices[pair[0]].stations.pop() else { continue };
             self.devices[pair[1]].stations.push(station);
