@@ -121,7 +121,7 @@ pub mod discovery;
 #[cfg(feature = "service")]
 mod erased_job;
 mod fair_threads;
-#[cfg(feature = "service")]
+#[cfg(any(feature = "collect", feature = "service"))]
 pub mod figures;
 pub mod guide;
 mod invariant;

@@ -6,13 +6,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use toposcope::collect::crawl::CrawlOptions;
 use toposcope::collect::{AllowList, SnmpSecret};
 
 use super::failure::Failure;
 use super::secrets::{SECRETS_USAGE, SecretFlags, variable};
+use super::served::{FARM_COMMUNITY, FARM_PREFIX, FARM_SEED, FarmChoice};
+
+/// The number of devices of a farm, unless the arguments have another one.
+const FARM_DEVICES: usize = 20;
 
 const USAGE: &str = "\
 Usage: cargo run --features collect --example collect -- [FLAG]… ADDRESS…
+       cargo run --features collect --example collect -- --farm NAME [FLAG]…
 
   ADDRESS              an address to begin with; optional with --sweep
   --within CIDR        devices in this prefix may be asked, and no others; repeatable, or separated by commas [required]
@@ -28,6 +34,8 @@ const FURTHER_USAGE: &str = "\
   --watch TIME         crawl again after this time, such as 90s, 10m or 1h, until Ctrl-C
   --server URL         report to this service instead of an inventory of one's own (with the feature `client`)
   --server-key-env VAR the environment variable with a daemon key of the service
+  --farm NAME          collect from agents in this process instead of a network: campus, fabric or ring (Linux)
+  --devices N          the number of devices of the farm, at most 10,000 [20]
   --help               print this help
 ";
 
@@ -49,6 +57,10 @@ pub(crate) struct Args {
     pub(crate) data: Option<PathBuf>,
     pub(crate) watch: Option<Duration>,
     pub(crate) server: Option<ServerPlace>,
+    /// The farm that is served in place of a network.
+    pub(crate) farm: Option<FarmChoice>,
+    /// The UDP port of the agents.
+    pub(crate) port: u16,
 }
 
 /// A service that gets the reports.
@@ -64,11 +76,13 @@ struct Flags {
     secrets: SecretFlags,
     server: Option<String>,
     server_key: Option<String>,
+    farm: Option<String>,
+    devices: Option<usize>,
 }
 
 impl Args {
     /// Returns arguments without any further flags.
-    pub(crate) const fn new(seeds: Vec<IpAddr>, within: AllowList, secrets: Vec<SnmpSecret>) -> Self {
+    pub(crate) fn new(seeds: Vec<IpAddr>, within: AllowList, secrets: Vec<SnmpSecret>) -> Self {
         Self {
             seeds,
             within,
@@ -81,6 +95,8 @@ impl Args {
             data: None,
             watch: None,
             server: None,
+            farm: None,
+            port: CrawlOptions::default().port,
         }
     }
 
@@ -115,6 +131,11 @@ impl Args {
                 "--watch" => watch = Some(duration(&value()?)?),
                 "--server" => flags.server = Some(value()?),
                 "--server-key-env" => flags.server_key = Some(variable(&value()?)?),
+                "--farm" => flags.farm = Some(value()?),
+                "--devices" => {
+                    let number = value()?.parse();
+                    flags.devices = Some(number.map_err(|_| Failure::usage("--devices requires a number"))?);
+                }
                 "--depth" => {
                     let number = value()?.parse();
                     depth = Some(number.map_err(|_| Failure::usage("--depth requires a number"))?);
@@ -129,6 +150,14 @@ impl Args {
                 }
             }
         }
+        let farm = flags.farm_choice()?;
+        if farm.is_some() {
+            if !seeds.is_empty() || !sweeps.is_empty() || !flags.within.is_empty() {
+                return Err(Failure::usage("--farm has addresses of its own"));
+            }
+            seeds.push(FARM_SEED.into());
+            flags.within.push(FARM_PREFIX.to_owned());
+        }
         if seeds.is_empty() && sweeps.is_empty() {
             return Err(Failure::usage("An ADDRESS is required, or --sweep"));
         }
@@ -140,7 +169,11 @@ impl Args {
         }
         let within = flags.within.join(",").parse();
         let within = within.map_err(|error| Failure::usage(format_args!("--within: {error}")))?;
-        let args = Self::new(seeds, within, flags.secrets.secrets()?);
+        let secrets = match &farm {
+            Some(_) => vec![SnmpSecret::v2c(FARM_COMMUNITY)],
+            None => flags.secrets.secrets()?,
+        };
+        let args = Self::new(seeds, within, secrets);
         Ok(Some(Self {
             follows_arp,
             follows_next_hops,
@@ -150,12 +183,22 @@ impl Args {
             data,
             watch,
             server,
+            farm,
             ..args
         }))
     }
 }
 
 impl Flags {
+    fn farm_choice(&mut self) -> Result<Option<FarmChoice>, Failure> {
+        match (self.farm.take(), self.devices) {
+            (None, Some(_)) => Err(Failure::usage("--devices requires --farm")),
+            (name, devices) => {
+                Ok(name.map(|name| FarmChoice { name, devices: devices.unwrap_or(FARM_DEVICES) }))
+            }
+        }
+    }
+
     fn server_place(&mut self) -> Result<Option<ServerPlace>, Failure> {
         match (self.server.take(), self.server_key.take()) {
             (None, None) => Ok(None),

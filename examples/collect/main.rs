@@ -1,11 +1,13 @@
 //! Makes a map of a network, beginning with one address.
 //!
 //! ```text
+//! cargo run --release --features collect --example collect -- --farm campus
+//!
 //! export SNMP=community
 //! cargo run --release --features collect --example collect -- 192.0.2.1 --community-env SNMP --within 192.0.2.0/24
 //! ```
 //!
-//! It reads the device over SNMP, follows its neighbors by LLDP and CDP within the prefixes of `--within`, and prints a line for
+//! The first command makes up a network in this process (on Linux); the second reads yours. It reads the device over SNMP, follows its neighbors by LLDP and CDP within the prefixes of `--within`, and prints a line for
 //! each device that answered, and for each that did not, with advice. The picture is `network.html` in the present folder.
 //! `--data` keeps an inventory, `--watch` crawls again and again, and `--server` reports to a running service.
 
@@ -13,10 +15,15 @@ pub(crate) mod args;
 pub(crate) mod destination;
 #[path = "../support/failure.rs"]
 pub(crate) mod failure;
+#[cfg(target_os = "linux")]
+#[allow(dead_code, unused_imports, reason = "tests serve farms without a socket, too")]
+#[path = "../../benches/support/farm/mod.rs"]
+mod farm;
 #[allow(dead_code, reason = "the example `topology` also writes other formats, and reads themes")]
 #[path = "../topology/files.rs"]
 mod files;
 pub(crate) mod secrets;
+mod served;
 #[cfg(feature = "client")]
 pub(crate) mod server;
 
@@ -39,6 +46,7 @@ use toposcope::collect::{Gate, Pace, UdpTransport};
 use args::{Args, usage};
 use destination::{Destination, KeptInventory, MemoryFile, lacks_tables};
 use failure::Failure;
+use served::FARM_PACE;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -53,10 +61,13 @@ async fn main() -> ExitCode {
 
 /// Runs the program with these arguments, and prints to `output`.
 async fn run(arguments: impl Iterator<Item = OsString>, output: &mut dyn Write) -> Result<(), Failure> {
-    let Some(args) = Args::parse(arguments)? else { return print(output, &usage()) };
+    let Some(mut args) = Args::parse(arguments)? else { return print(output, &usage()) };
+    let served = args.farm.as_ref().map(served::serve).transpose()?;
+    args.port = served.as_ref().map_or(args.port, served::ServedFarm::port);
+    let pace = if served.is_some() { FARM_PACE } else { Pace::default() };
     let transport = UdpTransport::open().await;
     let transport = transport.map_err(|error| Failure::because("No socket can be opened", &error))?;
-    let gate = Gate::new(transport, args.within.clone(), Pace::default());
+    let gate = Gate::new(transport, args.within.clone(), pace);
     tokio::select! {
         result = collect(&args, &gate, Path::new("."), output) => result,
         // What was reported until then is kept.
@@ -115,6 +126,7 @@ async fn crawl(
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut options = CrawlOptions::default();
+    options.port = args.port;
     options.follows_arp = args.follows_arp;
     options.follows_next_hops = args.follows_next_hops;
     options.depth = args.depth.unwrap_or(options.depth);

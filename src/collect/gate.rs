@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::allow_list::{AllowList, is_edge};
+use super::figures::{CollectCounters, CollectFigures};
 use super::pace::{Pace, Pacer};
 use super::snmp::{AskError, message_id};
 use super::transport::{Datagram, Transport};
@@ -48,6 +49,7 @@ struct GateState {
     /// The addresses that have answered, which are no edge of a subnet.
     hosts: RwLock<HashSet<IpAddr>>,
     waiting: Arc<Waiting>,
+    counters: Arc<CollectCounters>,
     receiver: JoinHandle<()>,
 }
 
@@ -68,6 +70,7 @@ impl fmt::Debug for Gate {
 struct Waiting {
     allowed: AllowList,
     requests: Mutex<HashMap<i32, WaitingRequest>>,
+    counters: Arc<CollectCounters>,
 }
 
 #[derive(Debug)]
@@ -93,12 +96,36 @@ impl Gate {
     #[must_use]
     pub fn new(transport: impl Transport, allowed: AllowList, pace: Pace) -> Self {
         let transport: Arc<dyn Transport> = Arc::new(transport);
-        let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests: Mutex::default() });
+        let counters = Arc::new(CollectCounters::default());
+        let (requests, counted) = (Mutex::default(), Arc::clone(&counters));
+        let waiting = Arc::new(Waiting { allowed: allowed.clone(), requests, counters: counted });
         let receiver = tokio::spawn(receive(Arc::clone(&transport), Arc::clone(&waiting)));
         let pacer = Mutex::new(Pacer::new(pace));
         let (subnets, hosts) = (RwLock::default(), RwLock::default());
-        let state = GateState { transport, allowed, pacer, subnets, hosts, waiting, receiver };
+        let state = GateState { transport, allowed, pacer, subnets, hosts, waiting, counters, receiver };
         Self { state: Arc::new(state) }
+    }
+
+    /// Returns the figures since the gate was created, for monitoring.
+    ///
+    /// They cover its clones, and all crawls and sweeps through them.
+    ///
+    /// ```no_run
+    /// # fn example(gate: &toposcope::collect::Gate) {
+    /// let figures = gate.figures();
+    /// println!("{} packets, {} without an answer", figures.packets, figures.unanswered);
+    /// println!("{}", figures.to_openmetrics());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn figures(&self) -> CollectFigures {
+        let waiting = self.state.waiting.lock().len();
+        self.state.counters.figures(waiting)
+    }
+
+    /// Returns the counters of the figures.
+    pub(super) fn counters(&self) -> &CollectCounters {
+        &self.state.counters
     }
 
     /// Returns whether packets may be sent to an address.
@@ -190,6 +217,7 @@ impl Gate {
         }
         // A subnet may have been learned while the packet waited.
         is_allowed()?;
+        self.counters().packets.increment();
         Ok(sending().await)
     }
 
@@ -247,7 +275,7 @@ impl GatedRequest {
             // A late answer to an earlier message spares the next one.
             while let Ok(answer) = self.answers.try_recv() {
                 if let (Some(accepted), Some(times)) = (accept(&answer), times) {
-                    return Ok((accepted, AnswerTime::new(times)));
+                    return Ok((accepted, self.answered(times)));
                 }
             }
             match self.gate.send(self.to, message).await {
@@ -262,12 +290,20 @@ impl GatedRequest {
             let ends = Instant::now() + *timeout;
             while let Ok(Some(answer)) = timeout_at(ends, self.answers.recv()).await {
                 if let (Some(accepted), Some(times)) = (accept(&answer), times) {
-                    return Ok((accepted, AnswerTime::new(times)));
+                    return Ok((accepted, self.answered(times)));
                 }
             }
+            self.gate.counters().unanswered.increment();
         }
         // If any message was sent, it is the agent that is silent.
         Err(if times.is_some() { AskError::Silent } else { failure })
+    }
+
+    /// Counts an answer to messages of which the first and the last one were sent at these times, and returns its time.
+    fn answered(&self, times: (Instant, Instant)) -> AnswerTime {
+        let time = AnswerTime::new(times);
+        self.gate.counters().answer_times.record(time.since_last);
+        time
     }
 }
 
@@ -283,28 +319,33 @@ impl Waiting {
     }
 
     /// Gives a datagram to the request that it answers. Any other datagram is dropped.
-    fn deliver(&self, mut datagram: Datagram) {
+    fn receive(&self, datagram: Datagram) {
+        if self.deliver(datagram).is_none() {
+            self.counters.ignored.increment();
+        }
+    }
+
+    /// Gives a datagram to the request that it answers; `None`: there is none.
+    fn deliver(&self, mut datagram: Datagram) -> Option<()> {
         datagram.from.set_ip(datagram.from.ip().to_canonical());
-        let Some(id) = message_id(&datagram.bytes) else { return };
+        let id = message_id(&datagram.bytes)?;
         let requests = self.lock();
-        let Some(request) = requests.get(&id) else { return };
+        let request = requests.get(&id)?;
         let is_expected = match request.source {
             AnswerSource::Only(address) => {
                 (address.ip().to_canonical(), address.port()) == (datagram.from.ip(), datagram.from.port())
             }
             AnswerSource::AnyAllowed => self.allowed.contains(datagram.from.ip()),
         };
-        if is_expected {
-            // A request that has as many unread answers needs no more.
-            let _ = request.answers.try_send(datagram);
-        }
+        // A request that has as many unread answers needs no more.
+        if is_expected { request.answers.try_send(datagram).ok() } else { None }
     }
 }
 
 async fn receive(transport: Arc<dyn Transport>, waiting: Arc<Waiting>) {
     loop {
         match transport.receive().await {
-            Ok(datagram) => waiting.deliver(datagram),
+            Ok(datagram) => waiting.receive(datagram),
             Err(_) => sleep(RECEIVE_RETRY_DELAY).await,
         }
     }

@@ -12,6 +12,7 @@
 
 mod allow_list;
 pub mod crawl;
+mod figures;
 mod gate;
 mod pace;
 mod secret;
@@ -21,6 +22,7 @@ pub mod tables;
 mod transport;
 
 pub use allow_list::{AllowList, AllowListError};
+pub use figures::CollectFigures;
 pub use gate::Gate;
 pub use pace::Pace;
 pub use secret::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpSecrets, SnmpUser};

@@ -20,8 +20,12 @@ use crate::again;
 use crate::daemon_program::daemon::Daemon;
 use crate::daemon_program::work::{Reach, Settings};
 use crate::farm::{Farm, Fault};
+use crate::polite::polite_gate;
 use crate::support::{COMMUNITY, community, ip};
 use crate::sweep::Found;
+
+/// The pace of daemons, whose sweeps would wait for a slower one most of the time.
+const PACE: Pace = Pace::new(100_000, 100_000, 100_000);
 
 /// A farm as the network of a daemon.
 #[derive(Clone)]
@@ -33,13 +37,13 @@ struct FarmReach {
 impl FarmReach {
     fn new(farm: &Farm) -> Self {
         let signs = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| (address, LiveSign::Echo));
-        Self { farm: farm.clone(), probes: Found::with(&signs) }
+        Self { farm: farm.clone(), probes: Found::paced("192.0.2.0/24", PACE, &signs) }
     }
 }
 
 impl Reach for FarmReach {
     async fn gate(&self, allowed: AllowList) -> io::Result<Gate> {
-        Ok(Gate::new(self.farm.clone(), allowed, Pace::new(100_000, 100_000, 100_000)))
+        Ok(polite_gate(self.farm.clone(), allowed, PACE))
     }
 
     fn probes(&self) -> impl Probes {

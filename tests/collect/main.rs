@@ -14,6 +14,8 @@
 
 mod again;
 mod allow_list;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod cancelled;
 mod crawl;
 #[cfg(all(feature = "client", feature = "service"))]
 mod daemon;
@@ -27,6 +29,7 @@ mod example;
 #[path = "../../benches/support/farm/mod.rs"]
 mod farm;
 mod faults;
+mod figures;
 mod laboratory;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod named_faults;
@@ -34,6 +37,7 @@ mod named_faults;
 mod networks;
 mod others;
 mod pace;
+mod polite;
 #[cfg(all(feature = "service", feature = "topology"))]
 #[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
 #[path = "../../examples/collect/main.rs"]

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use toposcope::collect::Pace;
 use toposcope::collect::snmp::{ObjectId, SnmpAgent, WalkBudget, WalkLimits};
-use toposcope::collect::{Gate, Pace};
 
 use crate::farm::{Agent, Farm};
+use crate::polite::polite_gate;
 use crate::support::{COMMUNITY, community, ip, variables};
 
 /// Returns the largest number of packets in any second.
@@ -28,7 +29,7 @@ async fn pace_is_kept_in_every_second() {
     // Some of them do not answer, so that messages are repeated.
     let agents = addresses.iter().filter(|address| !address.to_string().ends_with('7'));
     let farm = Farm::with(agents.map(|address| (*address, Agent::new(COMMUNITY, variables(400)))));
-    let gate = Gate::new(farm.clone(), "192.0.0.0/16".parse().unwrap(), Pace::new(5, 17, 60));
+    let gate = polite_gate(farm.clone(), "192.0.0.0/16".parse().unwrap(), Pace::new(5, 17, 60));
     let mut readers = JoinSet::new();
     for address in addresses {
         let gate = gate.clone();

@@ -14,6 +14,7 @@ use toposcope::collect::snmp::{
 use toposcope::collect::{Gate, Pace, SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser, UdpTransport};
 
 use crate::farm::Variables;
+use crate::polite::polite_gate;
 use crate::recording::walked;
 
 const LOOPBACK: &str = "127.45.0.1";
@@ -72,7 +73,7 @@ fn start() -> Option<Daemon> {
 
 async fn gate() -> Gate {
     let transport = UdpTransport::open().await.unwrap();
-    Gate::new(transport, "127.45.0.1/32".parse().unwrap(), Pace::new(10_000, 10_000, 10_000))
+    polite_gate(transport, "127.45.0.1/32".parse().unwrap(), Pace::new(10_000, 10_000, 10_000))
 }
 
 fn user(name: &str, authentication: SnmpAuthentication) -> SnmpUser {

@@ -4,6 +4,7 @@ use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, SnmpValue, TableEn
 use toposcope::collect::{Gate, Pace, SnmpSecret};
 
 use crate::farm::{Agent, Farm, Variables};
+use crate::polite::polite_gate;
 
 pub(crate) const COMMUNITY: &[u8] = b"kept to ourselves";
 
@@ -14,11 +15,9 @@ pub(crate) fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// Returns a gate with the usual pace. The farm expects no other packets.
+/// Returns a gate with the usual pace.
 pub(crate) fn gate(farm: &Farm, allowed: &str) -> Gate {
-    let allowed = allowed.parse().unwrap();
-    farm.expect(&allowed, Pace::default());
-    Gate::new(farm.clone(), allowed, Pace::default())
+    polite_gate(farm.clone(), allowed.parse().unwrap(), Pace::default())
 }
 
 pub(crate) fn community() -> Vec<SnmpSecret> {

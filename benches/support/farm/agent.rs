@@ -36,6 +36,8 @@ pub(crate) struct Agent {
     packets: u64,
     /// The end of a reboot.
     starts: Option<Instant>,
+    /// `sysUpTime` when it began to run.
+    first_up_time: Option<u32>,
 }
 
 /// An answer of an agent.
@@ -69,6 +71,14 @@ impl Agent {
     pub(crate) fn below(&self, root: &[u32]) -> Vec<(ObjectId, SnmpValue)> {
         let below = self.variables.range(root.to_vec()..).take_while(|(id, _)| id.starts_with(root));
         below.map(|(id, value)| (ObjectId::new(id.clone()), value.clone())).collect()
+    }
+
+    /// Sets `sysUpTime` to that of a time after it has begun to run.
+    pub(super) fn run(&mut self, time: Duration) {
+        if let Some(SnmpValue::TimeTicks(ticks)) = self.variables.get_mut(&UP_TIME[..]) {
+            let first = *self.first_up_time.get_or_insert(*ticks);
+            *ticks = first.wrapping_add((time.as_millis() / 10) as u32);
+        }
     }
 
     pub(super) fn answer(&mut self, datagram: &[u8], now: Instant) -> Vec<DelayedAnswer> {

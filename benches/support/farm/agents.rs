@@ -20,6 +20,8 @@ pub(crate) struct Agents {
     pub(crate) line: Line,
     answers: BinaryHeap<Reverse<Answer>>,
     number: u64,
+    /// The time since which `sysUpTime` of all agents runs.
+    began: Option<Instant>,
 }
 
 /// An answer that is on its way.
@@ -39,6 +41,11 @@ impl Agents {
         self.agents.push(agent);
     }
 
+    /// Lets `sysUpTime` of all agents run from now on.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.began = Some(now);
+    }
+
     /// Returns the agent of an address.
     pub(crate) fn agent(&mut self, address: IpAddr) -> Option<&mut Agent> {
         self.agents.get_mut(*self.places.get(&address)?)
@@ -51,6 +58,9 @@ impl Agents {
         let Some(agent) = place.and_then(|place| self.agents.get_mut(place)) else { return };
         if self.line.loses() {
             return;
+        }
+        if let Some(began) = self.began {
+            agent.run(now - began);
         }
         for answer in agent.answer(datagram, now) {
             for delay in self.line.arrivals() {

@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use toposcope::access::{Caller, Scope};
 use toposcope::collect::crawl::{Crawl, CrawlEvent};
 use toposcope::discovery::Report;
-use toposcope::inventory::{DiscoverOptions, Error};
+use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, Error};
 use toposcope::model::{Network as NetworkRecord, NetworkId, Permission, TopologyView, UserId};
+use toposcope::store::Store;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::{Graph, GraphOptions, Node};
 use toposcope::topology::links::PortRef;
@@ -14,17 +15,22 @@ use toposcope::{Inventory, MemoryStore};
 
 use super::network::{NamedCable, named};
 
-/// An inventory in memory with one network.
+/// An inventory with one network.
 pub(crate) struct Collected {
-    inventory: Inventory,
-    topologies: Topologies,
-    caller: Caller,
-    network: NetworkId,
+    pub(crate) inventory: Inventory,
+    pub(crate) topologies: Topologies,
+    pub(crate) caller: Caller,
+    pub(crate) network: NetworkId,
 }
 
 impl Collected {
     pub(crate) async fn new() -> Result<Self, Error> {
-        let inventory = Inventory::new(MemoryStore::new());
+        Self::on(MemoryStore::new()).await
+    }
+
+    /// Creates a network in an empty store.
+    pub(crate) async fn on(store: impl Store + 'static) -> Result<Self, Error> {
+        let inventory = Inventory::new(store);
         let organization = inventory.organizations().create("Farm").await?;
         let network =
             inventory.networks().create(&Caller::system(organization.id), NetworkRecord::new("Farm")).await?;
@@ -33,10 +39,11 @@ impl Collected {
         Ok(Self { inventory, topologies, caller, network: network.id })
     }
 
-    /// Reconciles a report.
-    pub(crate) async fn add(&self, report: &Report) -> Result<(), Error> {
+    /// Reconciles a report. Returns the number of hosts that were written.
+    pub(crate) async fn add(&self, report: &Report) -> Result<u64, Error> {
         let options = DiscoverOptions::new(self.network);
-        self.inventory.discovery().reconcile(&self.caller, report, options).await.map(drop)
+        let answer = self.inventory.discovery().reconcile(&self.caller, report, options).await?;
+        Ok(answer.count(DiscoveryOutcome::Created) + answer.count(DiscoveryOutcome::Updated))
     }
 
     /// Reconciles all reports of a crawl. Returns the other events.
@@ -44,7 +51,7 @@ impl Collected {
         let mut others = Vec::new();
         while let Some(event) = crawl.next().await {
             match event {
-                CrawlEvent::Device(device) => self.add(&device.report).await?,
+                CrawlEvent::Device(device) => drop(self.add(&device.report).await?),
                 other => others.push(other),
             }
         }

@@ -79,6 +79,14 @@ impl Counters {
         self.addresses.keys().copied()
     }
 
+    /// Returns the peaks of all packets, of those to the subnet of an address, and of those to the address.
+    pub(crate) fn peaks_at(&self, address: IpAddr) -> Peaks {
+        let peak = |rates: &HashMap<IpAddr, Rate>, key| rates.get(&key).map_or(0, |rate| rate.peak);
+        let (subnet, address) = (peak(&self.subnets, subnet_of(address)), peak(&self.addresses, address));
+        Peaks { all: self.all.peak, subnet, address }
+    }
+
+    /// Returns the largest peaks of any subnet and address.
     pub(crate) fn peaks(&self) -> Peaks {
         let most = |rates: &HashMap<IpAddr, Rate>| rates.values().map(|rate| rate.peak).max().unwrap_or(0);
         Peaks { all: self.all.peak, subnet: most(&self.subnets), address: most(&self.addresses) }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use toposcope::collect::snmp::{ObjectId, SnmpValue};
 
 use super::Variables;
-use super::network::{Device, Family, Network};
+use super::network::{Device, Family, Network, Station};
 
 /// The VLAN of all ports.
 pub(super) const VLAN: u32 = 10;
@@ -58,6 +58,11 @@ pub(super) fn mac(device: usize, port: u32) -> [u8; 6] {
     [2, port as u8 | (((port >> 8) as u8) << 7), high, middle, low, (port >> 8) as u8]
 }
 
+/// Returns the MAC address of a station.
+pub(crate) fn station_mac((device, number): Station) -> [u8; 6] {
+    mac(device, 200 + number)
+}
+
 pub(super) fn mac_value(device: usize, port: u32) -> SnmpValue {
     SnmpValue::Bytes(mac(device, port).into())
 }
@@ -95,6 +100,7 @@ pub(super) fn variables(network: &Network, place: usize, cables: &[(u32, FarEnd)
     let mut writer = Writer { variables: Variables::new() };
     writer.system(device);
     writer.interfaces(device, place);
+    writer.marks();
     writer.addresses(device);
     writer.arp(network, device, cables);
     writer.lldp(network, place, cables);
@@ -154,6 +160,12 @@ impl Writer {
         for (column, value) in columns {
             self.set(&[&MIB, &[31, 1, 1, 1, column, index]], value);
         }
+    }
+
+    /// The times of the last changes of interfaces and neighbors, in ticks of `sysUpTime`.
+    fn marks(&mut self) {
+        self.set(&[&MIB, &[31, 1, 5, 0]], SnmpValue::TimeTicks(1_000));
+        self.set(&[&LLDP, &[2, 1, 0]], SnmpValue::TimeTicks(6_000));
     }
 
     fn addresses(&mut self, device: &Device) {
@@ -222,8 +234,8 @@ impl Writer {
             self.forwarding(device, mac(*far, 0), *port);
         }
         let free = (1..=device.ports).filter(|port| cables.iter().all(|(used, _)| used != port));
-        for port in free.take(device.stations as usize) {
-            self.forwarding(device, mac(place, 200 + port), port);
+        for (port, station) in free.zip(&device.stations) {
+            self.forwarding(device, station_mac(*station), port);
         }
     }
 

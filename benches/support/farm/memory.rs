@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
-use toposcope::collect::{AllowList, Datagram, Pace, Transport, TransportFuture};
+use toposcope::collect::{Datagram, Transport, TransportFuture};
 
 use super::agent::Agent;
 use super::agents::Agents;
-use super::counters::{Counters, Peaks};
+use super::counters::Counters;
 use super::faulty::FaultyNetwork;
 use super::line::Line;
 use super::network::Network;
@@ -23,9 +23,6 @@ const RESPONSE_TIME: Duration = Duration::from_millis(5);
 const COLLECTOR: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 /// A farm of agents in memory. Clones are the same farm.
-///
-/// When the last one is dropped, it fails the test if a packet was sent beyond the allow-list or the pace of a gate that
-/// [`Self::expect`] has named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Farm {
     state: Arc<Mutex<FarmState>>,
@@ -38,23 +35,7 @@ struct FarmState {
     sent: Vec<(Instant, IpAddr)>,
     /// All that was sent.
     captured: Vec<u8>,
-    expected: Option<(AllowList, Pace)>,
     port: u16,
-}
-
-impl Drop for FarmState {
-    fn drop(&mut self) {
-        if let Some((allowed, pace)) = &self.expected
-            && !std::thread::panicking()
-        {
-            let counters = &self.agents.counters;
-            assert_eq!(counters.addresses().find(|address| !allowed.contains(*address)), None);
-            let Peaks { all, subnet, address } = counters.peaks();
-            let limits = [pace.all, pace.subnet, pace.device].map(|limit| limit as usize);
-            let peaks = [all, subnet, address];
-            assert!(peaks.iter().zip(limits).all(|(peak, limit)| *peak <= limit), "{peaks:?} of {limits:?}");
-        }
-    }
 }
 
 impl Farm {
@@ -81,11 +62,6 @@ impl Farm {
         let farm = Self::with([]);
         faulty.add_to(&mut farm.lock().agents);
         farm
-    }
-
-    /// Expects the packets of a gate with this allow-list and pace, and no others.
-    pub(crate) fn expect(&self, allowed: &AllowList, pace: Pace) {
-        self.lock().expected = Some((allowed.clone(), pace));
     }
 
     /// Replaces the line.

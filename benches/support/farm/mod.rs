@@ -23,7 +23,7 @@ pub(crate) mod agents;
 #[cfg(all(feature = "service", feature = "topology"))]
 pub(crate) mod collected;
 pub(crate) mod counters;
-mod device;
+pub(crate) mod device;
 mod fault;
 pub(crate) mod faulty;
 pub(crate) mod line;

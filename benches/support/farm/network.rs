@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::Variables;
 use super::agent::Agent;
 use super::agents::Agents;
 use super::device::variables;
@@ -16,6 +17,9 @@ const DEVICES_OF_SUBNET: usize = 250;
 
 /// Number of ports of a switch.
 pub(crate) const PORTS: u32 = 24;
+
+/// Number of stations of a switch.
+const STATIONS: u32 = 4;
 
 /// Number of switches below another one in a campus.
 const CHILDREN: usize = 21;
@@ -44,9 +48,12 @@ pub(crate) struct Device {
     pub(crate) aggregated: Vec<u32>,
     /// The number of ports.
     pub(crate) ports: u32,
-    /// The number of stations, each on a port without a cable.
-    pub(crate) stations: u32,
+    /// The stations, each at a port without a cable.
+    pub(crate) stations: Vec<Station>,
 }
+
+/// A station, by the number of the device at which it was first and its number there.
+pub(crate) type Station = (usize, u32);
 
 /// The family of a device, which decides its protocols and the form of its tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +161,27 @@ impl Network {
         self.cables.push(Cable { ends: [one, other] });
     }
 
+    /// Moves a tenth of the stations of switches to the switch behind the next one, and returns each with the name of that.
+    ///
+    /// Of five switches, two lose the last of their stations: others in each of five rounds.
+    pub(crate) fn move_stations(&mut self, round: usize) -> Vec<(Station, String)> {
+        let is_switch = |device: &Device| device.family != Family::Router;
+        let switches: Vec<usize> =
+            (0..self.devices.len()).filter(|place| is_switch(&self.devices[*place])).collect();
+        let mut moved = Vec::new();
+        for pair in switches
+            .windows(3)
+            .skip(round % 5)
+            .step_by(5)
+            .flat_map(|three| [[three[0], three[2]], [three[1], three[2]]])
+        {
+            let Some(station) = self.devices[pair[0]].stations.pop() else { continue };
+            self.devices[pair[1]].stations.push(station);
+            moved.push((station, self.devices[pair[1]].name.clone()));
+        }
+        moved
+    }
+
     /// Returns the cables by names.
     pub(crate) fn truth(&self) -> BTreeSet<NamedCable> {
         let end = |(device, port): (usize, u32)| {
@@ -170,28 +198,34 @@ impl Network {
         }
     }
 
-    /// Makes the agents of the devices.
-    pub(super) fn agents(&self, community: &[u8], user: Option<&FarmUser>) -> Vec<Agent> {
+    /// Returns the variables of each device.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = Variables> {
         let mut cables = vec![Vec::new(); self.devices.len()];
         for Cable { ends: [one, other] } in &self.cables {
             cables[one.0].push((one.1, *other));
             cables[other.0].push((other.1, *one));
         }
-        let agent = |(number, device): (usize, &Device)| {
-            let agent = Agent::new(community, variables(self, number, &cables[number]));
+        cables.into_iter().enumerate().map(|(place, cables)| variables(self, place, &cables))
+    }
+
+    /// Makes the agents of the devices.
+    pub(super) fn agents(&self, community: &[u8], user: Option<&FarmUser>) -> Vec<Agent> {
+        let agents = self.devices.iter().zip(self.variables()).map(|(device, variables)| {
+            let agent = Agent::new(community, variables);
             match user {
                 Some(user) => agent.v3(FarmEngine::new(device.name.as_bytes(), user.clone())),
                 None => agent,
             }
-        };
-        self.devices.iter().enumerate().map(agent).collect()
+        });
+        agents.collect()
     }
 }
 
 impl Device {
     pub(crate) fn new(name: String, number: usize, family: Family) -> Self {
         let aggregated = Vec::new();
-        Self { name, addresses: vec![address(number)], family, aggregated, ports: PORTS, stations: 4 }
+        let stations = (1..=STATIONS).map(|station| (number, station)).collect();
+        Self { name, addresses: vec![address(number)], family, aggregated, ports: PORTS, stations }
     }
 
     /// Returns `ifName` of a port.

@@ -39,7 +39,8 @@ pub(crate) struct SocketFarm {
 
 impl SocketFarm {
     /// Begins to answer at a port, or at any free one if it is 0.
-    pub(crate) fn serve(agents: Agents, port: u16) -> io::Result<Self> {
+    pub(crate) fn serve(mut agents: Agents, port: u16) -> io::Result<Self> {
+        agents.begin(Instant::now());
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))?;
         setsockopt(&socket, Ipv4PacketInfo, &true)?;
         setsockopt(&socket, RcvBuf, &BUFFER)?;

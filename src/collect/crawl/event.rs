@@ -17,12 +17,6 @@ pub enum CrawlEvent {
     Skipped(IpAddr),
 }
 
-impl CrawlEvent {
-    pub(super) const fn failed(address: IpAddr, reason: CrawlFailureReason) -> Self {
-        Self::Failed(CrawlFailure { address, reason })
-    }
-}
-
 /// A device that was read.
 #[derive(Debug)]
 #[non_exhaustive]

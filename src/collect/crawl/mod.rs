@@ -256,6 +256,7 @@ impl Crawl {
         {
             self.asking += 1;
             self.progress.asked += 1;
+            self.gate.counters().asked.increment();
             let asking = Asking {
                 gate: self.gate.clone(),
                 secrets: Arc::clone(&self.secrets),
@@ -273,8 +274,7 @@ impl Crawl {
         match step {
             CrawlStep::Asked(target, Err(error)) => {
                 self.asking -= 1;
-                self.progress.failed += 1;
-                Some(CrawlEvent::failed(target.address, CrawlFailureReason::NotAnswered(error)))
+                Some(self.failed(target.address, CrawlFailureReason::NotAnswered(error)))
             }
             CrawlStep::Asked(target, Ok(found)) => {
                 self.asking -= 1;
@@ -325,6 +325,13 @@ impl Crawl {
         Poll::Ready(())
     }
 
+    /// Counts an address of which there is no report.
+    fn failed(&mut self, address: IpAddr, reason: CrawlFailureReason) -> CrawlEvent {
+        self.progress.failed += 1;
+        self.gate.counters().count_failure(&reason);
+        CrawlEvent::Failed(CrawlFailure { address, reason })
+    }
+
     fn finish_reading(&mut self, device: ReadDevice) -> CrawlEvent {
         let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget } = device;
         drop(budget);
@@ -333,8 +340,7 @@ impl Crawl {
             Ok(report) => report,
             Err(error) => {
                 self.answered.extend(self.read.finish(&agent, &[]));
-                self.progress.failed += 1;
-                return CrawlEvent::failed(target.address, CrawlFailureReason::NotReported(error));
+                return self.failed(target.address, CrawlFailureReason::NotReported(error));
             }
         };
         let mut found = neighbors::FoundNeighbors::of(&report);
@@ -364,12 +370,17 @@ impl Crawl {
         self.progress.devices += 1;
         self.progress.unchanged += usize::from(is_unchanged);
         self.progress.links += found.links;
+        let truncated: Vec<_> = truncated.into_iter().filter_map(CrawledDevice::truncation).collect();
+        let counters = self.gate.counters();
+        counters.devices.increment();
+        counters.unchanged.add(u64::from(is_unchanged));
+        truncated.iter().for_each(|(_, reason)| counters.count_truncation(*reason));
         CrawlEvent::Device(Box::new(CrawledDevice {
             address: target.address,
             answers_from: agent.answers_from().map(|from| from.ip()),
             depth: target.depth,
             report,
-            truncated: truncated.into_iter().filter_map(CrawledDevice::truncation).collect(),
+            truncated,
         }))
     }
 }
