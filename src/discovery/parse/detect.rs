@@ -57,8 +57,10 @@ fn object(keys: &Keys) -> Option<Format> {
 /// Recognizes a JSON list by the keys of its objects.
 fn list(keys: &Keys) -> Option<Format> {
     let has = |key: &str| keys.has(2, key);
+    // Neighbors have a state, and routes none.
+    let is_route = ["gateway", "via", "nexthops", "protocol", "scope", "flags"].into_iter().any(has);
     if has("dst") && !has("mac") {
-        Some(Format::Arp)
+        Some(if is_route && !has("state") { Format::IpRoute } else { Format::Arp })
     } else if has("mac") && (has("ifname") || has("dev")) {
         Some(Format::BridgeFdb)
     } else if has("ifindex") && has("ifname") {
