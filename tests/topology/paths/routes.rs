@@ -297,7 +297,10 @@ fn links_without_the_vlan_of_the_access_ports_are_named_with_it() {
     // No path carries the VLAN: the shortest one is given, with the links that lack it.
     office.link(2).vlans = access(20);
     let answer = office.ask();
-    assert_eq!((answer.unknown.as_slice(), answer.paths[0].length), (&[UnknownReason::Vlan][..], 3));
+    assert_eq!(
+        (answer.unknown.as_slice(), answer.paths[0].length),
+        (&[UnknownReason::SpanningTree, UnknownReason::Vlan][..], 3)
+    );
     assert_eq!(unused(&answer), [(direct, Obstacle::Vlan, Some(10))]);
     office.link(1).state = LinkState::Down;
     assert_eq!(unused(&office.ask())[0], (direct, Obstacle::Down, None));
