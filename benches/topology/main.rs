@@ -15,13 +15,14 @@
 //! Last, it prints what a share costs that conceals everything of 10,000 hosts with long names: at most 1 s more than one
 //! that conceals nothing.
 //!
-//! And it prints questions about 100,000 devices and 300,000 links: what must not fail (at most 300 ms from scratch, 5 ms
+//! And it prints questions about up to 100,000 devices and 300,000 links: what must not fail (at most 300 ms from scratch, 5 ms
 //! again), what breaks without a node (at most 20 ms), a path (at most 5 ms), and where one of 1,000,000 learned addresses is (at
-//! most 1 ms). `-- links`, `-- flat`, `-- http`, `-- redaction` and `-- paths` select parts.
+//! most 1 ms); then the same after one change (at most 20 ms). `-- links`, `-- flat`, `-- http`, `-- redaction` and `-- paths` select parts.
 
 #![allow(clippy::panic, clippy::print_stdout, reason = "a benchmark stops at its first mistake and prints")]
 
 mod campus;
+mod changes;
 mod flat;
 mod http;
 mod links;

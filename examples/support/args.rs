@@ -24,8 +24,8 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
   --postgres URL         store the inventory in a PostgreSQL database, which servers can share (feature postgres)
   --import FILE          import hosts, one JSON object per line; replaces hosts with the same id; - for standard input
   --discover FILE        reconcile the output of a scanner or a device with the hosts; repeatable (feature discovery);
-                         FORMAT:FILE names its format: nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, bridge_fdb,
-                         bridge_vlan, report; by default its content does
+                         FORMAT:FILE names its format: nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, ip_route,
+                         bridge_fdb, bridge_vlan, report; by default its content does
   --reporter NAME        the device that files of --discover come from which do not name it [the name of each file]
   --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
   --rotate-key           replace the API key of the previous start, and print the new one

@@ -213,7 +213,15 @@ fn output(unpacking: &mut Child, program: &str) -> Result<impl Read, Failure> {
 
 /// Returns whether no file of the format names the device that it comes from.
 const fn never_names_its_device(format: Format) -> bool {
-    matches!(format, Format::Lldpctl | Format::Arp | Format::IpAddr | Format::BridgeFdb | Format::BridgeVlan)
+    matches!(
+        format,
+        Format::Lldpctl
+            | Format::Arp
+            | Format::IpAddr
+            | Format::IpRoute
+            | Format::BridgeFdb
+            | Format::BridgeVlan
+    )
 }
 
 /// Returns the program that unpacks a file.

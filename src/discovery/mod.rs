@@ -12,6 +12,7 @@
 //! | [`Format::Snmprec`] | a recording of snmpsim, of one device |
 //! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, `ndp -an`, and the ARP and IPv6 neighbor tables of switches and routers |
 //! | [`Format::IpAddr`] | `ip -j -d addr` and `ip -j -d link` |
+//! | [`Format::IpRoute`] | `ip -j route` and `ip -j -6 route` |
 //! | [`Format::BridgeFdb`] | `bridge -j fdb` |
 //! | [`Format::BridgeVlan`] | `bridge -j vlan` |
 //! | [`Format::Report`] | a [`Report`] as JSON |

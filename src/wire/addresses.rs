@@ -14,13 +14,13 @@ text_enum! {
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum AddressState {
-        /// Nothing has the address, no neighbor cache knows it, and it is not reserved.
+        /// Nothing has the address, no neighbor cache or routing table knows it, and it is not reserved.
         ///
         /// The network and broadcast addresses of the subnets of the network are never free.
         Free = "free",
         /// An interface of a host has the address.
         Used = "used",
-        /// No host has the address, but a neighbor cache has or had an entry for it.
+        /// No host has the address, but a neighbor cache has or had an entry for it, or a routing table names it as the next router.
         Seen = "seen",
         /// Several devices claim the address.
         Conflict = "conflict",

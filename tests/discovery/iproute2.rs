@@ -1,11 +1,11 @@
 //! JSON of `ip` and `bridge`.
 
-use toposcope::discovery::report::{FdbStatus, IfEntryRow, Report, WarningCode};
+use toposcope::discovery::report::{FdbStatus, IfEntryRow, Report, RouteRow, Table, WarningCode};
 use toposcope::discovery::{Format, ParseErrorKind, parse};
 use toposcope::model::{AdminStatus, OperStatus, Vlans};
 
 use crate::support::{
-    BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, count, options, parsed, refused, rows, with_reporter,
+    BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_ROUTE, count, options, parsed, refused, rows, with_reporter,
 };
 
 fn complete(format: Format, text: &str) -> Report {
@@ -174,11 +174,84 @@ fn vlan_out_of_range_is_reported_and_a_range_is_bounded() {
     assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);
 }
 
+fn routes(report: &Report) -> &Table<RouteRow> {
+    report.devices[0].tables.routes.as_deref().unwrap()
+}
+
+/// Writes routes as `destination next hop interface metric`, or `discarded` in place of the next hop.
+fn described(table: &Table<RouteRow>) -> Vec<String> {
+    let line = |row: &RouteRow| {
+        let next = row.next_hop.map_or_else(|| "-".to_owned(), |address| address.to_string());
+        let next = if row.discards { "discarded".to_owned() } else { next };
+        let device = row.if_name.as_deref().unwrap_or("-");
+        format!("{} {next} {device} {}", row.destination, row.metric.unwrap_or_default())
+    };
+    table.rows.iter().map(line).collect()
+}
+
+#[test]
+fn routes_of_both_families_have_next_hops_and_interfaces() {
+    let report = complete(Format::IpRoute, IP_ROUTE);
+    let expected = [
+        "0.0.0.0/0 192.0.2.1 eth0 100",
+        "192.0.2.0/24 - eth0 100",
+        "198.51.100.0/24 192.0.2.2 eth0 20",
+        "198.51.100.0/24 192.0.2.4 eth2 20",
+        "10.0.0.0/8 discarded - 0",
+        "203.0.113.0/24 fe80::1 eth1 0",
+        "2001:db8:7::/64 - eth0 256",
+        "::/0 2001:db8:7::1 eth0 1024",
+    ];
+    assert_eq!(described(routes(&report)), expected);
+    assert!(routes(&report).complete);
+    assert_eq!(count(&report, WarningCode::EntryInvalid), 2, "a dead next hop, and a rule for another table");
+}
+
+#[test]
+fn default_routes_and_single_addresses_have_the_family_that_their_route_shows() {
+    let text = r#"[{"dst":"default","dev":"ppp0","scope":"link","flags":[]},
+        {"dst":"default","dev":"tun0","metric":1024,"flags":[],"pref":"medium"},
+        {"dst":"default","via":{"family":"inet6","host":"fe80::1"},"dev":"eth0","flags":[]},
+        {"dst":"192.0.2.9","gateway":"192.0.2.1","dev":"eth0","flags":[]},
+        {"dst":"2001:db8::9","dev":"eth0","flags":[],"pref":"medium"},
+        {"type":"local","dst":"192.0.2.7","table":"local","dev":"eth0","flags":[]},
+        {"dst":"198.51.100.0/24","gateway":"192.0.2.5","table":"100","flags":[]}]"#;
+    let report = parsed(Format::IpRoute, text);
+    let expected = [
+        "0.0.0.0/0 - ppp0 0",
+        "::/0 - tun0 1024",
+        "0.0.0.0/0 fe80::1 eth0 0",
+        "192.0.2.9/32 192.0.2.1 eth0 0",
+        "2001:db8::9/128 - eth0 0",
+    ];
+    assert_eq!(described(routes(&report)), expected);
+    assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (7, 5, 2));
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::IpRoute));
+}
+
+#[test]
+fn table_with_too_many_or_malformed_routes_or_ipv6_alone_is_not_complete() {
+    let route = |number: usize| {
+        format!(r#"{{"dst":"10.{}.{}.0/24","gateway":"192.0.2.1","flags":[]}}"#, number / 256, number % 256)
+    };
+    let many: Vec<String> = (0..20_001).map(route).collect();
+    let report = complete(Format::IpRoute, &format!("[{}]", many.join(",")));
+    assert_eq!((routes(&report).rows.len(), routes(&report).complete), (20_000, false));
+    assert_eq!(count(&report, WarningCode::RowLimitReached), 1);
+    let malformed = r#"[{"dst":"10.0.0.0/24","gateway":"x","flags":[]},{"dst":"10.0.1.0/24","flags":[]}]"#;
+    let report = complete(Format::IpRoute, malformed);
+    assert_eq!((routes(&report).rows.len(), routes(&report).complete), (1, false));
+    let later = r#"[{"dst":"default","gateway":"2001:db8::1","flags":[],"pref":"medium"}]"#;
+    assert!(!routes(&complete(Format::IpRoute, later)).complete);
+    refused(Format::IpRoute, "[{\"dst\":\"10.0.0.0/24\",\"flags\":[]}] []x");
+}
+
 #[test]
 fn formats_of_linux_need_a_reporter_and_refuse_each_other() {
     let samples = [
         (Format::Arp, crate::support::IP_NEIGH),
         (Format::IpAddr, IP_ADDR),
+        (Format::IpRoute, IP_ROUTE),
         (Format::BridgeFdb, BRIDGE_FDB),
         (Format::BridgeVlan, BRIDGE_VLAN),
     ];

@@ -9,8 +9,8 @@ use fastrand::Rng;
 use toposcope::discovery::{Format, ParseErrorKind, Report, parse};
 
 use crate::support::{
-    ARP, BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_NEIGH, JSON, JSON0, RECORDING, SCAN, SYMBOLIC_WALK, WALK,
-    parsed, with_reporter,
+    ARP, BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_NEIGH, IP_ROUTE, JSON, JSON0, RECORDING, SCAN, SYMBOLIC_WALK,
+    WALK, parsed, with_reporter,
 };
 
 /// Tokens of the formats.
@@ -98,6 +98,7 @@ fn damaged_output_of_ip_and_bridge_is_reported_or_refused() {
     check(Format::IpAddr, IP_ADDR);
     check(Format::BridgeFdb, BRIDGE_FDB);
     check(Format::BridgeVlan, BRIDGE_VLAN);
+    check(Format::IpRoute, IP_ROUTE);
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(crate) const JSON: &str = include_str!("samples/lldpctl.json");
 pub(crate) const JSON0: &str = include_str!("samples/lldpctl.json0");
 pub(crate) const IP_NEIGH: &str = include_str!("samples/neigh.json");
 pub(crate) const IP_ADDR: &str = include_str!("samples/addr.json");
+pub(crate) const IP_ROUTE: &str = include_str!("samples/route.json");
 pub(crate) const BRIDGE_FDB: &str = include_str!("samples/fdb.json");
 pub(crate) const BRIDGE_VLAN: &str = include_str!("samples/vlan.json");
 pub(crate) const ARP: &str = include_str!("samples/arp.txt");

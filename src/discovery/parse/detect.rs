@@ -59,9 +59,10 @@ fn object(keys: &Keys) -> Option<Format> {
 /// Recognizes a JSON list by the keys of its objects.
 fn list(keys: &Keys) -> Option<Format> {
     let has = |key: &str| keys.has(2, key);
-    // Routes have a destination and flags.
-    if has("dst") && !has("mac") && !has("flags") {
-        Some(Format::Arp)
+    // Neighbors have a state, and routes none.
+    let is_route = ["gateway", "via", "nexthops", "protocol", "scope", "flags"].into_iter().any(has);
+    if has("dst") && !has("mac") {
+        Some(if is_route && !has("state") { Format::IpRoute } else { Format::Arp })
     } else if has("mac") && (has("ifname") || has("dev")) {
         Some(Format::BridgeFdb)
     } else if has("ifindex") && has("ifname") {

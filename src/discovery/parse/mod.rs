@@ -95,6 +95,7 @@ fn parse_metered(
         Format::Snmprec => read_mib("snmprec", snmprec::read, reader, options, meter),
         Format::Arp => arp::read(reader, options, meter),
         Format::IpAddr => iproute2::read_addresses(reader, options, meter),
+        Format::IpRoute => iproute2::read_routes(reader, options, meter),
         Format::BridgeFdb => iproute2::read_fdb(reader, options, meter),
         Format::BridgeVlan => iproute2::read_vlans(reader, options, meter),
         Format::Report => json::read_report(reader, options, meter),

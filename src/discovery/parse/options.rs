@@ -21,6 +21,8 @@ text_enum! {
         Arp = "arp",
         /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
         IpAddr = "ip_addr",
+        /// `ip -j route` and `ip -j -6 route`, also both in one file, one after the other.
+        IpRoute = "ip_route",
         /// `bridge -j fdb`.
         BridgeFdb = "bridge_fdb",
         /// `bridge -j vlan`.
@@ -60,8 +62,8 @@ pub struct ParseOptions {
     pub observed_at: Timestamp,
     /// The device that the input comes from.
     ///
-    /// Required for [`Format::Lldpctl`], [`Format::Arp`], [`Format::IpAddr`], [`Format::BridgeFdb`] and
-    /// [`Format::BridgeVlan`], and for walks in which the device does not name itself.
+    /// Required for [`Format::Lldpctl`], [`Format::Arp`], [`Format::IpAddr`], [`Format::IpRoute`],
+    /// [`Format::BridgeFdb`] and [`Format::BridgeVlan`], and for walks in which the device does not name itself.
     pub reporter: Option<ReporterId>,
     /// Whether the input has all rows of the tables it contains. The default is `false`.
     ///

@@ -1,6 +1,6 @@
-//! The claims of devices to addresses: interfaces of hosts, and entries of neighbor caches.
+//! The claims of devices to addresses: interfaces of hosts, entries of neighbor caches, and next routers of routing tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::discovery::reconcile::is_own_mac;
@@ -46,13 +46,15 @@ pub(super) enum DeviceClaimKind {
     Interface(Option<IfEntryId>),
     /// The neighbor cache of the host has or had an entry for the address. `is_answer`: another device has answered.
     Neighbor { is_answer: bool },
+    /// The routing table of the host has the address as a next router.
+    NextHop,
 }
 
 /// All that a host and its claims state about addresses.
 #[derive(Debug)]
 pub(super) struct HostClaims {
     pub(super) host: HostId,
-    /// By address, the interfaces of the host before the entries of its neighbor cache.
+    /// By address, the interfaces of the host before the entries of its neighbor cache and the next routers.
     pub(super) claims: Vec<(AddressNumber, DeviceClaim)>,
     /// The MAC addresses of the host, in order.
     pub(super) macs: Box<[MacAddress]>,
@@ -67,12 +69,19 @@ impl HostClaims {
             let claim = DeviceClaim { kind, mac, last_seen: Some(last_seen) };
             claims.push((number_of(row.ip_address), claim));
         }
+        let next_hops: BTreeSet<IpAddr> = tables.iter().flat_map(next_hops).collect();
+        let routed_at = tables.iter().filter(|table| matches!(table.rows, ClaimRows::Routes(_)));
+        let last_seen = routed_at.map(|table| table.observed_at).max();
+        claims.extend(next_hops.into_iter().map(|address| {
+            (number_of(address), DeviceClaim { kind: DeviceClaimKind::NextHop, mac: None, last_seen })
+        }));
         let rank = |(address, claim): &(AddressNumber, DeviceClaim)| match claim.kind {
             DeviceClaimKind::Interface(_) => (*address, 0, claim.mac, None),
             // The latest of equal entries comes first.
             DeviceClaimKind::Neighbor { is_answer } => {
                 (*address, 1 + u8::from(!is_answer), claim.mac, Some(std::cmp::Reverse(claim.last_seen)))
             }
+            DeviceClaimKind::NextHop => (*address, 3, None, None),
         };
         claims.sort_by_key(rank);
         claims.dedup_by(|later, first| {
@@ -101,6 +110,15 @@ fn interface_claims(host: &Host) -> Vec<(AddressNumber, DeviceClaim)> {
         (number_of(interface.ip_address), DeviceClaim { kind, mac, last_seen: interface.last_seen_at })
     };
     host.interfaces.iter().map(claim).collect()
+}
+
+/// Returns the next routers of a routing table.
+fn next_hops(table: &Claim) -> impl Iterator<Item = IpAddr> {
+    let rows = match &table.rows {
+        ClaimRows::Routes(rows) => rows.as_slice(),
+        _ => &[],
+    };
+    rows.iter().filter_map(|row| row.next_hop)
 }
 
 /// Returns the rows of a neighbor cache, also those that it no longer has, and when each was last seen.
@@ -149,7 +167,7 @@ impl<'m> ClaimingDevices<'m> {
                 Some(mac) => self.are_several |= !self.has(mac),
                 None => {}
             },
-            DeviceClaimKind::Neighbor { is_answer: false } => {}
+            DeviceClaimKind::Neighbor { is_answer: false } | DeviceClaimKind::NextHop => {}
         }
     }
 

@@ -22,7 +22,7 @@ const MAX_CLAIMS: usize = 16;
 const STATES: [AddressState; 4] =
     [AddressState::Used, AddressState::Seen, AddressState::Conflict, AddressState::Reserved];
 
-/// The place of a claim: by address, and for each address by whether a neighbor cache states it, host, and number.
+/// The place of a claim: by address, and for each address by whether the host has it itself, host, and number.
 type ClaimPlace = (AddressNumber, bool, HostId, u32);
 
 /// The addresses of a network that are not free, and what is known of each.
@@ -136,8 +136,8 @@ impl NetworkAddresses {
         let HostClaims { host, claims, macs } = host;
         let mut places = Vec::with_capacity(claims.len());
         for ((address, claim), number) in claims.into_iter().zip(0..) {
-            let is_neighbor = matches!(claim.kind, DeviceClaimKind::Neighbor { .. });
-            let place = (address, is_neighbor, host, number);
+            let is_of_others = !matches!(claim.kind, DeviceClaimKind::Interface(_));
+            let place = (address, is_of_others, host, number);
             self.claims.insert(place, claim);
             places.push(place);
             touched.insert(address);
@@ -232,7 +232,7 @@ impl NetworkAddresses {
         for ((_, _, host, _), claim) in self.claims_of(address) {
             first.get_or_insert(match claim.kind {
                 DeviceClaimKind::Interface(entry) => (Some(*host), entry),
-                DeviceClaimKind::Neighbor { .. } => (None, None),
+                DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::NextHop => (None, None),
             });
             mac = mac.or(claim.mac);
             last_seen = last_seen.max(claim.last_seen);
@@ -274,7 +274,7 @@ impl NetworkAddresses {
                     let known = of_caches.entry(mac).or_insert_with(|| shown.clone());
                     known.last_seen = known.last_seen.max(shown.last_seen);
                 }
-                (DeviceClaimKind::Neighbor { .. }, _) => {}
+                (DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::NextHop, _) => {}
             }
         }
         listed.extend(of_caches.into_values());

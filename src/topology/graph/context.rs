@@ -110,7 +110,7 @@ fn nodes_in_vlan(input: &GraphInput<'_>, vlan: u16) -> BTreeSet<NodeId> {
     links.flat_map(|link| [link.source.node_id(), link.target.node_id()]).collect()
 }
 
-fn role_of(
+pub(super) fn role_of(
     summary: &HostSummary,
     (capabilities, description): (&[Capability], Option<&str>),
     has_guests: bool,

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 
+#[cfg(feature = "service")]
+use super::HostSummary;
 use super::arrange::size::cut_text;
-use super::context::GraphContext;
+#[cfg(feature = "service")]
+use super::context::role_of;
+use super::context::{GraphContext, HostFacts};
 use super::input::GraphInput;
 use super::shape::NodeKind;
 use super::views::l2::{stub_label, stub_role};
+#[cfg(feature = "service")]
+use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LinkId, NodeId};
 use crate::topology::layout::AddressScope;
+use crate::topology::links::{Segment, Stub};
 
 /// A device or a segment of a network.
 #[derive(Clone, Debug)]
@@ -27,8 +34,31 @@ pub(in crate::topology) fn network_nodes(input: &GraphInput<'_>) -> (Vec<Network
     let context = GraphContext::new(input);
     let hosts = context.hosts.values().map(|host| {
         yield_turn();
+        NetworkNode::from(host)
+    });
+    let stubs = input.stubs.iter().map(|stub| NetworkNode::from(*stub));
+    let segments = input.segments.iter().map(|segment| NetworkNode::from(*segment));
+    let mut nodes: Vec<NetworkNode> = hosts.chain(stubs).chain(segments).collect();
+    nodes.sort_unstable_by_key(|node| node.id);
+    nodes.dedup_by_key(|node| node.id);
+    (nodes, context.left_behind)
+}
+
+/// Returns the node of a host. The capabilities and the description are those that neighbors announce.
+#[cfg(feature = "service")]
+pub(in crate::topology) fn network_host(
+    summary: &HostSummary,
+    (capabilities, description): (&[Capability], Option<&str>),
+    has_guests: bool,
+) -> NetworkNode {
+    let (role, role_reason) = role_of(summary, (capabilities, description), has_guests);
+    NetworkNode::from(&HostFacts { summary, role, role_reason, stale: false })
+}
+
+impl From<&HostFacts<'_>> for NetworkNode {
+    fn from(host: &HostFacts<'_>) -> Self {
         let node = host.node();
-        NetworkNode {
+        Self {
             id: node.id,
             kind: NodeKind::Host,
             name: node.label,
@@ -36,25 +66,31 @@ pub(in crate::topology) fn network_nodes(input: &GraphInput<'_>) -> (Vec<Network
             scope: node.addresses,
             location: node.location,
         }
-    });
-    let stubs = input.stubs.iter().map(|stub| NetworkNode {
-        id: stub.id,
-        kind: NodeKind::Stub,
-        name: stub_label(stub).0,
-        role: stub_role(stub).0,
-        scope: AddressScope::Unknown,
-        location: None,
-    });
-    let segments = input.segments.iter().map(|segment| NetworkNode {
-        id: segment.id,
-        kind: NodeKind::Segment,
-        name: cut_text(&segment.label),
-        role: HostRole::Unknown,
-        scope: AddressScope::Unknown,
-        location: None,
-    });
-    let mut nodes: Vec<NetworkNode> = hosts.chain(stubs).chain(segments).collect();
-    nodes.sort_unstable_by_key(|node| node.id);
-    nodes.dedup_by_key(|node| node.id);
-    (nodes, context.left_behind)
+    }
+}
+
+impl From<&Stub> for NetworkNode {
+    fn from(stub: &Stub) -> Self {
+        Self {
+            id: stub.id,
+            kind: NodeKind::Stub,
+            name: stub_label(stub).0,
+            role: stub_role(stub).0,
+            scope: AddressScope::Unknown,
+            location: None,
+        }
+    }
+}
+
+impl From<&Segment> for NetworkNode {
+    fn from(segment: &Segment) -> Self {
+        Self {
+            id: segment.id,
+            kind: NodeKind::Segment,
+            name: cut_text(&segment.label),
+            role: HostRole::Unknown,
+            scope: AddressScope::Unknown,
+            location: None,
+        }
+    }
 }

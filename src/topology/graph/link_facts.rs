@@ -72,7 +72,7 @@ fn stub_ports(link: &Link) -> impl Iterator<Item = StubPort<'_>> {
 
 /// Returns the links that unknown devices have left behind: these are down, and the port of the device has another link that
 /// devices claim at present.
-pub(super) fn left_behind(links: &[&Link]) -> BTreeSet<LinkId> {
+pub(in crate::topology) fn left_behind(links: &[&Link]) -> BTreeSet<LinkId> {
     let (gone, present): (Vec<&Link>, Vec<&Link>) = links.iter().partition(|link| link.is_gone());
     let connected: BTreeSet<StubPort<'_>> = present.into_iter().flat_map(stub_ports).collect();
     let is_connected = |link: &&Link| stub_ports(link).any(|port| connected.contains(&port));

@@ -37,10 +37,14 @@ pub(in crate::topology) use self::arrange::{apply, diagram_with_ports};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
 pub use self::compare::compare;
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::devices::network_host;
 pub(in crate::topology) use self::devices::{NetworkNode, network_nodes};
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::link_facts::left_behind;
 pub(in crate::topology) use self::port_name::{port_labels, port_name, port_names};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};

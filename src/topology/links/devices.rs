@@ -163,6 +163,12 @@ impl Devices {
         self.bridges.iter().copied()
     }
 
+    /// Returns whether a host has a forwarding database or a spanning tree.
+    #[cfg(feature = "service")]
+    pub(super) fn is_bridge(&self, host: HostId) -> bool {
+        self.bridges.contains(&host)
+    }
+
     /// Returns the only host that has a MAC address, if it is a bridge.
     pub(super) fn bridge_with(&self, address: MacAddress) -> Option<HostId> {
         self.owner(address).filter(|owner| self.bridges.contains(owner))

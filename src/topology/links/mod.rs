@@ -29,7 +29,7 @@ mod resolve;
 mod rules;
 mod state;
 mod stub;
-mod vlans;
+pub(in crate::topology) mod vlans;
 mod warning;
 mod whereabouts;
 
@@ -40,6 +40,8 @@ pub use self::device::routes::{RoutingTable, VirtualRouter};
 pub use self::link::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::network::LinkChanges;
 pub use self::network::Links;
 pub use self::rules::manual::{ManualEnd, ManualLink};
 pub use self::state::LinkState;

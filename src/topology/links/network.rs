@@ -6,6 +6,7 @@ use super::bridges::{Bridges, ChangedViews};
 use super::contest::candidate::{CandidateSource, DeviceKey, LinkCandidate};
 use super::contest::components::{Components, extend};
 use super::device::Device;
+use super::device::sighting::About;
 use super::devices::Devices;
 use super::multimap::SmallMultimap;
 use super::resolve::{ResolvedSighting, resolve};
@@ -51,8 +52,11 @@ use crate::model::{HostId, LinkId, NodeId};
 pub struct Links {
     devices: Devices,
     seen: BTreeMap<HostId, Vec<ResolvedSighting>>,
-    /// The hosts that see each stub.
-    seen_stubs: SmallMultimap<NodeId, HostId>,
+    /// The hosts that see each host and each stub.
+    seen_by: SmallMultimap<NodeId, HostId>,
+    /// The changes since they were last taken; `None`: they are not noted.
+    #[cfg(feature = "service")]
+    noted: Option<LinkChanges>,
     bridges: Bridges,
     access_ports: AccessPorts,
     /// The ports that learned an address last, of addresses that they no longer have.
@@ -60,6 +64,18 @@ pub struct Links {
     manual: BTreeMap<CandidateSource, Vec<ManualLink>>,
     components: Components,
     stubs: BTreeMap<NodeId, Box<Stub>>,
+}
+
+/// The changes of links since they were last taken.
+#[cfg(feature = "service")]
+#[derive(Clone, Debug, Default)]
+pub(in crate::topology) struct LinkChanges {
+    /// The links that may have come, changed or gone.
+    pub(in crate::topology) links: BTreeSet<LinkId>,
+    /// The hosts and stubs of which neighbors may announce other things.
+    pub(in crate::topology) announced: BTreeSet<NodeId>,
+    /// Whether the virtual routers may differ.
+    pub(in crate::topology) has_other_virtual_routers: bool,
 }
 
 /// The parts that must be computed again.
@@ -85,7 +101,7 @@ impl Links {
         let mut links = Self::default();
         let devices: Vec<Device> = devices.into_iter().collect();
         links.devices.reserve(&devices);
-        links.seen_stubs.reserve(devices.iter().map(|device| device.sightings.len()).sum());
+        links.seen_by.reserve(devices.iter().map(|device| device.sightings.len()).sum());
         for device in devices {
             yield_turn();
             links.devices.insert(device);
@@ -134,6 +150,37 @@ impl Links {
     #[cfg(feature = "service")]
     pub(crate) fn take_decided(&mut self) -> BTreeSet<LinkId> {
         self.components.decided.replace(BTreeSet::new()).unwrap_or_default()
+    }
+
+    /// Returns the changes since the last call. The first call begins to note them.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn take_changes(&mut self) -> LinkChanges {
+        let noted = self.noted.replace(LinkChanges::default()).unwrap_or_default();
+        LinkChanges { links: self.take_decided(), ..noted }
+    }
+
+    /// Returns the capabilities that neighbors announce of a host, in ascending order, and the first description in the order of text.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn announced_of(&self, host: HostId) -> (Vec<Capability>, Option<&str>) {
+        let mut capabilities = BTreeSet::new();
+        let mut description: Option<&str> = None;
+        for about in self.abouts(DeviceKey::Host(host)) {
+            capabilities.extend(&about.capabilities);
+            description = description.into_iter().chain(about.description.as_deref()).min();
+        }
+        (capabilities.into_iter().collect(), description)
+    }
+
+    /// Returns a device that links lead to and that is not a host.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn stub_with(&self, id: NodeId) -> Option<&Stub> {
+        self.stubs.get(&id).map(Box::as_ref).or_else(|| self.components.unmanaged.get(&id))
+    }
+
+    /// Returns a segment that several devices share.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn segment_with(&self, id: NodeId) -> Option<&Segment> {
+        self.components.segments.get(&id)
     }
 
     /// Returns the devices that links lead to and that are not hosts, by id.
@@ -243,6 +290,13 @@ impl Links {
         dirty.sightings.insert(id);
         dirty.views.insert(id);
         let current = self.devices.get(id);
+        #[cfg(feature = "service")]
+        if let Some(noted) = &mut self.noted {
+            let virtual_macs = |device: Option<&Device>| {
+                device.map_or_else(Box::default, |device| device.virtual_macs.clone())
+            };
+            noted.has_other_virtual_routers |= virtual_macs(former) != virtual_macs(current);
+        }
         for device in former.into_iter().chain(current) {
             self.devices.add_namers(device, &mut dirty.sightings);
             self.devices.add_joining(device, &mut dirty.views);
@@ -299,9 +353,11 @@ impl Links {
             let former = self.seen.remove(host).unwrap_or_default();
             let is_other = former != found || dirty.changed.contains(host);
             for seen in &former {
-                if let DeviceKey::Stub(stub) = seen.device {
-                    self.seen_stubs.remove(&stub, *host);
-                }
+                self.seen_by.remove(&seen.device.node_id(), *host);
+            }
+            #[cfg(feature = "service")]
+            if is_other && let Some(noted) = &mut self.noted {
+                noted.announced.extend(former.iter().chain(&found).map(|seen| seen.device.node_id()));
             }
             for seen in former.iter().chain(&found) {
                 let is_changed = seen.device.host().is_some_and(|host| dirty.changed.contains(&host));
@@ -313,9 +369,7 @@ impl Links {
                 }
             }
             for seen in &found {
-                if let DeviceKey::Stub(stub) = seen.device {
-                    self.seen_stubs.add(stub, *host);
-                }
+                self.seen_by.add(seen.device.node_id(), *host);
             }
             if !found.is_empty() {
                 self.seen.insert(*host, found);
@@ -403,7 +457,7 @@ impl Links {
         for id in ids {
             self.stubs.remove(id);
             if self.components.has_links(*id) {
-                by_host.extend(self.seen_stubs.get(id).next().map(|host| (host, *id)));
+                by_host.extend(self.seen_by.get(id).next().map(|host| (host, *id)));
             }
         }
         // The names of one host are close together in memory.
@@ -414,14 +468,17 @@ impl Links {
     }
 
     fn stub(&self, id: NodeId) -> Stub {
-        let key = DeviceKey::Stub(id);
-        let hosts = self.seen_stubs.get(&id);
+        stub(id, &self.abouts(DeviceKey::Stub(id)).collect::<Vec<_>>())
+    }
+
+    /// Returns what neighbors announce of a device, by neighbor.
+    fn abouts(&self, key: DeviceKey) -> impl Iterator<Item = &About> {
+        let hosts = self.seen_by.get(&key.node_id());
         let seen = hosts.filter_map(|host| Some((self.devices.get(host)?, self.seen.get(&host)?)));
-        let abouts = seen.flat_map(|(device, seen)| {
+        seen.flat_map(move |(device, seen)| {
             let start = seen.partition_point(|seen| seen.device < key);
-            let seen = seen.iter().skip(start).take_while(|seen| seen.device == key);
+            let seen = seen.iter().skip(start).take_while(move |seen| seen.device == key);
             seen.filter_map(|seen| Some(&device.sightings.get(seen.sighting)?.about))
-        });
-        stub(id, &abouts.collect::<Vec<_>>())
+        })
     }
 }

@@ -89,6 +89,18 @@ impl Links {
         self.devices().iter().filter_map(table).collect()
     }
 
+    /// Returns the routing table of a host.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn routes_of(&self, host: HostId) -> Option<Arc<RoutingTable>> {
+        self.devices().get(host)?.routes.clone()
+    }
+
+    /// Returns whether a host has a forwarding database or a spanning tree.
+    #[cfg(feature = "service")]
+    pub(in crate::topology) fn is_bridge(&self, host: HostId) -> bool {
+        self.devices().is_bridge(host)
+    }
+
     /// Returns the addresses that several routers share, by IP address.
     #[must_use]
     pub fn virtual_routers(&self) -> Vec<VirtualRouter> {

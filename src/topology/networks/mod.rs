@@ -1,6 +1,7 @@
 //! The topologies of an inventory's networks, kept up to date as hosts change.
 
 mod drawing;
+mod index;
 mod memory;
 mod page;
 mod past;

@@ -1,35 +1,14 @@
 //! Questions about the links of a network.
 
-use std::sync::OnceLock;
-
 use super::Topologies;
 use super::state::NetworkState;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{LinkId, NetworkId, NodeId, TopologyView};
-use crate::topology::graph::GraphOptions;
+use crate::model::{LinkId, NetworkId, NodeId};
 use crate::topology::paths::{
-    Fragile, FragileQuery, Impact, ImpactQuery, LocateTarget, Location, LookupError, PathIndex, PathQuery,
-    Paths, UnknownIdError, VlanList, VlanQuery,
+    Fragile, FragileQuery, Impact, ImpactQuery, LocateTarget, Location, LookupError, PathQuery, Paths,
+    UnknownIdError, VlanList, VlanQuery,
 };
-
-/// The index of the links of a network, made on first use.
-#[derive(Debug, Default)]
-pub(super) struct LazyIndex(OnceLock<PathIndex>);
-
-impl LazyIndex {
-    pub(super) fn get(&self, network: NetworkId, state: &NetworkState) -> &PathIndex {
-        let options = GraphOptions::new(TopologyView::L2);
-        self.0.get_or_init(|| {
-            let mut input = state.input(network, &options);
-            // Pictures show none of this.
-            input.bridges = state.links.bridges().collect();
-            input.routes = state.links.routes();
-            input.virtual_routers = state.links.virtual_routers();
-            PathIndex::new(&input)
-        })
-    }
-}
 
 impl Topologies {
     /// Returns the consequences in a network if nodes and links fail at the same time. Every level may read.

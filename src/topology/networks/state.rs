@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::questions::LazyIndex;
+use super::index::{FollowingIndex, Guests, PendingChanges};
 use crate::discovery::Claim;
 use crate::discovery::reconcile::PortNames;
 use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
@@ -23,7 +23,8 @@ pub(super) struct NetworkState {
     pub(super) links: Links,
     hosts: BTreeMap<HostId, HostSummary>,
     subnets: Vec<Subnet>,
-    index: LazyIndex,
+    guests: Guests,
+    index: FollowingIndex,
 }
 
 /// The data that is kept of a host.
@@ -65,12 +66,19 @@ impl NetworkState {
         let NetworkChanges { known, bytes, changed, removed, subnets, links } = changes;
         let is_first = self.hosts.is_empty();
         let manual: Vec<ManualLink> = links.iter().map(ManualLink::from).collect();
+        let mut pending =
+            PendingChanges { are_many: is_first || self.subnets != subnets, ..PendingChanges::default() };
         for host in removed {
             self.links.remove(host);
-            self.hosts.remove(&host);
+            let former = self.hosts.remove(&host);
+            pending.are_many |= self.guests.replace(former.as_ref(), None);
+            pending.hosts.insert(host);
         }
         let mut devices = Vec::with_capacity(changed.len());
         for SummarizedHost { device, summary } in changed {
+            // Which hosts are hypervisors follows from their guests.
+            pending.are_many |= self.guests.replace(self.hosts.get(&summary.id), Some(&summary));
+            pending.hosts.insert(summary.id);
             self.hosts.insert(summary.id, summary);
             devices.push(device);
         }
@@ -80,14 +88,23 @@ impl NetworkState {
             devices.into_iter().for_each(|device| self.links.set(device));
             self.links.set_manual(&manual);
         }
+        pending.links = self.links.take_changes();
         self.subnets = subnets;
-        self.index = LazyIndex::default();
+        self.index.note(pending);
         self.known = known;
         self.bytes = bytes;
         self.revision = revision;
     }
 
-    /// Returns the index of the links, which is made anew after each change.
+    pub(super) fn host(&self, id: HostId) -> Option<&HostSummary> {
+        self.hosts.get(&id)
+    }
+
+    pub(super) const fn guests(&self) -> &Guests {
+        &self.guests
+    }
+
+    /// Returns the index of the links, which follows changes.
     pub(super) fn index(&self, network: NetworkId) -> &PathIndex {
         self.index.get(network, self)
     }

@@ -37,6 +37,7 @@ impl Cuts {
             visits: vec![Visit::default(); count],
             is_root: vec![false; count],
             visited: 0,
+            steps: 0,
             order: Vec::with_capacity(count),
             cuts: Self { is_redundant: vec![false; count], ..Self::default() },
         };
@@ -47,6 +48,7 @@ impl Cuts {
                 search.part(root);
             }
         }
+        index.count_steps(search.steps as u64);
         search.cuts
     }
 }
@@ -93,6 +95,8 @@ struct Search<'i> {
     visits: Vec<Visit>,
     is_root: Vec<bool>,
     visited: u32,
+    /// The number of steps from the nodes that were visited.
+    steps: usize,
     /// The nodes of a part in the order of visits.
     order: Vec<u32>,
     cuts: Cuts,
@@ -101,6 +105,7 @@ struct Search<'i> {
 impl Search<'_> {
     fn visit(&mut self, node: u32, parent: PathStep) {
         self.visited += 1;
+        self.steps += self.index.steps(node).len();
         self.order.push(node);
         let number = self.visited;
         self.visits[node as usize] = Visit {

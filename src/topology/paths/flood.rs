@@ -67,6 +67,7 @@ impl Tree {
             index.working_steps(node, removal).find(is_before).map_or(FAR, |step| step.link)
         };
         let links = (0..).take(index.nodes.len()).map(last_link).collect();
+        index.count_steps(index.links.len() as u64 * 2);
         Self { distances, links }
     }
 
@@ -84,11 +85,13 @@ fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
         }
     }
     let mut next = 0;
+    let mut steps = 0;
     while let Some(node) = queue.get(next).copied() {
         next += 1;
         if next.is_multiple_of(STEPS_PER_TURN) {
             yield_turn();
         }
+        steps += index.steps(node).len();
         let distance = distances[node as usize] + 1;
         for step in index.working_steps(node, removal) {
             let known = &mut distances[step.node as usize];
@@ -98,6 +101,7 @@ fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
             }
         }
     }
+    index.count_steps(steps as u64);
     distances
 }
 
@@ -113,6 +117,7 @@ impl Parts {
     pub(super) fn of(index: &PathIndex, nodes: impl Iterator<Item = u32>, removal: &Removal) -> Self {
         let mut is_found = vec![false; index.nodes.len()];
         let mut parts = Vec::new();
+        let mut steps = 0;
         for node in nodes.filter(|node| !removal.has_node(*node)) {
             if std::mem::replace(&mut is_found[node as usize], true) {
                 continue;
@@ -124,6 +129,7 @@ impl Parts {
                 if next.is_multiple_of(STEPS_PER_TURN) {
                     yield_turn();
                 }
+                steps += index.steps(node).len();
                 for step in index.working_steps(node, removal) {
                     if !std::mem::replace(&mut is_found[step.node as usize], true) {
                         part.push(step.node);
@@ -132,6 +138,7 @@ impl Parts {
             }
             parts.push(part);
         }
+        index.count_steps(steps as u64);
         Self { parts }
     }
 }

@@ -243,8 +243,8 @@ impl<'i> Answer<'i> {
         }
         *self.by_role.entry(self.index.node(node).role).or_default() += 1;
         let mut counted = BTreeSet::new();
-        for address in self.index.addresses_of(node) {
-            let subnet = address.net.and_then(|net| self.index.nets[net as usize].1);
+        for address in self.index.addresses.of_node(node) {
+            let subnet = address.net.and_then(|net| self.index.addresses.net(net).1);
             if let Some(subnet) = subnet.filter(|subnet| counted.insert(*subnet)) {
                 *self.by_subnet.entry(subnet).or_default() += 1;
             }

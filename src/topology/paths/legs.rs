@@ -1,14 +1,15 @@
 //! Paths as legs: the links of frames within a subnet, from one router to the next.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::UnknownReason;
 use super::index::{PathIndex, PathStep};
 use super::routing::{DeadEnd, RoutedPath, RoutedPaths};
 use super::search::{Found, LinkRoute, Passage, shortest};
+use super::{MAX_PATHS, UnknownReason};
 
 /// Links within a subnet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Leg {
     pub(super) route: LinkRoute,
     /// The number of the subnet; `None` when unknown.
@@ -39,19 +40,22 @@ pub(super) struct Draft {
     pub(super) paths: Vec<PathDraft>,
     pub(super) unknown: Vec<UnknownReason>,
     pub(super) has_more: bool,
+    /// The VLAN that links had to carry, of frames within a subnet: the one asked for, or else that of the access ports.
+    pub(super) decisive_vlan: Option<u16>,
 }
 
 impl Draft {
     pub(super) fn of(index: &PathIndex, ends: [u32; 2], vlan: Option<u16>, count: usize) -> Self {
         let nets = ends.map(|end| index.nets_of(end));
         let shared = nets[0].iter().copied().find(|net| nets[1].binary_search(net).is_ok());
-        let has_table = index.routes.contains_key(&ends[0]);
-        let is_known = (has_table || !nets[0].is_empty()) && !index.addresses_of(ends[1]).is_empty();
+        let has_table = index.routers.tables.contains_key(&ends[0]);
+        let is_known = (has_table || !nets[0].is_empty()) && !index.addresses.of_node(ends[1]).is_empty();
         if vlan.is_some() || shared.is_some() || !is_known {
             return Self::physical(index, ends, shared, vlan, count);
         }
         let mut draft = Self::default();
-        draft.add_routed(index, ends[0], index.routed(ends, count));
+        // All routers are compared: the nearest need not be the first.
+        draft.add_routed(index, ends[0], index.routed(ends, MAX_PATHS), count);
         let is_nowhere = |path: &PathDraft| {
             path.legs.is_empty() && path.end.is_some_and(|end| end.reason == UnknownReason::Routing)
         };
@@ -78,30 +82,25 @@ impl Draft {
     }
 
     /// Adds the paths through routers, as far as links lead from one to the next.
-    fn add_routed(&mut self, index: &PathIndex, source: u32, found: RoutedPaths) {
-        self.unknown.extend(found.is_unsure.then_some(UnknownReason::Routing));
-        self.has_more |= found.has_more;
+    fn add_routed(&mut self, index: &PathIndex, source: u32, found: RoutedPaths, count: usize) {
+        self.unknown.extend(found.doubts.is_unsure.then_some(UnknownReason::Routing));
+        self.unknown.extend(found.doubts.lacks_routes.then_some(UnknownReason::Routes));
+        let mut known = KnownLegs::new();
+        let mut drafts: Vec<(PathDraft, Vec<UnknownReason>)> = Vec::new();
         for path in found.paths {
-            self.unknown.extend(path.end.map(|end| end.reason));
-            if let Some(legs) = self.legs(index, source, &path) {
-                self.paths.push(PathDraft { legs, end: path.end });
+            let mut unknown: Vec<UnknownReason> = path.end.map(|end| end.reason).into_iter().collect();
+            match legs(index, source, &path, &mut known, &mut unknown) {
+                Some(legs) => drafts.push((PathDraft { legs, end: path.end }, unknown)),
+                None => self.unknown.append(&mut unknown),
             }
         }
-        self.paths.sort_by_key(PathDraft::length);
-    }
-
-    fn legs(&mut self, index: &PathIndex, source: u32, path: &RoutedPath) -> Option<Vec<Leg>> {
-        let mut from = source;
-        let mut legs = Vec::with_capacity(path.stages.len());
-        for stage in &path.stages {
-            let mut found = Self::default();
-            found.add_direct(index, [from, stage.to], stage.net, None, 1);
-            self.unknown.append(&mut found.unknown);
-            let leg = found.paths.pop().and_then(|mut path| path.legs.pop())?;
-            legs.push(Leg { gateway: stage.gateway, ..leg });
-            from = stage.to;
+        // A path to the receiver comes before one whose rest is not known.
+        drafts.sort_by_key(|(path, _)| (path.end.is_some(), path.length()));
+        self.has_more |= found.has_more || drafts.len() > count;
+        for (path, mut unknown) in drafts.into_iter().take(count) {
+            self.unknown.append(&mut unknown);
+            self.paths.push(path);
         }
-        Some(legs)
     }
 
     /// Adds the paths of frames between two nodes.
@@ -122,6 +121,7 @@ impl Draft {
         let find = |vlan| shortest(index, ends, Passage { vlan, is_relaxed: false, is_bridged }, count);
         let mut vlan = vlan.or(likely);
         let mut found = find(vlan);
+        self.decisive_vlan = vlan;
         if found.routes.is_empty() && likely.is_some() && vlan == likely {
             // The ends are in one VLAN, but no links are known to carry it.
             self.unknown.push(UnknownReason::Vlan);
@@ -150,6 +150,32 @@ impl Draft {
         let paths = found.routes.into_iter().map(|route| PathDraft { legs: vec![leg(route)], end: None });
         self.paths.extend(paths);
     }
+}
+
+/// The links between two nodes in one subnet, with the reasons for which they may not be right; `None` without a path.
+type KnownLegs = HashMap<(u32, u32, Option<u32>), (Option<Leg>, Vec<UnknownReason>)>;
+
+/// Returns the links of a path through routers; `None` if links do not lead from one to the next.
+fn legs(
+    index: &PathIndex,
+    source: u32,
+    path: &RoutedPath,
+    known: &mut KnownLegs,
+    unknown: &mut Vec<UnknownReason>,
+) -> Option<Vec<Leg>> {
+    let mut from = source;
+    let mut legs = Vec::with_capacity(path.stages.len());
+    for stage in &path.stages {
+        let (leg, reasons) = known.entry((from, stage.to, stage.net)).or_insert_with(|| {
+            let mut found = Draft::default();
+            found.add_direct(index, [from, stage.to], stage.net, None, 1);
+            (found.paths.pop().and_then(|mut path| path.legs.pop()), found.unknown)
+        });
+        unknown.extend(reasons.iter());
+        legs.push(Leg { gateway: stage.gateway, ..leg.clone()? });
+        from = stage.to;
+    }
+    Some(legs)
 }
 
 impl PathIndex {

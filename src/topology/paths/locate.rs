@@ -1,5 +1,6 @@
 //! The ports to which a device is connected.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -29,7 +30,7 @@ pub enum LocateTarget {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Location {
-    /// Whether a port is known at which nothing but the device is, or a link to it.
+    /// Whether a port is known at which nothing but the device is, or a link to it, and nothing contradicts that.
     pub complete: bool,
     /// The reasons for which it is not complete.
     pub unknown: Vec<UnknownReason>,
@@ -111,8 +112,19 @@ struct Sought {
     gateways: Vec<GatewayGroup>,
 }
 
-/// The likelihood of a candidate: links before tables, edge ports before uplinks, few devices before many.
-type Rank = (bool, bool, usize, std::cmp::Reverse<Option<Timestamp>>);
+/// The likelihood of a candidate; the least is the likeliest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Whether only a forwarding table shows the port, or links contradict each other.
+    is_weak: bool,
+    /// Whether the port leads to another switch.
+    is_uplink: bool,
+    /// The number of devices that were learned on the port; 0 for a link.
+    devices: usize,
+    /// Whether the port has not learned the address: a router has many links, and the address is at one of them.
+    is_not_learned: bool,
+    last_seen: Reverse<Option<Timestamp>>,
+}
 
 /// Candidates by port, each with its rank.
 type Ranked = BTreeMap<(NodeId, Option<PortRef>), (Rank, LocationCandidate)>;
@@ -141,20 +153,25 @@ impl PathIndex {
             return Err(LookupError::NotFound);
         }
         ranked.sort_by_key(|(rank, _)| *rank);
-        let has_edge = ranked.iter().any(|((_, is_uplink, ..), _)| !is_uplink);
-        ranked.retain(|((_, is_uplink, ..), _)| !(has_edge && *is_uplink));
+        let has_edge = ranked.iter().any(|(rank, _)| !rank.is_uplink);
+        ranked.retain(|(rank, _)| !(has_edge && rank.is_uplink));
         // A link names its device; a port that learned further addresses leads to others, too.
-        let is_exact = ranked
-            .iter()
-            .any(|((is_weak, is_uplink, devices, _), _)| !is_uplink && *devices <= usize::from(*is_weak));
+        let is_exact =
+            ranked.iter().any(|(rank, _)| !rank.is_uplink && rank.devices <= usize::from(rank.is_weak));
+        let is_contradicted = |candidate: &LocationCandidate| candidate.confidence == Confidence::Conflicting;
+        let has_conflict =
+            !conflicts.is_empty() || ranked.iter().any(|(_, candidate)| is_contradicted(candidate));
+        let mut unknown = Vec::new();
+        unknown.extend(has_conflict.then_some(UnknownReason::Conflict));
+        unknown.extend((!is_exact).then_some(UnknownReason::Edge));
         let candidates_total = ranked.len();
         let candidates = ranked.into_iter().take(DEFAULT_LIMIT).map(|(_, mut candidate)| {
             candidate.evidence.extend(arp.iter().cloned());
             candidate
         });
         Ok(Location {
-            complete: is_exact,
-            unknown: if is_exact { Vec::new() } else { vec![UnknownReason::Edge] },
+            complete: unknown.is_empty(),
+            unknown,
             candidates: candidates.collect(),
             candidates_total,
             conflicts,
@@ -166,7 +183,7 @@ impl PathIndex {
     fn target(&self, links: &Links, target: &LocateTarget) -> Result<Sought, LookupError> {
         match target {
             LocateTarget::Mac(mac) => {
-                let shared = self.shared_gateways.iter().filter(|shared| shared.mac_addresses.contains(mac));
+                let shared = self.routers.shared.iter().filter(|shared| shared.mac_addresses.contains(mac));
                 let shared: Vec<&SharedGateway> = shared.collect();
                 let routers = shared.iter().flat_map(|shared| self.routers_of(shared));
                 let hosts: BTreeSet<HostId> = routers.chain(links.hosts_with(*mac)).collect();
@@ -200,7 +217,7 @@ impl PathIndex {
                 };
                 let is_conflict = match shared {
                     Some(shared) => macs.iter().any(|mac| is_foreign(mac, shared)),
-                    None => (macs.len() > 1 || hosts.len() > 1) && !self.is_local(*ip),
+                    None => (macs.len() > 1 || hosts.len() > 1) && !self.addresses.is_local(*ip),
                 };
                 let conflict = is_conflict.then(|| AddressConflict {
                     ip: *ip,
@@ -257,7 +274,13 @@ impl PathIndex {
             candidate.last_seen = last_seen;
             candidate.confidence = link.confidence;
             candidate.evidence.clone_from(&link.evidence);
-            let rank = (link.confidence == Confidence::Conflicting, false, 0, std::cmp::Reverse(last_seen));
+            let rank = Rank {
+                is_weak: link.confidence == Confidence::Conflicting,
+                is_uplink: false,
+                devices: 0,
+                is_not_learned: true,
+                last_seen: Reverse(last_seen),
+            };
             found.insert((self.node(step.node).id, port), (rank, candidate));
         }
     }
@@ -275,7 +298,8 @@ impl PathIndex {
             missing_since: None,
         };
         let key = (learned.host.into(), Some(learned.port));
-        if let Some((_, known)) = found.get_mut(&key) {
+        if let Some((rank, known)) = found.get_mut(&key) {
+            rank.is_not_learned = false;
             known.last_seen = known.last_seen.max(learned.last_seen);
             if known.evidence.iter().all(|known| known.method != Method::Fdb) {
                 known.evidence.push(evidence);
@@ -287,7 +311,13 @@ impl PathIndex {
         candidate.last_seen = learned.last_seen;
         candidate.evidence.push(evidence);
         let devices = learned.devices.unwrap_or(usize::MAX);
-        let rank = (true, learned.devices.is_none(), devices, std::cmp::Reverse(learned.last_seen));
+        let rank = Rank {
+            is_weak: true,
+            is_uplink: learned.devices.is_none(),
+            devices,
+            is_not_learned: false,
+            last_seen: Reverse(learned.last_seen),
+        };
         found.insert(key, (rank, candidate));
     }
 

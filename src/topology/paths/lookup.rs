@@ -48,13 +48,7 @@ impl PathIndex {
     }
 
     pub(super) fn with_ip(&self, ip: IpAddr) -> Vec<u32> {
-        let address = |place: &u32| &self.addresses[*place as usize];
-        let start = self.by_ip.partition_point(|place| address(place).ip < ip);
-        let found = self.by_ip[start..].iter().map(address).take_while(|address| address.ip == ip);
-        let mut nodes: Vec<u32> = found.map(|address| address.node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes
+        self.addresses.nodes_with(ip)
     }
 
     fn with_name(&self, name: &str) -> Vec<u32> {

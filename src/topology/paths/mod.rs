@@ -38,6 +38,8 @@ mod vlans;
 pub use self::fragile::{Fragile, FragileEdge, FragileNode, FragileQuery, LinkSummary};
 pub use self::impact::{AffectedHost, Impact, ImpactQuery, SubnetCount};
 pub use self::index::PathIndex;
+#[cfg(feature = "service")]
+pub(in crate::topology) use self::index::{ChangedNode, IndexChanges, IndexedHost};
 pub use self::locate::{AddressConflict, GatewayGroup, LocateTarget, Location, LocationCandidate};
 pub use self::lookup::LookupError;
 pub use self::pairs::{FragilePair, PairReason, PairedNode};

@@ -105,6 +105,7 @@ impl PathIndex {
                 pairs.push((pair, reasons, behind));
             }
         }
+        self.count_steps(search.work as u64);
         pairs.sort_unstable_by_key(|(pair, _, behind)| (Reverse(*behind), *pair));
         FoundPairs { pairs, is_cut }
     }

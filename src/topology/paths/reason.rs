@@ -10,6 +10,8 @@ text_enum! {
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum UnknownReason {
+        /// Links contradict each other, or several devices claim the address.
+        Conflict = "conflict",
         /// Only ports that lead to other switches have learned the address, or none has.
         Edge = "edge",
         /// Some hosts have no known link, or no links lead where the question asks.
@@ -18,7 +20,7 @@ text_enum! {
         NextHop = "next_hop",
         /// A routing table has no route to the receiver, or discards packets to it.
         NoRoute = "no_route",
-        /// A routing table on the way lacks rows.
+        /// A routing table on the way may lack rows.
         Routes = "routes",
         /// The subnets of the ends are not known, or several routers may route between them.
         Routing = "routing",

@@ -55,7 +55,8 @@ pub struct Paths {
     pub paths: Vec<NetworkPath>,
     /// Whether there are others.
     pub more: bool,
-    /// The links on a shorter path that carry nothing, with the reasons.
+    /// The links on a shorter path that carry nothing, with the reasons. If no links are known to carry the VLAN of the access ports,
+    /// those of the paths that lack it.
     pub not_used: Vec<UnusedLink>,
 }
 
@@ -140,8 +141,15 @@ impl PathHop {
 pub struct UnusedLink {
     /// The link's id.
     pub link_id: LinkId,
+    /// The id of the node at one end.
+    pub source: NodeId,
+    /// The id of the node at the other end.
+    pub target: NodeId,
     /// The reason.
     pub reason: Obstacle,
+    /// The VLAN that an end does not carry; absent for other reasons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlan: Option<u16>,
 }
 
 text_enum! {
@@ -200,7 +208,7 @@ impl PathIndex {
         } else {
             Draft::of(self, ends, query.vlan, count)
         };
-        let not_used = self.not_used(ends, query.vlan, &draft);
+        let not_used = self.not_used(ends, &draft);
         draft.unknown.sort_unstable();
         draft.unknown.dedup();
         let paths = draft.paths.iter().map(|path| self.described(ends[0], path, &link));
@@ -213,9 +221,12 @@ impl PathIndex {
         })
     }
 
-    /// Returns the links on a path that would be shorter than all others, if all links carried everything.
-    fn not_used(&self, ends: [u32; 2], vlan: Option<u16>, draft: &Draft) -> Vec<UnusedLink> {
-        let least = draft.paths.iter().map(PathDraft::length).min();
+    /// Returns the links on a path that would be shorter than all others, if all links carried everything. If no links are known to
+    /// carry the VLAN of the access ports, these are the links that lack it.
+    fn not_used(&self, ends: [u32; 2], draft: &Draft) -> Vec<UnusedLink> {
+        let vlan = draft.decisive_vlan;
+        let has_vlan = |path: &PathDraft| path.legs.iter().all(|leg| leg.vlan == vlan);
+        let least = draft.paths.iter().filter(|path| has_vlan(path)).map(PathDraft::length).min();
         let is_routed = |path: &PathDraft| path.legs.len() > 1 || path.end.is_some();
         if ends[0] == ends[1] || draft.paths.iter().any(is_routed) {
             return Vec::new();
@@ -228,7 +239,10 @@ impl PathIndex {
             .flatten()
             .filter_map(|step| {
                 let reason = self.obstacle(step.link, vlan)?;
-                Some(UnusedLink { link_id: self.link(step.link).id, reason })
+                let vlan = vlan.filter(|_| reason == Obstacle::Vlan);
+                let link = self.link(step.link);
+                let [source, target] = [link.source, link.target].map(|end| self.node(end).id);
+                Some(UnusedLink { link_id: link.id, source, target, reason, vlan })
             })
             .collect()
     }
@@ -254,7 +268,7 @@ impl PathIndex {
                     hop.out_port = near;
                     hop.link_id = Some(found.id);
                     hop.vlan = leg.vlan.or_else(|| full.and_then(only_vlan));
-                    hop.subnet_id = leg.net.and_then(|net| self.nets[net as usize].1);
+                    hop.subnet_id = leg.net.and_then(|net| self.addresses.net(net).1);
                     hop.confidence = Some(found.confidence);
                     hop.evidence = full.map(|link| link.evidence.clone()).unwrap_or_default();
                 }

@@ -7,8 +7,7 @@ use super::index::PathIndex;
 use super::{MAX_PATHS, UnknownReason};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, HostRole, MacAddress};
-use crate::topology::graph::GraphInput;
-use crate::topology::links::RouteTarget;
+use crate::topology::links::{RouteTarget, VirtualRouter};
 
 /// Maximum number of routers on a path.
 const MAX_ROUTERS: usize = 64;
@@ -57,8 +56,16 @@ pub(super) struct RoutedPath {
 pub(super) struct RoutedPaths {
     pub(super) paths: Vec<RoutedPath>,
     pub(super) has_more: bool,
+    pub(super) doubts: RoutingDoubts,
+}
+
+/// The reasons for which packets may take another path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RoutingDoubts {
     /// Whether it is not known which of several routers packets take.
     pub(super) is_unsure: bool,
+    /// Whether a routing table may lack a longer prefix.
+    pub(super) lacks_routes: bool,
 }
 
 /// The treatment of a packet by a node.
@@ -71,9 +78,9 @@ enum Forwarding {
 }
 
 /// Returns the virtual routers of a network by address, with their members: nodes with an address in the same subnet.
-pub(super) fn shared_gateways(index: &PathIndex, input: &GraphInput<'_>) -> Vec<SharedGateway> {
+pub(super) fn shared_gateways(index: &PathIndex, virtual_routers: &[VirtualRouter]) -> Vec<SharedGateway> {
     let mut found = Vec::new();
-    for router in &input.virtual_routers {
+    for router in virtual_routers {
         yield_turn();
         let holders = index.with_ip(router.ip);
         let is_member = |node: &u32| holders.contains(node) || index.net_with(*node, router.ip).is_some();
@@ -95,7 +102,7 @@ pub(super) fn shared_gateways(index: &PathIndex, input: &GraphInput<'_>) -> Vec<
 /// Returns the default routers that hosts name, by the number of the subnet that these are in.
 pub(super) fn default_routers(index: &PathIndex) -> BTreeMap<u32, BTreeSet<IpAddr>> {
     let mut named: BTreeMap<u32, BTreeSet<IpAddr>> = BTreeMap::new();
-    for (node, table) in &index.routes {
+    for (node, table) in &index.routers.tables {
         for address in table.default_routers() {
             if let Some(net) = index.net_with(*node, address) {
                 named.entry(net).or_default().insert(address);
@@ -108,23 +115,22 @@ pub(super) fn default_routers(index: &PathIndex) -> BTreeMap<u32, BTreeSet<IpAdd
 impl PathIndex {
     /// Returns the virtual router with an address.
     pub(super) fn shared_gateway(&self, ip: IpAddr) -> Option<&SharedGateway> {
-        let place = self.shared_gateways.binary_search_by_key(&ip, |gateway| gateway.ip).ok()?;
-        self.shared_gateways.get(place)
+        let place = self.routers.shared.binary_search_by_key(&ip, |gateway| gateway.ip).ok()?;
+        self.routers.shared.get(place)
     }
 
     /// Returns the number of the subnet of a node that contains an address.
     pub(super) fn net_with(&self, node: u32, ip: IpAddr) -> Option<u32> {
-        let nets = self.addresses_of(node).iter().filter_map(|address| address.net);
-        let containing = nets.filter(|net| self.nets[*net as usize].0.contains(ip));
-        containing.max_by_key(|net| self.nets[*net as usize].0.prefix_length())
+        let nets = self.addresses.of_node(node).iter().filter_map(|address| address.net);
+        let containing = nets.filter(|net| self.addresses.net(*net).0.contains(ip));
+        containing.max_by_key(|net| self.addresses.net(*net).0.prefix_length())
     }
 
     /// Returns the paths of packets to the addresses of a node. The first address with a whole path counts.
     pub(super) fn routed(&self, ends: [u32; 2], count: usize) -> RoutedPaths {
-        let addresses = self
-            .addresses_of(ends[1])
-            .iter()
-            .filter(|address| !self.is_local(address.ip) && self.shared_gateway(address.ip).is_none());
+        let addresses = self.addresses.of_node(ends[1]).iter().filter(|address| {
+            !self.addresses.is_local(address.ip) && self.shared_gateway(address.ip).is_none()
+        });
         let mut addresses: Vec<_> = addresses.collect();
         addresses.sort_by_key(|address| address.net.is_none());
         let mut first = None;
@@ -147,7 +153,7 @@ impl PathIndex {
                 found.has_more = true;
                 break;
             }
-            let forwarding = self.forwarding(node, ends, to, &mut found.is_unsure);
+            let forwarding = self.forwarding(node, ends, to, &mut found.doubts);
             let extended = |stage: Option<Stage>, end: Option<DeadEnd>| {
                 let mut path = path.clone();
                 path.stages.extend(stage);
@@ -182,36 +188,42 @@ impl PathIndex {
 
     /// Returns what a node does with a packet: its routing table decides, or else its subnets and the default routers that hosts in
     /// them name, or else the routers that have addresses in the subnets of both ends.
-    fn forwarding(&self, node: u32, ends: [u32; 2], to: IpAddr, is_unsure: &mut bool) -> Forwarding {
-        if let Some(table) = self.routes.get(&node) {
+    fn forwarding(&self, node: u32, ends: [u32; 2], to: IpAddr, doubts: &mut RoutingDoubts) -> Forwarding {
+        if let Some(table) = self.routers.tables.get(&node) {
             let targets: BTreeSet<RouteTarget> = table.find(to).collect();
             if targets.contains(&RouteTarget::Connected) {
                 return Forwarding::Delivered(self.net_with(node, to));
             }
-            if !table.is_complete() {
+            if !table.is_complete() && (table.may_be_cut() || targets.is_empty()) {
                 return unknown(UnknownReason::Routes, None);
             }
+            doubts.lacks_routes |= !table.is_complete();
             let next_hops = targets.into_iter().filter_map(|target| match target {
                 RouteTarget::Via(address) => Some(address),
                 RouteTarget::Connected | RouteTarget::Discarded => None,
             });
-            return self.via(node, next_hops, is_unsure);
+            return self.via(node, next_hops, doubts);
         }
         if let Some(net) = self.net_with(node, to) {
             return Forwarding::Delivered(Some(net));
         }
-        let is_own = |address: &IpAddr| self.addresses_of(node).iter().any(|own| own.ip == *address);
-        let named = self.nets_of(node).into_iter().filter_map(|net| self.default_routers.get(&net));
+        let is_own = |address: &IpAddr| self.addresses.of_node(node).iter().any(|own| own.ip == *address);
+        let named = self.nets_of(node).into_iter().filter_map(|net| self.routers.default_routers.get(&net));
         let named: BTreeSet<IpAddr> = named.flatten().copied().filter(|address| !is_own(address)).collect();
         if node == ends[0] && !named.is_empty() {
-            *is_unsure |= named.len() > 1;
-            return self.via(node, named.into_iter(), is_unsure);
+            doubts.is_unsure |= named.len() > 1;
+            return self.via(node, named.into_iter(), doubts);
         }
-        self.between(node, ends[1], is_unsure)
+        self.between(node, ends[1], doubts)
     }
 
     /// Returns the routers with addresses, as the next ones after a node.
-    fn via(&self, node: u32, addresses: impl Iterator<Item = IpAddr>, is_unsure: &mut bool) -> Forwarding {
+    fn via(
+        &self,
+        node: u32,
+        addresses: impl Iterator<Item = IpAddr>,
+        doubts: &mut RoutingDoubts,
+    ) -> Forwarding {
         let mut stages = Vec::new();
         let mut missing = None;
         for address in addresses {
@@ -220,7 +232,7 @@ impl PathIndex {
                 Some(gateway) => gateway.members.clone(),
                 None => self.with_ip(address),
             };
-            *is_unsure |= routers.len() > 1;
+            doubts.is_unsure |= routers.len() > 1;
             if routers.is_empty() {
                 missing = missing.or(Some(address));
             }
@@ -235,10 +247,10 @@ impl PathIndex {
     }
 
     /// Returns the routers with addresses in subnets of both nodes. Of the members of a virtual router, the active one counts.
-    fn between(&self, node: u32, end: u32, is_unsure: &mut bool) -> Forwarding {
+    fn between(&self, node: u32, end: u32, doubts: &mut RoutingDoubts) -> Forwarding {
         let gateways = self.common_gateways([node, end]);
         let routers: Vec<u32> = gateways.iter().map(|stage| stage.to).collect();
-        let shared = self.shared_gateways.iter().find(|shared| {
+        let shared = self.routers.shared.iter().find(|shared| {
             self.net_with(node, shared.ip).is_some()
                 && shared.active.is_some_and(|active| routers.contains(&active))
                 && routers.iter().all(|router| shared.members.contains(router))
@@ -252,7 +264,7 @@ impl PathIndex {
             matches!(self.node(*router).role, HostRole::Router | HostRole::Firewall | HostRole::Switch)
         };
         // Only routes tell which of several routers hosts use, and which router leads to another one.
-        *is_unsure |= routers.len() != 1 || !routers.iter().all(is_router);
+        doubts.is_unsure |= routers.len() != 1 || !routers.iter().all(is_router);
         if gateways.is_empty() { unknown(UnknownReason::Routing, None) } else { Forwarding::Routed(gateways) }
     }
 
@@ -260,15 +272,16 @@ impl PathIndex {
         let mut others: BTreeSet<u32> = BTreeSet::new();
         for net in self.nets_of(ends[1]) {
             yield_turn();
-            others.extend(self.members_of(net));
+            others.extend(self.addresses.members_of(net));
         }
         let mut gateways: BTreeMap<u32, Stage> = BTreeMap::new();
         for net in self.nets_of(ends[0]) {
             yield_turn();
-            for node in self.members_of(net) {
+            for node in self.addresses.members_of(net) {
                 let is_gateway = !ends.contains(&node) && self.node(node).is_transit();
                 if is_gateway && others.contains(&node) {
-                    let address = self.addresses_of(node).iter().find(|address| address.net == Some(net));
+                    let address =
+                        self.addresses.of_node(node).iter().find(|address| address.net == Some(net));
                     let gateway = address.map(|address| address.ip);
                     gateways.entry(node).or_insert(Stage { to: node, net: Some(net), gateway });
                 }

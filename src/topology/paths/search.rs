@@ -202,6 +202,7 @@ impl<'i> RouteSearch<'i> {
             }
             found.routes.push(route.to_vec());
         }
+        self.index.count_steps(self.work);
         found.is_cut = self.is_cut;
         found.routes.sort_unstable_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
         found

@@ -8,10 +8,10 @@ use super::index::PathIndex;
 use super::{DEFAULT_LIMIT, UnknownReason};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, IfEntryId, LinkId};
-use crate::topology::links::{End, Link, LinkMember, Links, PortRef, PortVlans, VlanRange};
+use crate::topology::links::{End, Link, LinkMember, Links, PortRef, PortVlans, VlanRange, vlans};
 use crate::union_find::UnionFind;
 
-/// Maximum number of pairs of a VLAN and a port or a link that are looked at.
+/// Maximum number of pairs of a VLAN and a port or a link, and of ranges of VLANs at the ends of links, that are looked at.
 const MAX_WORK: usize = 2_000_000;
 
 /// A question about VLANs.
@@ -158,21 +158,36 @@ fn vlans_at<'p>(
 }
 
 impl VlanSurvey<'_> {
-    /// Returns the numbers of VLANs that are listed, as long as the work is not too much.
+    /// Returns the numbers of VLANs that are listed, as long as the work is not too much. The ranges are in ascending order.
     fn listed(&mut self, ranges: &[VlanRange]) -> Vec<u16> {
+        yield_turn();
+        if let Some(vlan) = self.query.vlan {
+            self.work += 1;
+            let has_room = self.work <= MAX_WORK;
+            return vlans::find(ranges, vlan).filter(|_| has_room).map(|_| vlan).into_iter().collect();
+        }
         let mut listed = Vec::new();
         for range in ranges {
-            let (first, last) = match self.query.vlan {
-                Some(vlan) => (range.first.max(vlan), range.last.min(vlan)),
-                None => (range.first, range.last),
-            };
-            if self.work <= MAX_WORK {
-                listed.extend(first..=last);
+            if self.work > MAX_WORK {
+                break;
             }
-            self.work = self.work.saturating_add(usize::from(last.saturating_sub(first)).saturating_add(1));
+            self.work += usize::from(range.last.saturating_sub(range.first)) + 1;
+            listed.extend(range.first..=range.last);
         }
-        yield_turn();
         listed
+    }
+
+    /// Returns the numbers of listed VLANs that one end of a link has and the other one lacks.
+    fn lacking(&mut self, near: &[VlanRange], far: &[VlanRange]) -> Vec<u16> {
+        if let Some(vlan) = self.query.vlan {
+            let found = self.listed(near);
+            return found.into_iter().filter(|_| vlans::find(far, vlan).is_none()).collect();
+        }
+        self.work += near.len() + far.len();
+        if self.work > MAX_WORK {
+            return Vec::new();
+        }
+        self.listed(&vlans::without(near, far))
     }
 
     fn add_port(&mut self, port: &PortVlans<'_>) {
@@ -204,10 +219,8 @@ impl VlanSurvey<'_> {
         }
         let [Some(one), Some(other)] = ends else { return };
         for (near, far) in [(&one, &other), (&other, &one)] {
-            for vlan in self.listed(near.vlans) {
-                if !far.vlans.iter().any(|range| range.contains(vlan)) {
-                    self.drafts.entry(vlan).or_default().one_sided.push(link.id);
-                }
+            for vlan in self.lacking(near.vlans, far.vlans) {
+                self.drafts.entry(vlan).or_default().one_sided.push(link.id);
             }
         }
         if let (Some(one), Some(other)) = (one.untagged_vlan, other.untagged_vlan)

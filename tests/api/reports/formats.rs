@@ -29,6 +29,9 @@ const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "l
 
 const FORWARDING: &str = r#"[{"mac": "00:1b:21:00:00:16", "ifname": "eth0", "vlan": 10}]"#;
 
+const ROUTES: &str =
+    r#"[{"dst": "default", "gateway": "192.0.2.1", "dev": "eth0", "protocol": "static", "flags": []}]"#;
+
 const MEMBERSHIPS: &str =
     r#"[{"ifname": "eth0", "vlans": [{"vlan": 10, "flags": ["PVID", "Egress Untagged"]}]}]"#;
 
@@ -104,6 +107,7 @@ fn tables_about_others_need_a_reporter_that_is_a_host() {
     run_with(Fixture::new, async |fixture| {
         let tables = [
             ("arp", NEIGHBORS, "arp"),
+            ("ip_route", ROUTES, "routes"),
             ("bridge_fdb", FORWARDING, "fdb"),
             ("bridge_vlan", MEMBERSHIPS, "if_entries"),
         ];
@@ -246,6 +250,7 @@ fn malformed_body_is_refused_with_its_place_and_stores_nothing() {
             ("report", report.replace("192.0.2.1", "no address")),
             ("report", "[]".to_owned()),
             ("ip_addr", NEIGHBORS.to_owned()),
+            ("ip_route", NEIGHBORS.to_owned()),
             ("bridge_fdb", ADDRESSES.to_owned()),
             ("bridge_vlan", FORWARDING.to_owned()),
             ("arp", "MAC Address       Address\n00:1b:21:00:00:14 unreadable\n".to_owned()),

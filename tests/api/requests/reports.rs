@@ -20,15 +20,17 @@ const CACHE: &str =
 const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "link_type": "ether",
     "address": "00:1b:21:00:00:15", "addr_info": [{"local": "10.0.0.9", "prefixlen": 24}]}]"#;
 const FORWARDING: &str = r#"[{"mac": "00:1b:21:00:00:16", "ifname": "eth0", "vlan": 10}]"#;
+const ROUTES: &str =
+    r#"[{"dst": "default", "gateway": "10.0.0.1", "dev": "eth0", "protocol": "static", "flags": []}]"#;
 const MEMBERSHIPS: &str = r#"[{"ifname": "eth0", "vlans": [{"vlan": 10}]}]"#;
 
 const MEDIA_TYPES: &str = "application/json|application/octet-stream|application/xml|text/plain";
 
 /// The formats with a sample.
-const FORMATS: &str = "nmap|lldpctl|snmpwalk|snmprec|arp|ip_addr|bridge_fdb|bridge_vlan|auto";
+const FORMATS: &str = "nmap|lldpctl|snmpwalk|snmprec|arp|ip_addr|ip_route|bridge_fdb|bridge_vlan|auto";
 
 /// The formats whose samples do not name their device.
-const NAMELESS: &[&str] = &["lldpctl", "arp", "ip_addr", "bridge_fdb", "bridge_vlan", "auto"];
+const NAMELESS: &[&str] = &["lldpctl", "arp", "ip_addr", "ip_route", "bridge_fdb", "bridge_vlan", "auto"];
 
 impl Author<'_> {
     /// Adds a report, and the query that describes it.
@@ -64,6 +66,7 @@ impl Author<'_> {
             "snmprec" => RECORDING,
             "arp" | "auto" => CACHE,
             "ip_addr" => ADDRESSES,
+            "ip_route" => ROUTES,
             "bridge_fdb" => FORWARDING,
             "bridge_vlan" => MEMBERSHIPS,
             _ => "",

@@ -1,6 +1,8 @@
 //! The states of addresses.
 
-use toposcope::discovery::report::{ArpRow, Device, IfEntryRow, NeighborState, Report, Reporter, Table};
+use toposcope::discovery::report::{
+    ArpRow, Device, IfEntryRow, NeighborState, Report, Reporter, RouteRow, Table,
+};
 use toposcope::inventory::{AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
 use toposcope::model::{IfEntry, MacAddress};
 
@@ -52,6 +54,31 @@ fn free_addresses_are_neither_boundaries_nor_used_nor_seen() {
         );
         delete_host(&fixture, 1).await;
         assert_eq!(window.free(9).await.1, 5);
+    });
+}
+
+#[test]
+fn next_routers_of_routing_tables_are_not_free() {
+    run_with(Fixture::new, async |fixture| {
+        let window = Window::new(&fixture, &subnet(&fixture, "198.51.100.0/29").await);
+        fixture.put(&host_at(&fixture, 1, &[("198.51.100.2", Some(mac(1)))])).await;
+        let mut route = RouteRow::new("0.0.0.0/0".parse().unwrap());
+        route.next_hop = Some(ip("198.51.100.1"));
+        let mut own = RouteRow::new("192.0.2.0/24".parse().unwrap());
+        own.next_hop = Some(ip("198.51.100.2"));
+        let mut router = Device::default();
+        router.sys_name = Some("router".to_owned());
+        router.tables.routes = Some(Table::complete(vec![route, own]));
+        let mut report = Report::new(Reporter::new("collector"), time(AT));
+        report.devices.push(router);
+        let options = DiscoverOptions::new(fixture.network);
+        let caller = owner_of(fixture.organization);
+        fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
+        assert_eq!(window.free(1).await, (vec!["198.51.100.3".to_owned()], 4));
+        let known = window.known().await;
+        let states: Vec<_> = known.iter().map(|address| (address.state, address.host_id.is_some())).collect();
+        assert_eq!(states, [(AddressState::Seen, false), (AddressState::Used, true)]);
+        assert_eq!((known[0].mac, known[0].last_seen), (None, Some(time(AT))));
     });
 }
 

@@ -93,7 +93,8 @@ fn texts_of_discovery_are_the_same_everywhere() {
     check(DiscoveryType::ALL, DiscoveryType::as_str);
     check(MatchedBy::ALL, MatchedBy::as_str);
     check_parsed(TableKind::ALL, TableKind::as_str, "not a kind of table");
-    let formats = "nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, bridge_fdb, bridge_vlan, report and auto";
+    let formats =
+        "nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, ip_route, bridge_fdb, bridge_vlan, report and auto";
     check_parsed(Format::ALL, Format::as_str, &format!("not a format; the formats are {formats}"));
 }
 

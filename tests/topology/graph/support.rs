@@ -24,6 +24,8 @@ pub(crate) struct Fixture {
     pub(crate) capabilities: Vec<(HostId, Capability)>,
     pub(crate) bridges: Vec<HostId>,
     pub(crate) routes: Vec<(HostId, Vec<RouteRow>)>,
+    /// Whether the routing tables are not stated to be complete.
+    pub(crate) has_incomplete_routes: bool,
     pub(crate) claims: Vec<Claim>,
     pub(crate) warnings: Vec<LinkWarning>,
     pub(crate) stale_before: Option<Timestamp>,
@@ -123,7 +125,9 @@ impl Fixture {
             input.capabilities.entry(*host).or_default().push(*capability);
         }
         input.bridges = self.bridges.iter().copied().collect();
-        let table = |(host, rows): &(HostId, Vec<RouteRow>)| (*host, RoutingTable::of(rows, true).into());
+        let is_complete = !self.has_incomplete_routes;
+        let table =
+            |(host, rows): &(HostId, Vec<RouteRow>)| (*host, RoutingTable::of(rows, is_complete).into());
         input.routes = self.routes.iter().map(table).collect();
         call(&input)
     }

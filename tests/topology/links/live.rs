@@ -18,7 +18,7 @@ use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Device as LinkDevice, End, Link, Links, PortRef};
-use toposcope::topology::paths::PathQuery;
+use toposcope::topology::paths::{PathLayer, PathQuery};
 
 use super::support::time;
 use crate::graph::nothing_vanishes::assert_nothing_vanishes;
@@ -177,6 +177,53 @@ fn paths_within_a_subnet_follow_the_cables_through_the_switches() {
         }
     }
     println!("{compared} paths compared");
+}
+
+/// Returns the name of the router that has an address, by the files of the machines themselves.
+fn holder(address: &str) -> Option<&'static str> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let data = std::env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
+    ["fw1", "rtr2"].into_iter().find(|machine| {
+        let path = data.join(format!("live/s1/truth.{machine}.addr.json"));
+        let entries: serde_json::Value = serde_json::from_slice(&read(&path)).unwrap();
+        let addresses = entries.as_array().unwrap().iter().flat_map(|entry| entry["addr_info"].as_array());
+        addresses.flatten().any(|known| known["local"] == address)
+    })
+}
+
+#[test]
+fn paths_between_subnets_lead_through_the_router_that_has_the_shared_address() {
+    let Some(scan) = scan() else { return };
+    let imported = runtime().block_on(imported(&scan.inputs_of(&KINDS)));
+    let topologies = Topologies::new(imported.inventory.clone());
+    let gateways = ["192.0.2.1", "198.51.100.1"];
+    let mut compared = 0;
+    for (place, gateway) in gateways.into_iter().enumerate() {
+        let router = holder(gateway).unwrap();
+        for (one, from) in SUBNETS[place] {
+            for (other, to) in SUBNETS[1 - place] {
+                let answer = runtime().block_on(async {
+                    let texts = [("from", from), ("to", to)].map(|(field, text)| (field, (*text).to_owned()));
+                    let ends = topologies
+                        .find_nodes(&imported.caller, imported.network, texts.into())
+                        .await
+                        .unwrap();
+                    let query = PathQuery::new(ends[0], ends[1]);
+                    topologies.paths(&imported.caller, imported.network, query).await.unwrap()
+                });
+                let hops = &answer.paths[0].hops;
+                let names: Vec<&str> = hops.iter().map(|hop| hop.name.as_str()).collect();
+                let routers: Vec<_> = hops.iter().filter(|hop| hop.layer == PathLayer::L3).collect();
+                assert_eq!(routers.len(), 1, "{one} to {other}: {names:?}");
+                assert_eq!((routers[0].name.as_str(), routers[0].gateway), (router, gateway.parse().ok()));
+                assert!(names.windows(2).all(|pair| scan.connects(pair[0], pair[1])), "{names:?}");
+                let expected = self::hops(&scan, one, router) + self::hops(&scan, router, other) - 1;
+                assert_eq!(names.len(), expected, "{one} to {other}: {names:?}");
+                compared += 1;
+            }
+        }
+    }
+    println!("{compared} routed paths compared");
 }
 
 /// The machines that forward frames.

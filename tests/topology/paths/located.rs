@@ -91,6 +91,18 @@ fn ip_address_of_two_mac_addresses_is_a_conflict_with_both() {
 }
 
 #[test]
+fn place_that_links_or_addresses_contradict_is_not_complete() {
+    let contradictory = [node(1, 4).lldp(&[(1, 3, 1)]), node(2, 4).lldp(&[(1, 3, 1)]), node(3, 1)];
+    let found = locate(&contradictory, &LocateTarget::Name("sw3".to_owned())).unwrap();
+    assert_eq!(found.candidates[0].confidence, Confidence::Conflicting);
+    assert_eq!((found.complete, found.unknown), (false, vec![UnknownReason::Conflict]));
+    let [first, second, third] = network();
+    let nodes = [arp(first, "192.0.2.9", UNKNOWN), arp(second, "192.0.2.9", 3), third];
+    let found = locate(&nodes, &LocateTarget::Ip("192.0.2.9".parse().unwrap())).unwrap();
+    assert_eq!((found.complete, found.unknown), (false, vec![UnknownReason::Conflict]));
+}
+
+#[test]
 fn addresses_that_each_host_has_for_itself_are_no_conflict() {
     let with = |node: Node, addresses: &[&str]| {
         node.change(|host| {

@@ -3,6 +3,7 @@
 mod brute_force;
 mod exhaustive;
 mod failures;
+mod following;
 mod located;
 mod naive;
 mod networks;

@@ -59,7 +59,8 @@ fn vary(rng: &mut Rng, link: &mut Link) {
         _ => Some(vec![VlanRange { first: 1, last: 4_094 }]),
     };
     if rng.u8(..6) == 0 {
-        let states = (0..rng.usize(1..4)).map(|_| if rng.bool() { LinkState::Up } else { LinkState::Down });
+        let states = (0..rng.usize(1..4))
+            .map(|_| [LinkState::Up, LinkState::Up, LinkState::Down, LinkState::Testing][rng.usize(..4)]);
         let member = |state| LinkMember { source_port: None, target_port: None, state, blocked: None };
         link.members = states.map(member).collect();
     }

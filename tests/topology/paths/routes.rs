@@ -276,6 +276,37 @@ fn vlan_that_no_link_between_the_switches_carries_leads_nowhere() {
 }
 
 #[test]
+fn links_without_the_vlan_of_the_access_ports_are_named_with_it() {
+    let access = |vlan: u16| Some(vec![VlanRange { first: vlan, last: vlan }]);
+    let mut office = Office::new([&["192.0.2.1"], &["192.0.2.2"]]);
+    for place in [0, 4] {
+        office.link(place).vlans = access(10);
+        office.link(place).untagged_vlan = Some(10);
+    }
+    for place in 1..4 {
+        office.link(place).blocked = Some(false);
+        office.link(place).vlans = if place == 1 { access(20) } else { access(10) };
+    }
+    let [_, direct, ..] = office.links;
+    let unused = |answer: &Paths| -> Vec<_> {
+        answer.not_used.iter().map(|link| (link.link_id, link.reason, link.vlan)).collect()
+    };
+    let answer = office.ask();
+    assert_eq!((answer.complete, answer.paths[0].length), (true, 4));
+    assert_eq!(unused(&answer), [(direct, Obstacle::Vlan, Some(10))]);
+    // No path carries the VLAN: the shortest one is given, with the links that lack it.
+    office.link(2).vlans = access(20);
+    let answer = office.ask();
+    assert_eq!(
+        (answer.unknown.as_slice(), answer.paths[0].length),
+        (&[UnknownReason::SpanningTree, UnknownReason::Vlan][..], 3)
+    );
+    assert_eq!(unused(&answer), [(direct, Obstacle::Vlan, Some(10))]);
+    office.link(1).state = LinkState::Down;
+    assert_eq!(unused(&office.ask())[0], (direct, Obstacle::Down, None));
+}
+
+#[test]
 fn paths_do_not_lead_through_end_devices() {
     let mut network = Fixture::default();
     let [left, right] = ["left", "right"].map(|name| network.host(name, "switch", &[]));

@@ -109,6 +109,51 @@ fn longest_prefix_decides_and_the_least_metric_of_several() {
 }
 
 #[test]
+fn small_table_that_is_not_stated_to_be_complete_is_followed_with_a_reason() {
+    let mut row = Row::with_routes();
+    row.network.has_incomplete_routes = true;
+    let answer = row.ask(row.computer, row.server);
+    assert_eq!((answer.complete, answer.unknown), (false, vec![UnknownReason::Routes]));
+    assert_eq!(names(&answer.paths[0]), ["pc", "near", "far", "srv"]);
+    row.network.routes[1].1.truncate(1);
+    let answer = row.ask(row.computer, row.server);
+    assert_eq!(answer.unknown, [UnknownReason::Routes]);
+    assert_eq!(names(&answer.paths[0]), ["pc", "near", "unknown"]);
+}
+
+#[test]
+fn nearest_of_several_routers_comes_first_also_if_one_path_is_asked_for() {
+    let mut network = Fixture::default();
+    let nets = ["192.0.2.0/25", "192.0.2.128/25"].map(|cidr| network.subnet("net", cidr));
+    let addresses = |number: u8| [format!("192.0.2.{number}"), format!("192.0.2.{}", 128 + number)];
+    let mut routers = Vec::new();
+    for number in 1..=5 {
+        let [one, other] = addresses(number);
+        let held = [(one.as_str(), nets[0]), (other.as_str(), nets[1])];
+        routers.push(network.host(&format!("r{number}"), "Cisco IOS router", &held));
+    }
+    let computer = network.host("pc", "Windows workstation", &[("192.0.2.9", nets[0])]);
+    let server = network.host("srv", "Windows server", &[("192.0.2.150", nets[1])]);
+    let [near, far] = ["near", "far"].map(|name| network.host(name, "Cisco Catalyst 2960 switch", &[]));
+    connect(&mut network, computer, near);
+    connect(&mut network, near, far);
+    // All routers but the fourth are a switch farther away.
+    for (place, router) in routers.iter().enumerate() {
+        connect(&mut network, if place == 3 { near } else { far }, *router);
+    }
+    connect(&mut network, near, server);
+    let links: BTreeMap<LinkId, &Link> = network.links.iter().map(|link| (link.id, link)).collect();
+    for k in [1, 3] {
+        let mut query = PathQuery::new(computer.into(), server.into());
+        query.k = k;
+        let answer = index(&network).paths(&query, |id| links.get(&id).copied()).unwrap();
+        assert_eq!(names(&answer.paths[0]), ["pc", "near", "r4", "near", "srv"]);
+        assert_eq!((answer.paths.len(), answer.more), (k, true));
+        assert!(answer.unknown.contains(&UnknownReason::Routing), "which router hosts use is not known");
+    }
+}
+
+#[test]
 fn path_ends_unknown_where_a_router_does_not_show_the_next_one() {
     let cases: [(&str, UnknownReason, Change); 4] = [
         ("192.0.2.99", UnknownReason::NextHop, |row| {

@@ -3,6 +3,7 @@
 mod addresses;
 mod fdb;
 mod neighbors;
+mod routes;
 mod vlans;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::json_objects::Objects;
 pub(super) use addresses::read as read_addresses;
 pub(super) use fdb::read as read_fdb;
 pub(super) use neighbors::read as read_neighbors;
+pub(super) use routes::read as read_routes;
 pub(super) use vlans::read as read_vlans;
 
 /// Reads a list of objects one by one, so that no more than one is in memory as a document.
@@ -34,6 +36,24 @@ fn read_list<T: for<'de> Deserialize<'de>>(
     let mut deserializer = json::deserializer(reader, counts, options);
     let list = List { expected, visit, entry: PhantomData::<T> };
     list.deserialize(Objects(&mut deserializer)).and_then(|()| deserializer.end())
+}
+
+/// Reads lists as [`read_list`] does, of several runs of a command one after the other.
+fn read_lists<T: for<'de> Deserialize<'de>>(
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    counts: &json::InputCounts,
+    expected: &'static str,
+    mut visit: impl FnMut(T),
+) -> serde_json::Result<()> {
+    let mut deserializer = json::deserializer(reader, counts, options);
+    loop {
+        let list = List { expected, visit: &mut visit, entry: PhantomData::<T> };
+        list.deserialize(Objects(&mut deserializer))?;
+        if deserializer.end().is_ok() {
+            return Ok(());
+        }
+    }
 }
 
 /// A list of which each entry is passed on.

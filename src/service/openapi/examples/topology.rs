@@ -162,7 +162,7 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
         answer
     };
     let path = json!({"hops": [first, last], "length": 1});
-    let unused = json!({"link_id": uuid(48), "reason": "blocked"});
+    let unused = json!({"link_id": uuid(48), "source": SWITCH, "target": SERVER, "reason": "blocked"});
     let paths = json!({
         "complete": false, "unknown": ["routing"], "paths": [path], "more": false, "not_used": [unused],
     });

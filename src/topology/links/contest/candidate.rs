@@ -23,6 +23,13 @@ impl DeviceKey {
             Self::Stub(_) => None,
         }
     }
+
+    pub(in crate::topology::links) fn node_id(self) -> NodeId {
+        match self {
+            Self::Host(id) => id.into(),
+            Self::Stub(id) => id,
+        }
+    }
 }
 
 /// An end of a proposed link.

@@ -13,7 +13,12 @@ pub struct RoutingTable {
     /// By destination.
     routes: Box<[Route]>,
     is_complete: bool,
+    /// Whether rows may be missing because there were too many.
+    may_be_cut: bool,
 }
+
+/// The number of routes from which a table that is not complete may have been cut.
+const LARGE_TABLE: usize = 1_000;
 
 /// A destination, and the device to which packets for it go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,12 +61,19 @@ impl RoutingTable {
             least = Some(best);
             best.metric == route.metric
         });
-        Self { routes: routes.into(), is_complete: is_complete && rows.len() <= MAX_ROUTES }
+        let is_complete = is_complete && rows.len() <= MAX_ROUTES;
+        Self { routes: routes.into(), is_complete, may_be_cut: !is_complete && rows.len() >= LARGE_TABLE }
     }
 
     /// Returns whether these are all routes of the device.
     pub(in crate::topology) const fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    /// Returns whether rows may be missing because there were too many. A small table most likely has
+    /// all routes, also if its report does not state that it is complete.
+    pub(in crate::topology) const fn may_be_cut(&self) -> bool {
+        self.may_be_cut
     }
 
     /// Returns the targets of the longest prefix that contains an address; none without a route.

@@ -5,30 +5,30 @@
 //! cargo run --release --example ask -- path pc-7 192.0.2.9 --data toposcope-data
 //! cargo run --release --example ask -- impact core-1 core-2 --data toposcope-data
 //! cargo run --release --example ask -- fragile --data toposcope-data --json
+//! cargo run --release --example ask -- pairs --data toposcope-data
 //! cargo run --release --example ask -- free 192.0.2.0/24 --data toposcope-data
 //! ```
 
-#[path = "support/failure.rs"]
+#[path = "../support/failure.rs"]
 mod failure;
+mod text;
 
 use std::env;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{AddressList, AddressQuery, AddressState, ListQuery};
-use toposcope::model::{Network, NetworkId, NodeId, Permission, Subnet, UserId};
+use toposcope::inventory::{AddressQuery, Error, ListQuery};
+use toposcope::model::{Network, NetworkId, NodeId, Permission, Subnet, TopologyView, UserId};
 use toposcope::topology::Topologies;
-use toposcope::topology::paths::{
-    AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, LocateTarget, Location, PathQuery, Paths,
-    UnknownReason, VlanList, VlanQuery,
-};
+use toposcope::topology::graph::GraphOptions;
+use toposcope::topology::paths::{FragileQuery, ImpactQuery, LocateTarget, PathQuery, VlanQuery};
 use toposcope::{Inventory, SledStore};
 
 use failure::Failure;
+use text::{LISTED, Names};
 
 const USAGE: &str = "\
 Usage: ask QUESTION [VALUE]... --data DIR
@@ -37,6 +37,7 @@ Usage: ask QUESTION [VALUE]... --data DIR
   path FROM TO           the shortest paths between two hosts, by id, address or name
   impact NODE...         what breaks if all of these fail
   fragile                devices and links that must not fail
+  pairs                  pairs of devices of which one may fail, but not both
   vlans                  the VLANs, with their hosts and parts
   free SUBNET            the lowest free addresses of a subnet, by id, prefix or name
   addresses SUBNET       the addresses of a subnet that are not free
@@ -46,9 +47,6 @@ Usage: ask QUESTION [VALUE]... --data DIR
   --json                 print the answer as JSON, for scripts
   --help                 print this help
 ";
-
-/// Number of items of a list that are printed.
-const LISTED: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -110,12 +108,13 @@ async fn run(arguments: impl Iterator<Item = String>) -> Result<String, Failure>
         ["locate", value] => asked.locate(value).await,
         ["path", from, to] => asked.path(from, to).await,
         ["impact", nodes @ ..] if !nodes.is_empty() => asked.impact(nodes).await,
-        ["fragile"] => asked.fragile().await,
+        ["fragile"] => asked.fragile(false).await,
+        ["pairs"] => asked.fragile(true).await,
         ["vlans"] => asked.vlans().await,
         ["free", subnet] => asked.addresses(subnet, AddressQuery::free(LISTED)).await,
         ["addresses", subnet] => asked.addresses(subnet, AddressQuery::new()).await,
         _ => Err(Failure::usage(
-            "Ask locate VALUE, path FROM TO, impact NODE..., fragile, vlans, free SUBNET or addresses SUBNET",
+            "Ask locate VALUE, path FROM TO, impact NODE..., fragile, pairs, vlans, free SUBNET or addresses SUBNET",
         )),
     }
 }
@@ -160,7 +159,15 @@ impl Asked {
 
     async fn find(&self, texts: &[&str]) -> Result<Vec<NodeId>, Failure> {
         let texts = texts.iter().map(|text| ("value", (*text).to_owned())).collect();
-        Ok(self.topologies.find_nodes(&self.caller, self.network, texts).await?)
+        self.topologies.find_nodes(&self.caller, self.network, texts).await.map_err(refused)
+    }
+
+    /// Returns the names of all nodes.
+    async fn names(&self) -> Result<Names, Failure> {
+        let mut options = GraphOptions::new(TopologyView::L2);
+        options.collapse = false;
+        let graph = self.topologies.graph_without_layout(&self.caller, self.network, options).await;
+        Ok(Names(graph.map_err(refused)?.nodes.into_iter().map(|node| (node.id, node.label)).collect()))
     }
 
     async fn locate(&self, value: &str) -> Result<String, Failure> {
@@ -169,32 +176,38 @@ impl Asked {
             (_, Ok(ip)) => LocateTarget::Ip(ip),
             _ => LocateTarget::Name(value.to_owned()),
         };
-        let found = self.topologies.locate(&self.caller, self.network, target).await?;
-        self.shown(&found, located)
+        let found = self.topologies.locate(&self.caller, self.network, target).await.map_err(refused)?;
+        let names = self.names().await?;
+        self.shown(&found, |found| text::located(found, &names))
     }
 
     async fn path(&self, from: &str, to: &str) -> Result<String, Failure> {
         let ends = self.find(&[from, to]).await?;
         let [from, to] = ends.first_chunk::<2>().copied().unwrap_or_default();
-        let found = self.topologies.paths(&self.caller, self.network, PathQuery::new(from, to)).await?;
-        self.shown(&found, paths)
+        let query = PathQuery::new(from, to);
+        let found = self.topologies.paths(&self.caller, self.network, query).await.map_err(refused)?;
+        let names = self.names().await?;
+        self.shown(&found, |found| text::paths(found, &names))
     }
 
     async fn impact(&self, nodes: &[&str]) -> Result<String, Failure> {
         let mut query = ImpactQuery::new();
         query.nodes = self.find(nodes).await?.into_iter().collect();
-        let found = self.topologies.impact(&self.caller, self.network, query).await?;
-        self.shown(&found, impact)
+        let found = self.topologies.impact(&self.caller, self.network, query).await.map_err(refused)?;
+        self.shown(&found, text::impact)
     }
 
-    async fn fragile(&self) -> Result<String, Failure> {
-        let found = self.topologies.fragile(&self.caller, self.network, FragileQuery::new()).await?;
-        self.shown(&found, fragile)
+    async fn fragile(&self, has_pairs: bool) -> Result<String, Failure> {
+        let mut query = FragileQuery::new();
+        query.pairs = has_pairs;
+        let found = self.topologies.fragile(&self.caller, self.network, query).await.map_err(refused)?;
+        let names = self.names().await?;
+        self.shown(&found, |found| if has_pairs { text::pairs(found) } else { text::fragile(found, &names) })
     }
 
     async fn vlans(&self) -> Result<String, Failure> {
         let found = self.topologies.vlans(&self.caller, self.network, VlanQuery::new()).await?;
-        self.shown(&found, vlans)
+        self.shown(&found, text::vlans)
     }
 
     async fn addresses(&self, subnet: &str, query: AddressQuery) -> Result<String, Failure> {
@@ -209,124 +222,10 @@ impl Asked {
             return Err(Failure::usage(format_args!("SUBNET is one of: {}", known.join(", "))));
         };
         let found = self.inventory.addresses().list(&self.caller, found.id, query).await?;
-        self.shown(&found, addresses)
+        self.shown(&found, text::addresses)
     }
 }
 
-/// Adds the unknown parts to an answer.
-fn with_unknown(mut text: String, unknown: &[UnknownReason]) -> String {
-    if !unknown.is_empty() {
-        let reasons: Vec<&str> = unknown.iter().map(|reason| reason.as_str()).collect();
-        let _ = writeln!(text, "Not complete; unknown: {}.", reasons.join(", "));
-    }
-    text
-}
-
-fn located(found: &Location) -> String {
-    let mut text = String::new();
-    for candidate in found.candidates.iter().take(LISTED) {
-        let port = candidate.port.as_deref().unwrap_or("unknown port");
-        let _ = write!(text, "{} {port}, {}", candidate.name, candidate.confidence);
-        if let Some(vlan) = candidate.vlan {
-            let _ = write!(text, ", VLAN {vlan}");
-        }
-        if let Some(seen) = candidate.last_seen {
-            let _ = write!(text, ", last seen {seen}");
-        }
-        text.push('\n');
-    }
-    for conflict in &found.conflicts {
-        let macs: Vec<String> = conflict.mac_addresses.iter().map(ToString::to_string).collect();
-        let _ = writeln!(text, "Conflict: {} belongs to {}.", conflict.ip, macs.join(" and "));
-    }
-    with_unknown(text, &found.unknown)
-}
-
-fn paths(found: &Paths) -> String {
-    let mut text = String::new();
-    for path in &found.paths {
-        let _ = writeln!(text, "{} links:", path.length);
-        for hop in &path.hops {
-            let name = |port: &Option<toposcope::topology::links::PortRef>| {
-                port.as_ref().map_or_else(String::new, |port| format!(" {}", port.name))
-            };
-            let _ = write!(text, "  {} {}", hop.layer, hop.name);
-            let _ = write!(text, "{}{}", name(&hop.in_port), if hop.link_id.is_some() { " ->" } else { "" });
-            let _ = writeln!(text, "{}", name(&hop.out_port));
-        }
-    }
-    if found.more {
-        text.push_str("There are other paths.\n");
-    }
-    for link in &found.not_used {
-        let _ = writeln!(text, "Not used: link {}, {}.", link.link_id, link.reason);
-    }
-    with_unknown(text, &found.unknown)
-}
-
-fn hosts(text: &mut String, title: &str, hosts: &[AffectedHost], total: usize) {
-    let _ = writeln!(text, "{title}: {total}");
-    for host in hosts.iter().take(LISTED) {
-        let _ = writeln!(text, "  {} ({})", host.name, host.role);
-    }
-}
-
-fn impact(found: &Impact) -> String {
-    let mut text = String::new();
-    hosts(&mut text, "Cut off", &found.cut_off, found.cut_off_total);
-    hosts(&mut text, "At risk", &found.at_risk, found.at_risk_total);
-    let _ = writeln!(text, "Links that take over: {}", found.carried_by_total);
-    with_unknown(text, &found.unknown)
-}
-
-fn fragile(found: &Fragile) -> String {
-    let mut text = format!("Devices that must not fail: {}\n", found.nodes_total);
-    for node in found.nodes.iter().take(LISTED) {
-        let _ = writeln!(text, "  {}: {} behind", node.name, node.behind);
-    }
-    let _ = writeln!(text, "Links that must not fail: {}", found.edges_total);
-    for edge in found.edges.iter().take(LISTED) {
-        let _ = writeln!(text, "  {}: {} behind", edge.link_id, edge.behind);
-    }
-    let _ = writeln!(text, "Links that one end confirms: {}", found.one_sided_total);
-    let _ = writeln!(text, "Aggregates with one member up: {}", found.degraded_lags_total);
-    with_unknown(text, &found.unknown)
-}
-
-fn vlans(found: &VlanList) -> String {
-    let mut text = String::new();
-    for vlan in &found.vlans {
-        let _ = write!(text, "VLAN {}: {} hosts, {} parts", vlan.vlan, vlan.hosts_total, vlan.islands_total);
-        let _ = writeln!(
-            text,
-            ", {} links on one end only, {} with another untagged VLAN",
-            vlan.one_sided.len(),
-            vlan.native_mismatch.len()
-        );
-    }
-    with_unknown(text, &found.unknown)
-}
-
-fn addresses(found: &AddressList) -> String {
-    let mut text = format!("Addresses: {}\n", found.addresses_total);
-    for address in &found.addresses {
-        let _ = write!(text, "  {}", address.ip);
-        if address.state != AddressState::Free {
-            let _ = write!(text, " {}", address.state);
-        }
-        if let Some(mac) = address.mac {
-            let _ = write!(text, ", {mac}");
-        }
-        if let Some(host) = address.host_id {
-            let _ = write!(text, ", host {host}");
-        }
-        if let Some(seen) = address.last_seen {
-            let _ = write!(text, ", last seen {seen}");
-        }
-        if let Some(name) = &address.reserved_by {
-            let _ = write!(text, ", reserved by {name}");
-        }
-        text.push('\n');
-    }
-    text
+fn refused(error: Error) -> Failure {
+    Failure::because("The question has no answer", &error)
 }
