@@ -83,7 +83,12 @@ const fn is_aggregated() -> bool {
 
 impl Edge {
     /// Creates an edge of which only the ends are known.
-    pub(in crate::topology::graph) const fn new(id: LinkId, kind: EdgeKind, source: NodeId, target: NodeId) -> Self {
+    pub(in crate::topology::graph) const fn new(
+        id: LinkId,
+        kind: EdgeKind,
+        source: NodeId,
+        target: NodeId,
+    ) -> Self {
         Self {
             id,
             kind,

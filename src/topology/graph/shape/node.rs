@@ -182,7 +182,12 @@ impl Node {
     }
 
     /// Creates a node on the outermost level, without extent.
-    pub(in crate::topology::graph) const fn new(id: NodeId, kind: NodeKind, label: String, label_kind: TextKind) -> Self {
+    pub(in crate::topology::graph) const fn new(
+        id: NodeId,
+        kind: NodeKind,
+        label: String,
+        label_kind: TextKind,
+    ) -> Self {
         Self {
             id,
             kind,
