@@ -56,12 +56,37 @@ fn only_device_of_a_switch_of_a_ring_is_right_below_it() {
 
 #[test]
 fn known_switches_at_the_ends_of_a_tree_are_in_one_row() {
-    for (branches, depth) in [(3, 2), (3, 3), (4, 2)] {
+    for (branches, depth) in [(3, 2), (4, 2)] {
         let network = Network::tree(branches, depth);
         let [with_all_roles, with_half, _] = network.with_fewer_roles();
         network.assert_tiers(&with_all_roles);
         network.assert_tiers(&with_half);
     }
+}
+
+#[test]
+fn many_switches_at_the_ends_of_a_tree_are_in_two_rows_next_to_each_other() {
+    let network = Network::tree(3, 3);
+    let diagram = &network.fixture.diagram;
+    let arrangement = arrange(diagram);
+    let heights = |tier: &Vec<usize>| -> BTreeSet<i64> {
+        tier.iter().map(|shape| center(&arrangement, *shape).y.round() as i64).collect()
+    };
+    let counts: Vec<usize> = network.tiers.iter().map(|tier| heights(tier).len()).collect();
+    assert_eq!(counts, [1, 1, 1, 2]);
+    assert!(network.tiers.windows(2).all(|pair| heights(&pair[0]).last() < heights(&pair[1]).first()));
+    assert!(overlaps(diagram, &arrangement).is_empty());
+    assert!(passages(diagram, &arrangement).is_empty());
+}
+
+#[test]
+fn two_switches_are_side_by_side() {
+    let mut network = Network::default();
+    let pair = network.tier(SWITCH, 2);
+    network.fixture.connect(pair[0], pair[1]);
+    let arrangement = arrange(&network.fixture.diagram);
+    let [one, other] = [0, 1].map(|shape| center(&arrangement, shape));
+    assert!(one.y == other.y && one.x < other.x, "{arrangement:?}");
 }
 
 #[test]

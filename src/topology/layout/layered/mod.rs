@@ -6,6 +6,7 @@ mod blocks;
 mod ordering;
 mod rows;
 mod stack;
+mod stagger;
 mod tiered;
 
 use std::collections::BTreeMap;

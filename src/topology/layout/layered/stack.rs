@@ -6,6 +6,7 @@ use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
 use super::blocks::{BlockPart, LANE, LowerPart, join};
 use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side};
+use super::stagger::Stagger;
 
 /// The part of the width of a row that many nodes above it take.
 const SPREAD: f64 = 0.5;
@@ -23,8 +24,12 @@ pub(super) struct TierStyle<'a> {
     pub(super) rows: &'a [TierRow],
     /// The number of columns of leaves; `None`: as many as give good proportions, and a row for a few leaves.
     pub(super) columns: Option<usize>,
+    /// The largest number of leaves of a hub that are side by side rather than in columns.
+    pub(super) leaves_in_a_row: usize,
     /// The width beyond which blocks are placed in several rows; `None`: any number is placed in one.
     pub(super) max_row: Option<f64>,
+    /// The shapes of which every other one is lower.
+    pub(super) stagger: Stagger,
 }
 
 /// The nodes of a tier side by side.
@@ -70,7 +75,10 @@ pub(super) fn stack(
         let fits = style.is_some_and(|(style, _)| style.max_row.is_none_or(|max_row| width <= max_row));
         if fits { rows::one_row(&items) } else { rows::place(&items, channel, above + LAYER_GAP) }
     };
-    let mut rows = place(&hanging);
+    let staggered = style
+        .filter(|(style, _)| style.max_row.is_none() && (tops.len() == 1 || have_shared))
+        .and_then(|(style, _)| style.stagger.place(level, &mut hanging));
+    let mut rows = staggered.unwrap_or_else(|| place(&hanging));
     if rows.channel {
         // Lines run down to leaves from right below their hub.
         hanging.sort_by_key(|hanging| !hanging.part.is_grid);
@@ -163,7 +171,7 @@ fn gather_leaves(hanging: Vec<LowerPart>, label_width: f64, style: Option<&TierS
         (nodes, _) => nodes.len() == 1,
     };
     let columns = style.and_then(|style| style.columns);
-    let max_in_a_row = if columns.is_some() { 1 } else { rows::MAX_IN_A_ROW };
+    let max_in_a_row = style.map_or(rows::MAX_IN_A_ROW, |style| style.leaves_in_a_row);
     let mut leaves: BTreeMap<Vec<usize>, Vec<LowerPart>> = BTreeMap::new();
     let mut gathered = Vec::new();
     for hanging in hanging {

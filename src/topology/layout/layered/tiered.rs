@@ -7,6 +7,7 @@ use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
 use super::super::tiers::Tiers;
 use super::stack::{TierRow, TierStyle};
+use super::stagger::Stagger;
 use super::{MAX_IN_A_ROW, blocks, ordering};
 
 /// The distance of lines to other tiers at the border of a shape. It has room for a label that is turned upright.
@@ -22,14 +23,16 @@ const MAX_RATIO_OF_DENSE: f64 = 48.0;
 const MAX_IN_DENSE_ROW: usize = 128;
 /// The width of a row that is not wrapped, compared with a square of the same area as all rows.
 const ROW: f64 = 1.5;
+/// Maximum number of leaves that are all side by side.
+const MAX_IN_SMALL_NETWORK: usize = 8;
 /// Maximum number of leaves that may be a tier.
-const MAX_IN_ROWS: usize = 24;
+const MAX_IN_ROWS: usize = 28;
 /// The same for leaves that are known to be switches.
 const MAX_SWITCHES_IN_ROWS: usize = 48;
 /// The distance that lines need to run aside, compared with how far the farthest one does.
-const SLOPE: f64 = 0.08;
+const SLOPE: f64 = 0.045;
 /// The least and the largest of these distances.
-const ASIDE: (f64, f64) = (32.0, 260.0);
+const ASIDE: (f64, f64) = (24.0, 140.0);
 
 /// Shapes in tiers.
 #[derive(Debug)]
@@ -55,13 +58,23 @@ pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<Pl
 
 /// Returns which nodes are in the row of their tier: all but leaves in grids.
 fn are_in_rows(level: &Level, tiers: &Tiers, columns: Option<usize>) -> Vec<bool> {
-    let most = if columns.is_some() { 1 } else { MAX_IN_A_ROW };
+    let most = leaves_in_a_row(tiers, columns);
     let leaves_of =
         |hub: usize| level.network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
     let are_few: Vec<bool> = (0..level.network.len()).map(|hub| leaves_of(hub) <= most).collect();
     let is_in_row =
         |node: usize| !tiers.is_leaf[node] || level.network.neighbors(node).iter().all(|hub| are_few[*hub]);
     (0..level.network.len()).map(is_in_row).collect()
+}
+
+/// Returns the largest number of leaves of a hub that are side by side.
+fn leaves_in_a_row(tiers: &Tiers, columns: Option<usize>) -> usize {
+    let all = tiers.is_leaf.iter().filter(|is_leaf| **is_leaf).count();
+    match columns {
+        Some(_) => 1,
+        None if all <= MAX_IN_SMALL_NETWORK => MAX_IN_SMALL_NETWORK,
+        None => MAX_IN_A_ROW,
+    }
 }
 
 /// Widens shapes so that the labels of their lines to other tiers have room.
@@ -88,10 +101,19 @@ pub(in super::super) fn widen(level: &mut Level, tiers: &Tiers) {
 fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point>, Option<usize>)> {
     let rows = rows(level, tiers);
     let attempt = |columns: Option<usize>, max_row: Option<f64>| {
-        let style = TierStyle { is_leaf: &tiers.is_leaf, rows: &rows, columns, max_row };
+        let is_in_row = are_in_rows(level, tiers, columns);
+        let stagger = Stagger::of(level, tiers, &is_in_row);
+        let style = TierStyle {
+            is_leaf: &tiers.is_leaf,
+            rows: &rows,
+            columns,
+            leaves_in_a_row: leaves_in_a_row(tiers, columns),
+            max_row,
+            stagger,
+        };
         let mut corners = blocks::arrange(level, &tiers.levels, keys, Some(&style))?;
         if max_row.is_none() {
-            spread_tiers(level, tiers, &are_in_rows(level, tiers, columns), &mut corners);
+            spread_tiers(level, tiers, &is_in_row, &mut corners);
         }
         let size = bounds(&corners, &level.sizes).size();
         Some(((corners, columns), size))
@@ -130,8 +152,8 @@ fn are_dense(level: &Level, tiers: &Tiers) -> bool {
 /// Returns the numbers of columns of leaves that are tried; `None` stands for rows.
 ///
 /// To the reader, leaves that are not known to be end devices are a tier, such as access switches without known end devices. A
-/// few of them are in one row. If more of them are known to be such switches than end devices, and each hub has only a few,
-/// many are in one row or in two.
+/// few of them are in one row. Of many, two at a hub are below each other. Three or four that are rather known to be switches than
+/// end devices are in one row or in two.
 fn columns(level: &Level, tiers: &Tiers) -> &'static [Option<usize>] {
     let network = &level.network;
     let leaves = (0..network.len()).filter(|node| tiers.is_leaf[*node]);
@@ -145,15 +167,24 @@ fn columns(level: &Level, tiers: &Tiers) -> &'static [Option<usize>] {
         devices += usize::from(orders(leaf).all(|order| order == Some(Ordering::Greater)));
         switches += usize::from(orders(leaf).all(|order| order == Some(Ordering::Equal)));
     }
-    let leaves_of = |hub: usize| network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
-    let most = (0..network.len()).map(leaves_of).max().unwrap_or(0);
-    match most {
-        _ if devices * 2 <= count && count <= MAX_IN_ROWS => &[None],
-        0..=2 if switches > devices => &[None, Some(1)],
+    let are_tier = devices * 2 <= count;
+    match leaves_of_most_hubs(level, tiers) {
+        _ if are_tier && count <= MAX_IN_ROWS => &[None],
+        0..=2 if are_tier => &[Some(1)],
         3..=MAX_IN_A_ROW if switches > devices && count <= MAX_SWITCHES_IN_ROWS => &[None],
         3..=MAX_IN_A_ROW if switches > devices => &[None, Some(2)],
         _ => &[None, Some(2), Some(1)],
     }
+}
+
+/// Returns a number of leaves that at most one in eight hubs exceeds. One leaf more then changes no other part of a drawing.
+fn leaves_of_most_hubs(level: &Level, tiers: &Tiers) -> usize {
+    let leaves_of =
+        |hub: usize| level.network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
+    let mut counts: Vec<usize> = (0..level.network.len()).map(leaves_of).filter(|count| *count > 0).collect();
+    counts.sort_unstable();
+    let place = (counts.len().saturating_sub(1)) - counts.len() / 8;
+    counts.get(place).copied().unwrap_or(0)
 }
 
 /// Returns the row of each tier.

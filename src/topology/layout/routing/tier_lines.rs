@@ -12,6 +12,8 @@ use crate::topology::layout::outline::Outline;
 
 /// The distance of the outermost lines from the corners of a shape.
 const MARGIN: f64 = 8.0;
+/// The largest distance of the centers of a row and of the one that is staggered below it.
+const MAX_STAGGER: f64 = 100.0;
 /// The least length of the vertical ends of a line.
 const END: f64 = CLEARANCE + 3.0;
 
@@ -164,11 +166,13 @@ struct Turns {
     lengths: [f64; 2],
     /// The heights below and above all shapes of a row with containers.
     heights: Option<[f64; 2]>,
+    /// The height above the row between whose shapes lines run down to this one.
+    passed: Option<f64>,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { lengths: [END; 2], heights: None }
+        Self { lengths: [END; 2], heights: None, passed: None }
     }
 }
 
@@ -180,7 +184,8 @@ impl Turns {
 
     /// Returns where lines have turned aside that come to a shape from above.
     fn above(self, shape: Rect) -> f64 {
-        self.heights.map_or(shape.y - self.lengths[1], |[_, above]| above)
+        let own = self.heights.map_or(shape.y - self.lengths[1], |[_, above]| above);
+        self.passed.map_or(own, |passed| passed.min(own))
     }
 }
 
@@ -208,8 +213,18 @@ fn turns(shapes: &TieredShapes<'_>) -> BTreeMap<Row, Turns> {
         (*bottom, *top) = (bottom.max(rects[shape].bottom()), top.min(rects[shape].y));
     }
     let mut turns: BTreeMap<Row, Turns> = BTreeMap::new();
+    // The last row and the height at which lines to it have turned aside.
+    let mut last: Option<(Row, f64)> = None;
     for (row, ends) in ends {
-        turns.insert(row, Turns { lengths: ends.map(|ends| ends.length().max(END)), heights: None });
+        let lengths = ends.map(|ends| ends.length().max(END));
+        let top = edges.get(&row).map_or(0.0, |[_, top]| *top);
+        // Lines to a staggered row run down between the shapes of the row above it.
+        let is_staggered = |(above, _): &(Row, f64)| {
+            (above.0, above.1) == (row.0, row.1) && (row.2 - above.2) as f64 <= MAX_STAGGER * 64.0
+        };
+        let passed = last.filter(is_staggered).map(|(_, turn)| turn.min(top - lengths[1]));
+        last = Some((row, passed.unwrap_or(top - lengths[1])));
+        turns.insert(row, Turns { lengths, heights: None, passed });
     }
     for shape in (0..outline.len()).filter(|shape| shapes.has_containers(*shape)) {
         let row = shapes.row(shape);

@@ -1,8 +1,9 @@
-//! Rings and chains. Leaves are outside of a ring, and below the switches of a chain.
+//! Pairs, rings and chains. Leaves are outside of a ring, and below the switches of a chain.
 //!
 //! Where a switch has many leaves, they are the larger part of the picture, and other layouts place them better.
 
 mod chain;
+mod pair;
 mod ring;
 
 use super::containers::Level;
@@ -13,10 +14,13 @@ use super::network::SimpleGraph;
 /// Maximum number of leaves of a switch.
 const MAX_LEAVES: usize = 12;
 
-/// Places the shapes of a connected level that is a ring or a chain; `None` for other networks.
+/// Places the shapes of a connected level that is a pair, a ring or a chain; `None` for other networks.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     if level.has_opaque {
         return None;
+    }
+    if let Some(corners) = pair::arrange(level) {
+        return Some(corners);
     }
     let peeled = Peeled::of(level);
     if peeled.leaves.iter().any(|leaves| leaves.len() > MAX_LEAVES) {

@@ -7,6 +7,10 @@ use crate::topology::layout::space::Space;
 
 /// Number of nodes from which on a ring is drawn as one, and up to which.
 const MIN_RING: usize = 5;
+/// Number of nodes of a ring that is drawn as one only if each has leaves, and none leads out of the network: two switches below a
+/// router are a hierarchy.
+const TRIANGLE: usize = 3;
+const MIN_LEAVES: usize = 2;
 /// Largest number of nodes of a circle. Larger ones are mostly empty.
 const MAX_RING: usize = 60;
 /// The distance between a node and its leaves.
@@ -20,7 +24,10 @@ const ENLARGEMENT: f64 = 1.08;
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let graph = &peeled.graph;
     let count = graph.len();
-    let is_ring = (MIN_RING..=MAX_RING).contains(&count)
+    let is_triangle = count == TRIANGLE
+        && peeled.leaves.iter().all(|leaves| leaves.len() >= MIN_LEAVES)
+        && (0..count).all(|place| !peeled.is_outward(level, place));
+    let is_ring = ((MIN_RING..=MAX_RING).contains(&count) || is_triangle)
         && graph.edges().len() == count
         && (0..count).all(|node| graph.degree(node) == 2);
     if !is_ring || graph.components().len() > 1 {

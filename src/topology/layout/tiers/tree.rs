@@ -9,6 +9,10 @@ const CLASSES_PER_EXTRA: usize = 6;
 /// How much farther than the center a class may be from all nodes that is as central.
 const AS_CENTRAL: f64 = 1.02;
 
+/// How much farther a class may be that is as good a center, and how many such classes are compared.
+const AS_GOOD: f64 = 1.005;
+const MAX_COMPARED: usize = 4;
+
 /// Classes as a tree whose root is the center.
 #[derive(Debug)]
 pub(super) struct ClassTree {
@@ -53,15 +57,17 @@ impl ClassTree {
         Some(Self { center, parents: parents.into_iter().collect::<Option<Vec<usize>>>()?, order })
     }
 
-    /// Returns the class from whose members the ways to all nodes are shortest in sum.
+    /// Returns the class from whose members the ways to all nodes are shortest in sum. Of classes that are almost as good, it is the
+    /// one whose farthest class is the nearest, so that one leaf more does not move the center.
     fn center(&self, classes: &Classes) -> usize {
         let far = self.distances(classes);
-        let key = |class: &usize| (far[*class], classes.graph().degree(*class));
-        let best = (0..far.len()).min_by(|one, other| {
-            let (one_key, other_key) = (key(one), key(other));
-            one_key.0.total_cmp(&other_key.0).then(other_key.1.cmp(&one_key.1)).then(one.cmp(other))
-        });
-        best.unwrap_or(self.center)
+        let by_distance = |one: &usize, other: &usize| far[*one].total_cmp(&far[*other]).then(one.cmp(other));
+        let Some(best) = (0..far.len()).min_by(by_distance) else { return self.center };
+        let beside = classes.graph().neighbors(best).iter().copied();
+        let is_as_good = |class: &usize| far[*class] <= far[best] * AS_GOOD;
+        let alike = beside.filter(is_as_good).take(MAX_COMPARED).chain([best]);
+        let reach = |class: usize| classes.graph().hops(&[class]).into_iter().flatten().max();
+        alike.min_by_key(|class| (reach(*class), *class)).unwrap_or(best)
     }
 
     /// Returns which classes are as high as the center, which is one of them: the cores of connected data centers.
