@@ -117,7 +117,7 @@ impl Snapshot for Opened {
 #[derive(Debug, Default)]
 struct Outbox<S>(S);
 
-const EVENT: Name = Name::new("event");
+const EVENT: Name = Name::new("x.event");
 
 #[async_trait]
 impl<S: Store> Wrapper for Outbox<S> {

@@ -159,7 +159,7 @@ impl Asked {
 
     async fn find(&self, texts: &[&str]) -> Result<Vec<NodeId>, Failure> {
         let texts = texts.iter().map(|text| ("value", (*text).to_owned())).collect();
-        self.topologies.find_nodes(&self.caller, self.network, texts).await.map_err(refused)
+        self.topologies.find_nodes(&self.caller, self.network, texts).await.map_err(|error| refused(&error))
     }
 
     /// Returns the names of all nodes.
@@ -167,7 +167,14 @@ impl Asked {
         let mut options = GraphOptions::new(TopologyView::L2);
         options.collapse = false;
         let graph = self.topologies.graph_without_layout(&self.caller, self.network, options).await;
-        Ok(Names(graph.map_err(refused)?.nodes.into_iter().map(|node| (node.id, node.label)).collect()))
+        Ok(Names(
+            graph
+                .map_err(|error| refused(&error))?
+                .nodes
+                .into_iter()
+                .map(|node| (node.id, node.label))
+                .collect(),
+        ))
     }
 
     async fn locate(&self, value: &str) -> Result<String, Failure> {
@@ -176,7 +183,11 @@ impl Asked {
             (_, Ok(ip)) => LocateTarget::Ip(ip),
             _ => LocateTarget::Name(value.to_owned()),
         };
-        let found = self.topologies.locate(&self.caller, self.network, target).await.map_err(refused)?;
+        let found = self
+            .topologies
+            .locate(&self.caller, self.network, target)
+            .await
+            .map_err(|error| refused(&error))?;
         let names = self.names().await?;
         self.shown(&found, |found| text::located(found, &names))
     }
@@ -185,7 +196,11 @@ impl Asked {
         let ends = self.find(&[from, to]).await?;
         let [from, to] = ends.first_chunk::<2>().copied().unwrap_or_default();
         let query = PathQuery::new(from, to);
-        let found = self.topologies.paths(&self.caller, self.network, query).await.map_err(refused)?;
+        let found = self
+            .topologies
+            .paths(&self.caller, self.network, query)
+            .await
+            .map_err(|error| refused(&error))?;
         let names = self.names().await?;
         self.shown(&found, |found| text::paths(found, &names))
     }
@@ -193,14 +208,22 @@ impl Asked {
     async fn impact(&self, nodes: &[&str]) -> Result<String, Failure> {
         let mut query = ImpactQuery::new();
         query.nodes = self.find(nodes).await?.into_iter().collect();
-        let found = self.topologies.impact(&self.caller, self.network, query).await.map_err(refused)?;
+        let found = self
+            .topologies
+            .impact(&self.caller, self.network, query)
+            .await
+            .map_err(|error| refused(&error))?;
         self.shown(&found, text::impact)
     }
 
     async fn fragile(&self, has_pairs: bool) -> Result<String, Failure> {
         let mut query = FragileQuery::new();
         query.pairs = has_pairs;
-        let found = self.topologies.fragile(&self.caller, self.network, query).await.map_err(refused)?;
+        let found = self
+            .topologies
+            .fragile(&self.caller, self.network, query)
+            .await
+            .map_err(|error| refused(&error))?;
         let names = self.names().await?;
         self.shown(&found, |found| if has_pairs { text::pairs(found) } else { text::fragile(found, &names) })
     }
@@ -226,6 +249,6 @@ impl Asked {
     }
 }
 
-fn refused(error: Error) -> Failure {
-    Failure::because("The question has no answer", &error)
+fn refused(error: &Error) -> Failure {
+    Failure::because("The question has no answer", error)
 }

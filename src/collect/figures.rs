@@ -113,6 +113,7 @@ const fn ask_error(error: AskError) -> &'static str {
         AskError::Silent => "silent",
         AskError::NotSent(_) => "not_sent",
         AskError::Refused(_) => "refused",
+        AskError::Denied(_) => "denied",
         AskError::NotEncoded => "not_encoded",
         AskError::NoRandomNumbers => "no_random_numbers",
     }

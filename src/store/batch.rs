@@ -61,6 +61,15 @@ impl Write {
             Self::Put { precondition, .. } | Self::Delete { precondition, .. } => *precondition,
         }
     }
+
+    /// Returns the content of the record that is written; `None` for a deletion.
+    #[must_use]
+    pub const fn body(&self) -> Option<&Bytes> {
+        match self {
+            Self::Put { body, .. } => Some(body),
+            Self::Delete { .. } => None,
+        }
+    }
 }
 
 /// Omits the body, which may contain the digest of a secret.

@@ -139,6 +139,9 @@ macro_rules! forward {
 ///   the records that callers see do; `None` is always correct.
 ///
 /// A file that imports both `Store` and `Wrapper` calls a method of a wrapper by its trait: `Store::get(&wrapper, &keys)`.
+///
+/// Records that a wrapper adds by itself have a kind that begins with `x.`, and no organization: nothing deletes them, and the ids of
+/// organizations with other records are taken.
 pub trait Wrapper: fmt::Debug + Send + Sync + 'static {
     /// Returns the inner store.
     fn inner(&self) -> &dyn Store;

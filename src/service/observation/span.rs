@@ -5,9 +5,10 @@ use http::request::Parts;
 use tracing::{Span, field};
 
 use crate::access::{Caller, Credential};
+use crate::service::sender::request_id::RequestId;
 use crate::service::served::Served;
 
-/// The header with the id that the host application, or a proxy, has given the request.
+/// The header with the id that a proxy has given the request, for requests without a [`RequestId`].
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Maximum length of an id in bytes. A longer one is cut off: clients may send this header, too.
@@ -59,8 +60,11 @@ fn known_method(request: &Parts) -> &str {
     }
 }
 
-/// Returns the request's id, which is visible ASCII.
+/// Returns the request's id: that of the host application, or the header as far as it is visible ASCII.
 fn request_id(request: &Parts) -> Option<&str> {
+    if let Some(id) = request.extensions.get::<RequestId>() {
+        return Some(id.as_str());
+    }
     let id = request.headers.get(REQUEST_ID)?.to_str().ok()?;
     id.get(..id.len().min(MAX_REQUEST_ID))
 }

@@ -6,8 +6,8 @@ use crate::access::Caller;
 
 /// The id that the host application gives a request, as a request extension.
 ///
-/// Changes that the request makes are recorded with it, so that they can be found in other logs. The service neither reads it
-/// from a header nor makes one.
+/// Changes that the request makes are recorded with it, and the lines of the log about the request have it. So they can be found by the ids of
+/// other logs. The service makes no ids, and records none of a header, because clients may send any.
 ///
 /// ```
 /// use toposcope::service::RequestId;
@@ -24,6 +24,10 @@ impl RequestId {
     pub fn new(id: &str) -> Self {
         let end = id.char_indices().nth(128).map_or(id.len(), |(end, _)| end);
         Self(id.get(..end).unwrap_or_default().into())
+    }
+
+    pub(in crate::service) fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -4,7 +4,7 @@ use http::Request;
 use http_body_util::BodyExt;
 use toposcope::inventory::NewDaemonApiKey;
 use toposcope::model::Permission;
-use toposcope::service::Api;
+use toposcope::service::{Api, RequestId};
 use toposcope::store::StoreError;
 use tower::ServiceExt;
 use tracing::dispatcher::set_default;
@@ -94,6 +94,10 @@ fn span_has_the_id_of_the_request_cut_to_a_bounded_length() {
         assert!(span.contains(&format!("request_id=\"{}\"", "x".repeat(128))), "{span}");
         let span = span_of(api, with_id("ü".as_bytes())).await;
         assert!(!span.contains("request_id"), "{span}");
+        let mut request = with_id(b"of a client");
+        request.extensions_mut().insert(RequestId::new("of the application"));
+        let span = span_of(api, request).await;
+        assert!(span.contains("request_id=\"of the application\""), "{span}");
     });
 }
 

@@ -20,7 +20,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio::task::yield_now;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{ChangeQuery, ErrorKind, Problem};
+use toposcope::inventory::{ChangeQuery, Entity, ErrorKind, Problem};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, HostId, NetworkId, OrderDirection,
     Permission, Tag, UserId,
@@ -245,5 +245,22 @@ fn watch_is_a_stream_and_goes_on_after_an_error() {
         let mut watch = fixture.inventory.watch(&owner, None);
         let first = StreamExt::next(&mut watch).await.unwrap().unwrap();
         assert_eq!(first, changes_after(&fixture, &owner, None).await.0[0]);
+    });
+}
+
+#[test]
+fn organization_that_does_not_exist_has_no_history_to_read_or_follow() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let inventory = &fixture.inventory;
+        let deleted = inventory.organizations().create("Deleted").await.unwrap().id;
+        let system = Caller::system(deleted);
+        let mut watch = inventory.watch(&system, None);
+        assert_eq!(watch.next().await.unwrap().name, "Deleted");
+        inventory.organizations().delete(deleted).await.unwrap();
+        let missing = ErrorKind::NotFound { entity: Entity::Organization, id: deleted.uuid() };
+        assert_eq!(refusal(watch.next().await), missing);
+        assert_eq!(refusal(inventory.watch(&system, None).next().await), missing);
+        assert_eq!(refusal(inventory.changes(&system, &ChangeQuery::default()).await), missing);
     });
 }

@@ -57,9 +57,10 @@ impl Inventory {
     /// Returns a page of the history of the caller's organization.
     ///
     /// # Errors
-    /// `Invalid` for text that is no position; `PositionGone` for a position whose entry is no longer there, or is one of another
+    /// `NotFound` when there is no such organization; `Invalid` for text that is no position; `PositionGone` for a position whose entry is no longer there, or is one of another
     /// organization.
     pub async fn changes(&self, caller: &Caller, query: &ChangeQuery) -> Result<ChangePage, Error> {
+        self.require_organization_of(caller).await?;
         self.changes_with(caller, query, true).await
     }
 
