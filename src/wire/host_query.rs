@@ -95,7 +95,7 @@ pub struct HostQuery {
     /// `seen_since` compares their present values. The time of the last change of a host is that of its last entry in
     /// the history.
     pub at: Option<Moment>,
-    /// The maximum number of hosts; `None`: all.
+    /// The maximum number of hosts; `None`: all, and 0: none. Over HTTP, `limit=0` stands for all.
     pub limit: Option<usize>,
     /// The number of hosts to skip. Ignored with a cursor.
     pub offset: u64,

@@ -44,7 +44,7 @@ pub struct ListQuery {
     pub order_by_custom: Option<String>,
     /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,
-    /// The maximum number of records; `None`: all.
+    /// The maximum number of records; `None`: all, and 0: none. Over HTTP, `limit=0` stands for all.
     pub limit: Option<usize>,
     /// The number of records to skip. Ignored with a cursor.
     pub offset: u64,

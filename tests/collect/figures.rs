@@ -25,7 +25,7 @@ async fn figures_of_a_gate_count_packets_and_results_of_its_crawls() {
             Crawl::begin(&gate, [ip("192.0.2.1")], |_| community(), CrawlOptions::default()).unwrap();
         while crawl.next().await.is_some() {}
         let (figures, progress) = (gate.figures(), crawl.progress());
-        assert_eq!((progress.devices, progress.failed), (3, 1));
+        assert_eq!((progress.devices, progress.failed), (3, 1), "{:?}", figures.failures);
         assert_eq!(figures.packets, farm.sent().len() as u64);
         assert_eq!(figures.packets, figures.answers + figures.unanswered);
         // The address without an agent was asked three times, and once more with answers from any address.

@@ -193,8 +193,11 @@ impl Agent {
         for (fault, object) in
             self.faults.iter().flat_map(|fault| objects.iter().map(move |object| (fault, object)))
         {
-            let next = self.next(object).map(|(id, _)| id);
-            let is_below = |root: &[u32]| next.as_ref().is_some_and(|id| id.starts_with(root));
+            let asked = match pdu.pdu_type() {
+                PduType::GetRequest => Some(object.clone()),
+                _ => self.next(object).map(|(id, _)| id),
+            };
+            let is_below = |root: &[u32]| asked.as_ref().is_some_and(|id| id.starts_with(root));
             match fault {
                 Fault::SilentBelow(root) if is_below(root) => return None,
                 Fault::FailsBelow(root) if is_below(root) => return Some(error(pdu, GEN_ERR)),

@@ -173,8 +173,9 @@ impl SnmpAgent {
         let [object_id, name] = SYSTEM;
         let objects = [object_id, name, UP_TIME].map(ObjectId::new);
         let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
-        // In SNMPv1, one missing object is an error of the whole answer.
-        if answer.status != 0 && !(is_v1 && answer.status == NO_SUCH_NAME) {
+        // In SNMPv1, one missing object is an error of the whole answer. Some agents answer later versions in the same way.
+        let is_missing = answer.status == NO_SUCH_NAME && !matches!(agent.security, Security::User { .. });
+        if answer.status != 0 && !is_missing {
             return Err(AskError::Denied(answer.status));
         }
         agent.system = SystemIdentity::read(&answer);

@@ -1,7 +1,7 @@
 //! The states of addresses.
 
 use toposcope::discovery::report::{
-    ArpRow, Device, IfEntryRow, NeighborState, Report, Reporter, RouteRow, Table,
+    AddressRow, ArpRow, Device, IfEntryRow, NeighborState, Report, Reporter, RouteRow, Table,
 };
 use toposcope::inventory::{AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
 use toposcope::model::{IfEntry, MacAddress};
@@ -68,6 +68,7 @@ fn next_routers_of_routing_tables_are_not_free() {
         own.next_hop = Some(ip("198.51.100.2"));
         let mut router = Device::default();
         router.sys_name = Some("router".to_owned());
+        router.tables.addresses = Some(Table::truncated(vec![AddressRow::new(ip("198.51.100.2"))]));
         router.tables.routes = Some(Table::complete(vec![route, own]));
         let mut report = Report::new(Reporter::new("collector"), time(AT));
         report.devices.push(router);

@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::net::IpAddr;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
@@ -15,7 +16,7 @@ const EXPECTED: &str = "the output of `ip -j route`: no entry is a route";
 /// The name of the table that the kernel looks up for packets of all kinds.
 const MAIN_TABLE: &str = "main";
 
-/// A route. Neighbors also have `dst`, but none of the other keys that routes have.
+/// A route. Neighbors and forwarding entries also have `dst`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Entry {
@@ -37,6 +38,10 @@ struct Entry {
     table: Option<String>,
     nexthops: Vec<NextHop>,
     flags: Option<Vec<String>>,
+    /// Forwarding entries have it, which may also have a destination and flags.
+    mac: Option<IgnoredAny>,
+    /// Neighbors have it.
+    state: Option<IgnoredAny>,
 }
 
 /// A gateway of the other family.
@@ -149,8 +154,11 @@ impl Sink<'_> {
 }
 
 impl Entry {
-    /// Returns whether the entry has a key that only routes have.
+    /// Returns whether the entry has a key that routes have, and none that they never have.
     const fn is_route(&self) -> bool {
+        if self.mac.is_some() || self.state.is_some() {
+            return false;
+        }
         self.kind.is_some()
             || self.gateway.is_some()
             || self.via.is_some()

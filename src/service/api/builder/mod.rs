@@ -196,7 +196,7 @@ impl ApiBuilder {
 
     /// Leaves groups of endpoints out. Default: none; further calls leave further groups out.
     ///
-    /// Requests to them get 404 `route_not_found`, the OpenAPI document that the API serves lacks them, and so do the
+    /// Requests to them get 404 `route_not_found`, or, with `Api::routes`, the answer of the application to unknown paths. The OpenAPI document that the API serves lacks them, and so do the
     /// routes for axum. Their methods in the client fail with the same code.
     ///
     /// ```

@@ -32,7 +32,7 @@ const MAX_SWITCHES_IN_ROWS: usize = 48;
 /// The distance that lines need to run aside, compared with how far the farthest one does.
 const SLOPE: f64 = 0.045;
 /// The least and the largest of these distances.
-const ASIDE: (f64, f64) = (24.0, 140.0);
+const ASIDE: (f64, f64) = (32.0, 140.0);
 
 /// Shapes in tiers.
 #[derive(Debug)]
