@@ -10,12 +10,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-pub(super) use self::keys::{
-    daemon_api_key_record_key, daemon_record_key, discovered_hosts_key, discovery_key, host_discovery_key,
-    host_key, key_secret_record_key, key_use_record_key, network_deletion_key, network_key,
-    organization_deletion_key, organization_key, password_key, revocation_key, share_key, share_password_key,
-    share_secret_key, subnet_key, tag_key, user_api_key_record_key, user_key,
-};
+pub(super) use self::keys::*;
 use super::Error;
 use super::natural::without_case;
 use crate::model::{NetworkId, OrganizationId, RecordId, Timestamp};
