@@ -10,7 +10,7 @@ use crate::collect::snmp::{
     AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkedTable,
 };
 
-/// Maximum number of VLANs whose forwarding databases are read. Those of more are truncated.
+/// Maximum number of VLANs whose forwarding databases are read. Beyond it, the table is truncated.
 const MAX_VLANS: usize = 1_024;
 
 /// Number of VLANs in a row without an answer after which no further ones are read.

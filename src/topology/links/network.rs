@@ -70,7 +70,7 @@ pub struct Links {
 #[cfg(feature = "service")]
 #[derive(Clone, Debug, Default)]
 pub(in crate::topology) struct LinkChanges {
-    /// The links that may have come, changed or gone.
+    /// The links that may have appeared, changed or disappeared.
     pub(in crate::topology) links: BTreeSet<LinkId>,
     /// The hosts and stubs of which neighbors may announce other things.
     pub(in crate::topology) announced: BTreeSet<NodeId>,
@@ -146,7 +146,7 @@ impl Links {
         self.components.links.get(&id).map(Box::as_ref)
     }
 
-    /// Returns the links that may have come, changed or gone since the last call. The first call begins to note them.
+    /// Returns the links that may have appeared, changed or disappeared since the last call. The first call begins to note them.
     #[cfg(feature = "service")]
     pub(crate) fn take_decided(&mut self) -> BTreeSet<LinkId> {
         self.components.decided.replace(BTreeSet::new()).unwrap_or_default()

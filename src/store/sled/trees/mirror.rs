@@ -180,7 +180,7 @@ impl TreePair {
         let manifest = self.primary.manifest()?;
         let mut writer =
             TreeWriter::new(copy, Manifest { record_count: 0, checksum_sum: 0, ..manifest }, false);
-        // sled takes little more than half as much space if all keys come in their order. Those of bodies are before those of headers.
+        // sled takes little more than half as much space if all keys come in their order. The keys of bodies come before the keys of headers.
         let passes = manifest.record_count / BODIES_AT_ONCE + 1;
         let width = u64::MAX / passes;
         for pass in 0..passes {

@@ -51,7 +51,7 @@ pub struct Edge {
     /// `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// In a comparison, the time at which a removed link has gone; `None` when unknown.
+    /// In a comparison, the time of the removal of a link; `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     /// The VLANs that the link carries, in ascending order: those of both ends, as far as these are known; absent when

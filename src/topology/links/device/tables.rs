@@ -101,7 +101,7 @@ pub(super) struct Learning<'d> {
 impl Learning<'_> {
     /// Returns the addresses that were learned on one port only. They belong to other devices.
     ///
-    /// Members of an aggregate count as the aggregate. What is learned through a tunnel is not behind a cable.
+    /// Members of an aggregate count as the aggregate. Addresses that are learned through a tunnel are not behind a cable.
     pub(super) fn learned(&self, rows: &[FdbRow]) -> Box<[(MacAddress, u32)]> {
         let mut found: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
         let is_learned = |row: &&FdbRow| matches!(row.status, None | Some(FdbStatus::Learned));

@@ -83,7 +83,7 @@ struct Derived {
 }
 
 impl PathIndex {
-    /// Prepares the links of a network. Of the options, the filters of hosts count.
+    /// Prepares the links of a network. The filters of hosts are the only options that count.
     #[must_use]
     pub fn new(input: &GraphInput<'_>) -> Self {
         let (nodes, left_behind) = network_nodes(input);
