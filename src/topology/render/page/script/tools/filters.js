@@ -1,6 +1,6 @@
 // The filters, in their order in the form. `ofNode` returns the values by which the page itself hides nodes, as `[value, count]`. A
 // filter with `load`, which promises its choices as `[value, text]`, is applied by the server, as the parameter of this name. Of an
-// address, it takes the values that it `accepts`. With `isSingle`, at most one value is chosen. A filter without choices does not show.
+// address, it takes the values that it `accepts`. With `unset`, the text of no choice, at most one value is chosen. A filter without choices does not show.
 const FILTERS = [{
   name: 'role',
   title: 'Role',
@@ -60,7 +60,7 @@ class Filters {
     for (const filter of FILTERS) {
       const choices = await this.choices(filter);
       filter.group.hidden = !choices.length;
-      if (filter.isSingle) choices.unshift(['', 'any']);
+      if (filter.unset) choices.unshift(['', filter.unset]);
       const boxes = choices.map(([value, text]) => this.box(filter, value, text));
       filter.group.replaceChildren(filter.group.firstChild, ...boxes);
     }
@@ -80,10 +80,10 @@ class Filters {
     return [...counts].map(([value, count]) => [value, `${words(value)} (${count})`]).sort(byText(([, text]) => text));
   }
 
-  box({ name, isSingle }, value, text) {
+  box({ name, unset }, value, text) {
     const chosen = this.chosen.get(name);
     const checked = value ? chosen.has(value) : !chosen.size;
-    const input = create('input', { type: isSingle ? 'radio' : 'checkbox', name, value, checked });
+    const input = create('input', { type: unset ? 'radio' : 'checkbox', name, value, checked });
     return create('label', {}, input, nameText(text));
   }
 

@@ -174,13 +174,13 @@ FILTERS.push({
 }, {
   name: 'vlan',
   title: 'VLAN',
-  isSingle: true,
+  unset: 'any',
   accepts: (text) => /^\d{1,4}$/.test(text),
   load: async () => (await ask(`topology/vlans?${ofNetwork()}`)).vlans.map(({ vlan, name }) => [`${vlan}`, `${vlan} ${name ?? ''}`]),
 }, {
   name: 'group_by',
   title: 'Grouped by',
-  isSingle: true,
+  unset: 'none',
   accepts: (text) => GROUPINGS.includes(text),
   load: () => GROUPINGS.map((grouping) => [grouping, grouping]),
 });
