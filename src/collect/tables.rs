@@ -166,7 +166,9 @@ pub(super) async fn read_uncovered(
     coverage: MarkCoverage,
 ) -> Vec<WalkedTable> {
     let mut tables = read_chosen(agent, budget, |mark| !coverage.has(mark)).await;
-    if !tables.last().is_some_and(is_silent) {
+    if tables.last().is_some_and(is_silent) {
+        vlans::note_unread(agent, &mut tables);
+    } else {
         vlans::read(agent, budget, &mut tables).await;
     }
     tables

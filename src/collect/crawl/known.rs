@@ -6,13 +6,13 @@ use std::net::IpAddr;
 use super::AnsweringAgent;
 use crate::collect::snmp::{AgentClock, SnmpAgent, SystemIdentity};
 
-/// Maximum number of devices with the same identity and the same own address that are told apart.
+/// Maximum number of devices with the same identity and the same own address among which their clocks distinguish.
 const MAX_CLOCKS: usize = 16;
 
 /// The devices that were read and are being read, by their system identities.
 ///
 /// Two addresses belong to one device if its `sysName` and `sysObjectID` are the same, one is among its own addresses, and both
-/// state the same `sysUpTime`: a device with a copied name and copied addresses does not hide another one. While a device is
+/// state the same `sysUpTime`, as far as they state one: a device with a copied name and copied addresses does not hide another one. While a device is
 /// being read, others with the same identity wait.
 #[derive(Debug, Default)]
 pub(super) struct DevicesRead {
@@ -60,7 +60,7 @@ impl DevicesRead {
         let stated = if is_believed { own_addresses } else { &[] };
         for address in [asked, answered].iter().chain(stated) {
             let clocks = devices.own_addresses.entry(*address).or_default();
-            if clocks.len() < MAX_CLOCKS {
+            if clocks.len() < MAX_CLOCKS && !clocks.contains(&agent.clock()) {
                 clocks.push(agent.clock());
             }
         }

@@ -356,9 +356,9 @@ impl Crawl {
         self.answered.extend(self.read.finish(&agent, &found.own_addresses));
         for subnet in subnets::of_device(&self.gate, &found.subnets) {
             self.gate.learn_subnet(subnet);
-            if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
-                sweeps.add(subnet, target.depth + 1);
-            }
+        }
+        if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
+            found.subnets.iter().for_each(|subnet| sweeps.add(*subnet, target.depth + 1));
         }
         found.neighbors.extend(next_hops);
         if self.options.follows_arp {

@@ -22,10 +22,11 @@ const MAX_NARROW_SUBNETS: usize = 64;
 /// The length of the prefixes of usual subnets.
 const USUAL_LENGTH: u8 = 24;
 
-/// Returns the subnets that count of those that a device states with its own addresses: each once, the larger ones first.
+/// Returns the subnets whose first and last address get no packets, of those that a device states with its own addresses: each once, the
+/// larger ones first.
 ///
-/// The allow-list must have the address, and a host must be able to have it. The number is limited, because the first and the
-/// last address of each get no packets.
+/// The allow-list must have the address, and a host must be able to have it. The number is limited, because one device could
+/// otherwise keep many addresses of others from being asked.
 pub(super) fn of_device(gate: &Gate, stated: &[Ipv4Net]) -> Vec<Ipv4Net> {
     let is_usable = |net: &&Ipv4Net| gate.lists(net.addr().into()) && !is_edge(**net, net.addr());
     let mut subnets: Vec<Ipv4Net> = stated.iter().filter(is_usable).map(Ipv4Net::trunc).collect();

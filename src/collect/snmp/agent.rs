@@ -17,7 +17,10 @@ use super::message::{Question, SnmpAnswer, decode_with_community, encode_with_co
 use super::system::{SYSTEM, SystemIdentity, UP_TIME, value_of};
 use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
 use super::value::ObjectId;
-use super::walk::NO_SUCH_NAME;
+
+/// The errors of an agent that refuses the rights to read, by RFC 3416.
+const NO_ACCESS: i32 = 6;
+const AUTHORIZATION_ERROR: i32 = 16;
 
 /// Maximum number of secrets that are tried for an address.
 pub(in crate::collect) const MAX_SECRETS: usize = 4;
@@ -67,6 +70,8 @@ pub struct SnmpAgent {
     clock: Option<AgentClock>,
     /// The VLAN in whose context it is asked.
     vlan: Option<u16>,
+    /// How its usual context is read by GETBULK, while it is asked in another one.
+    usual_bulk: (Option<u32>, bool),
     /// Whether it is asked by GETBULK, and for how many variables.
     pub(super) bulk: Option<u32>,
     /// Whether it has answered GETBULK.
@@ -121,7 +126,8 @@ impl SnmpAgent {
             match Self::open(gate, target, secret, timeouts, false).await {
                 Ok(agent) => return Ok((agent, position)),
                 // A refusal is a more useful error than a timeout with another secret.
-                Err(AskError::Silent) if matches!(failure, AskError::Refused(_) | AskError::Denied(_)) => {}
+                Err(AskError::Silent | AskError::NotSent(_))
+                    if matches!(failure, AskError::Refused(_) | AskError::Denied(_)) => {}
                 Err(error) => {
                     knows_user |= match &error {
                         AskError::Refused(refusal) => *refusal != SnmpRefusal::UnknownUser,
@@ -167,15 +173,15 @@ impl SnmpAgent {
             system: SystemIdentity::default(),
             clock: None,
             vlan: None,
+            usual_bulk: (None, false),
             bulk: (!is_v1).then_some(super::walk::MAX_REPETITIONS),
             has_answered_bulk: false,
         };
         let [object_id, name] = SYSTEM;
         let objects = [object_id, name, UP_TIME].map(ObjectId::new);
         let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
-        // In SNMPv1, one missing object is an error of the whole answer. Some agents answer later versions in the same way.
-        let is_missing = answer.status == NO_SUCH_NAME && !matches!(agent.security, Security::User { .. });
-        if answer.status != 0 && !is_missing {
+        // Other errors, such as those for a missing object or one that the agent fails to read, say nothing of the rights.
+        if matches!(answer.status, NO_ACCESS | AUTHORIZATION_ERROR) {
             return Err(AskError::Denied(answer.status));
         }
         agent.system = SystemIdentity::read(&answer);
@@ -218,7 +224,14 @@ impl SnmpAgent {
     }
 
     /// Asks the agent in the context of a VLAN from now on, or in its usual one.
+    ///
+    /// A context that does not answer GETBULK says nothing of the others.
     pub(in crate::collect) const fn enter_vlan(&mut self, vlan: Option<u16>) {
+        if self.vlan.is_none() {
+            self.usual_bulk = (self.bulk, self.has_answered_bulk);
+        } else {
+            (self.bulk, self.has_answered_bulk) = self.usual_bulk;
+        }
         self.vlan = vlan;
     }
 

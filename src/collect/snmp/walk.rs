@@ -88,10 +88,13 @@ impl WalkBudget {
         Self { share: Some(pool.share()), ..self }
     }
 
-    /// Counts memory that the device has taken, and waits while all devices together have too much.
+    /// Counts memory that the device has taken, and waits while all devices together have too much. The device is not to blame for this
+    /// time.
     async fn hold(&mut self, bytes: usize) {
         if let Some(share) = &mut self.share {
+            let begun = Instant::now();
             share.take(bytes).await;
+            self.ends += begun.elapsed();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The forwarding databases of devices that have one for each VLAN, each in a context of its own.
 //!
-//! A switch of Cisco has VLAN 1 in its usual context, and the others in `community@vlan` or the context `vlan-…` of SNMPv3. Other
+//! A switch of Cisco has all VLANs in `community@vlan` or the context `vlan-…` of SNMPv3. Other
 //! devices are only asked so if they are bridges whose usual context has no forwarding entries.
 
 use std::collections::BTreeSet;
@@ -32,9 +32,20 @@ const Q_BRIDGE_VLANS: [&[u32]; 2] =
 /// `dot1dBaseNumPorts.0`.
 const NUM_PORTS: [u32; 10] = [1, 3, 6, 1, 2, 1, 17, 1, 2, 0];
 
+/// Notes that the forwarding databases by VLAN were not read, if the device needs it.
+pub(super) fn note_unread(agent: &SnmpAgent, tables: &mut Vec<WalkedTable>) {
+    if lacks_vlans(tables, is_cisco(agent)) {
+        tables.push(truncated(TruncationReason::Silent));
+    }
+}
+
+fn is_cisco(agent: &SnmpAgent) -> bool {
+    agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&CISCO))
+}
+
 /// Reads the forwarding databases by VLAN if the device needs it, and adds them to the other tables.
 pub(super) async fn read(agent: &mut SnmpAgent, budget: &mut WalkBudget, tables: &mut Vec<WalkedTable>) {
-    let is_cisco = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&CISCO));
+    let is_cisco = is_cisco(agent);
     if !lacks_vlans(tables, is_cisco) {
         return;
     }

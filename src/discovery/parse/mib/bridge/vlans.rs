@@ -137,7 +137,7 @@ impl VlanTables {
         numbers.extend(self.port_vlans.keys());
         meter.add_steps(numbers.len());
         let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
-        // Bits and text are told apart by the ports that they name.
+        // The ports that the lists name decide whether they are bits or text.
         let is_uncertain = base_ports.has_losses() && ListForm::may_be_text(self.all_lists());
         let index_of =
             |port: i64| ports.index_of(port).filter(|index| !is_uncertain && interfaces.contains(*index));
