@@ -117,3 +117,25 @@ fn forwarding_entries_and_routes_are_no_neighbors() {
     assert_eq!(Format::detect(routes.as_bytes()), Some(Format::IpRoute));
     refused(Format::Arp, forwarding);
 }
+
+#[test]
+fn last_name_with_a_number_is_the_interface_of_a_line_without_heading() {
+    for (line, expected) in [
+        ("192.0.2.1 ether 00:00:5e:00:53:01 C eth0", "1 eth0"),
+        ("192.0.2.1 0000-5e00-5301 20 D-0 GE0/0/1", "1 GE0/0/1"),
+        ("192.0.2.1 00:00:5e:00:53:01 Example Systems, Inc", "1"),
+    ] {
+        assert_eq!(entries(&read(&format!("{line}\n"))), [expected], "{line}");
+    }
+}
+
+#[test]
+fn neighbors_within_other_json_are_no_table() {
+    for text in [
+        "[\"Internet  192.0.2.1  5  0000.5e00.5301  ARPA  Vlan10\",\n\"Internet  192.0.2.2  5  0000.5e00.5302  ARPA  Vlan10\"]",
+        "{\n  \"stdout\": \"Internet  192.0.2.1  5  0000.5e00.5301  ARPA  Vlan10\"}",
+        "<html>\n<pre>\n192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n</pre>",
+    ] {
+        assert_eq!(Format::detect(text.as_bytes()), None, "{text}");
+    }
+}

@@ -39,8 +39,20 @@ pub(super) fn detect(head: &[u8]) -> Option<Format> {
         b'[' => list(&keys(text)),
         _ => None,
     };
-    // Prompts such as `<switch>`, `[admin@router] >` and `{master:0}` begin with a bracket, too.
-    structured.or_else(|| lines(text))
+    structured.or_else(|| if is_structured(text) { None } else { lines(text) })
+}
+
+/// Returns whether text that begins with a bracket is JSON or markup. Prompts such as `<switch>`, `[admin@router] >` and `{master:0}` also begin
+/// with one.
+fn is_structured(text: &[u8]) -> bool {
+    let Some((first, rest)) = text.split_first() else { return false };
+    let next = rest.trim_ascii_start().first();
+    match first {
+        b'{' => next.is_none_or(|next| matches!(next, b'"' | b'}')),
+        b'[' => next.is_none_or(|next| matches!(next, b'{' | b'[' | b'"' | b']')),
+        b'<' => next.is_none_or(|next| matches!(next, b'?' | b'!')) || memmem::find(text, b"</").is_some(),
+        _ => false,
+    }
 }
 
 /// Recognizes a JSON object by its keys.

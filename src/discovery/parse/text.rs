@@ -231,9 +231,12 @@ fn network_address(bytes: &[u8]) -> Option<IpAddr> {
     match bytes {
         [1, address @ ..] if address.len() == 4 => ip(address),
         [2, address @ ..] if address.len() == 16 => ip(address),
-        // Some agents leave the family out.
-        _ if matches!(bytes.len(), 4 | 16) && !bytes.iter().all(u8::is_ascii_graphic) => ip(bytes),
-        _ => str::from_utf8(bytes).ok()?.trim().parse().ok(),
+        // Some agents send text, and some leave the family out.
+        _ => {
+            let text = str::from_utf8(bytes).ok();
+            let address = text.and_then(|text| text.trim_matches([' ', '\0']).parse().ok());
+            address.or_else(|| ip(bytes).filter(|_| !bytes.iter().all(u8::is_ascii_graphic)))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::state::NetworkState;
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, LinkId, NetworkId, NodeId, ServiceId, TopologyView};
 use crate::topology::graph::{GraphOptions, HostSummary, NetworkNode, left_behind, network_host};
-use crate::topology::links::{Link, LinkChanges};
+use crate::topology::links::{End, Link, LinkChanges};
 use crate::topology::paths::{ChangedNode, IndexChanges, IndexedHost, PathIndex};
 
 /// The index of the links of a network.
@@ -133,11 +133,11 @@ impl NetworkState {
         for node in nodes.iter().filter(|node| !self.has_host(**node)) {
             links.extend(index.links_at(*node));
         }
+        // A link is left behind by the device that is no host, whatever changes at the other end.
+        let is_changed = |end: &End| matches!(end, End::Stub { id, .. } if nodes.contains(id));
         let is_at_changed = |id: &LinkId| {
             let link = self.links.get(*id);
-            link.is_some_and(|link| {
-                [&link.source, &link.target].iter().any(|end| nodes.contains(&end.node_id()))
-            })
+            link.is_some_and(|link| is_changed(&link.source) || is_changed(&link.target))
         };
         links.extend(index.left_behind().filter(is_at_changed));
         let present: Vec<&Link> = links.iter().filter_map(|id| self.links.get(*id)).collect();

@@ -207,15 +207,18 @@ fn keyword_interface(words: &[Word<'_>]) -> Option<Option<String>> {
     }
 }
 
-/// Returns the interface of a line without heading: the only name behind the addresses, or the one that begins the line.
+/// Returns the interface of a line without heading: the name behind the addresses, or the one that begins the line.
 ///
-/// Several names are text, such as the vendor of the network card.
+/// Flags of one letter are no names. Of several names, the last one is that of an interface if it has a number; otherwise they are
+/// text, such as the vendor of the network card.
 fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
     let (first, last) = anchors.ordered();
     let behind = words.get(last + 1..).unwrap_or_default();
-    let mut names = behind.iter().filter_map(|word| undeclared_interface(word.text));
+    let names = behind.iter().filter(|word| word.text.len() > 1);
+    let mut names = names.filter_map(|word| undeclared_interface(word.text));
     if let Some(name) = names.next() {
-        return names.all(|other| other == name).then_some(name);
+        let Some(last) = names.last().filter(|last| *last != name) else { return Some(name) };
+        return Some(last).filter(|last| last.contains(|character: char| character.is_ascii_digit()));
     }
     // Cisco ASA: interface, IP address, MAC address, age.
     (first == 1)

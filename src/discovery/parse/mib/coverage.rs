@@ -58,7 +58,9 @@ const MODULES: &[&str] = &[
 
 /// The beginnings of the names of their objects, for output without names of modules.
 const PREFIXES: &[&str] = &[
-    "at",
+    "atIfIndex",
+    "atNetAddress",
+    "atPhysAddress",
     "cdp",
     "dot1d",
     "dot1q",

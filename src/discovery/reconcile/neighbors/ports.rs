@@ -198,7 +198,9 @@ impl SwitchPorts {
     /// Returns the port that a name such as `bridge/ether5` has behind the bridge. RouterOS announces both.
     fn of_bridge(&self, name: &str) -> Option<usize> {
         let (bridge, port) = name.rsplit_once('/')?;
-        self.exactly(bridge)?;
+        // A number is that of a slot.
+        let is_name = |text: &str| text.contains(|character: char| character.is_ascii_alphabetic());
+        self.exactly(bridge).filter(|_| is_name(bridge) && is_name(port))?;
         self.exactly(port)
     }
 

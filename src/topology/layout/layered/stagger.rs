@@ -48,10 +48,14 @@ impl Stagger {
         let is_end = |node: &usize| {
             is_in_row[*node] && below(*node).next().is_none() && network.degree(*node) <= MAX_LINES
         };
-        let has_lone_leaf = |node: &usize| match below(*node).collect::<Vec<usize>>().as_slice() {
-            [leaf] => tiers.is_leaf[*leaf] && level.sizes[*node].width <= MAX_HUB,
-            _ => false,
+        let lone_leaf = |node: usize| {
+            let mut leaves = below(node);
+            leaves.next().filter(|leaf| tiers.is_leaf[*leaf] && leaves.next().is_none())
         };
+        let have_lone_leaf: Vec<bool> = (0..network.len())
+            .map(|node| lone_leaf(node).is_some() && level.sizes[node].width <= MAX_HUB)
+            .collect();
+        let has_lone_leaf = |node: &usize| have_lone_leaf[*node];
         let count = |is_meant: &dyn Fn(&usize) -> bool| (0..network.len()).filter(is_meant).count();
         Self {
             lone_leaves: count(&has_lone_leaf) >= MIN_LONE_LEAVES,

@@ -262,7 +262,11 @@ impl Device {
     }
 }
 
+/// Returns whether a neighbor is behind a tunnel. One that a user has entered there stays.
 fn is_tunneled(sighting: &Sighting, ports: &[SwitchPort]) -> bool {
+    if sighting.method == Method::Stored {
+        return false;
+    }
     let Some(PortKey::Known(place)) = sighting.port else { return false };
     usize::try_from(place).ok().and_then(|place| ports.get(place)).is_some_and(|port| port.is_tunnel)
 }
