@@ -217,7 +217,7 @@ fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
     let names = behind.iter().filter(|word| word.text.len() > 1);
     let mut names = names.filter_map(|word| undeclared_interface(word.text));
     if let Some(name) = names.next() {
-        let Some(last) = names.last().filter(|last| *last != name) else { return Some(name) };
+        let Some(last) = names.next_back().filter(|last| *last != name) else { return Some(name) };
         return Some(last).filter(|last| last.contains(|character: char| character.is_ascii_digit()));
     }
     // Cisco ASA: interface, IP address, MAC address, age.
