@@ -2,7 +2,7 @@
 //!
 //! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns of the
 //! heading determine which word is the interface ([`heading`]). In a table without a heading, a keyword precedes the
-//! interface, or it is the last word ([`line`]).
+//! interface, or it is the name behind the addresses ([`line`]).
 
 mod beside;
 mod heading;

@@ -1,7 +1,7 @@
 //! Follows changes of a network: the rest of the index stays as it is.
 //!
-//! If no node and no link comes or leaves, the time is in proportion to the changes. Otherwise the numbers of all others move, which
-//! takes one pass over each list. Paths from the top and cuts are found anew only if the change can alter them.
+//! If no node and no link comes or leaves, links and VLANs take time in proportion to the changes, and names one pass over all. If an address
+//! changes, the addresses are read again. Otherwise the numbers of all others move, which takes one pass over each list. Paths from the top and cuts are found anew only if the change can alter them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
