@@ -14,10 +14,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use toposcope::async_trait;
 use toposcope::bytes::Bytes;
-use toposcope::model::Timestamp;
 use toposcope::store::{
-    Batch, Entry, Facets, Key, MemoryStore, Name, Page, Precondition, Query, Record, Snapshot, Store,
-    StoreError, UniqueKey, Wrapper,
+    Batch, Direction, Entry, Facets, Key, MemoryStore, Name, Order, Page, Precondition, Query, Record,
+    Snapshot, SortKey, Store, StoreError, UniqueKey, Wrapper, Write,
 };
 use toposcope::uuid::Uuid;
 
@@ -119,6 +118,9 @@ struct Outbox<S>(S);
 
 const EVENT: Name = Name::new("x.event");
 
+/// The order of the commits.
+const COMMITTED: Name = Name::new("x.committed");
+
 #[async_trait]
 impl<S: Store> Wrapper for Outbox<S> {
     fn inner(&self) -> &dyn Store {
@@ -126,22 +128,26 @@ impl<S: Store> Wrapper for Outbox<S> {
     }
 
     async fn commit(&self, mut batch: Batch) -> Result<(), StoreError> {
-        let written: Vec<_> = batch.writes().iter().map(|write| write.key().to_string()).collect();
+        let keys = batch.writes().iter().map(Write::key).filter(|key| key.kind != EVENT);
+        let written: Vec<_> = keys.map(|key| key.to_string()).collect();
         if !written.is_empty() {
-            let id = Uuid::from_u64_pair(Timestamp::now().unix_micros().cast_unsigned(), fastrand::u64(..));
-            batch.put(Key::new(EVENT, id), Precondition::Absent, Facets::default(), written.join("\n"));
+            let id = Uuid::from_u128(fastrand::u128(..));
+            let facets = Facets::default().with_sort_keys([SortKey::with_version(COMMITTED, [])]);
+            batch.put(Key::new(EVENT, id), Precondition::Absent, facets, written.join("\n"));
         }
         self.0.commit(batch).await
     }
 }
 
 impl<S: Store> Outbox<S> {
-    /// Passes the oldest events to `receive`, then deletes them. After a crash in between, they are passed again.
-    async fn deliver(&self, mut receive: impl FnMut(&[u8])) -> Result<usize, StoreError> {
+    /// Passes the oldest events to `receive` in the order of their commits, then deletes them. After a crash in between, they
+    /// are passed again: the receiver skips ids that it has stored.
+    async fn deliver(&self, mut receive: impl FnMut(Uuid, &[u8])) -> Result<usize, StoreError> {
         let (mut query, mut delivered) = (Query::new(EVENT), Batch::new());
+        query.order = vec![Order::new(COMMITTED, Direction::Ascending)];
         query.limit = Some(100);
         for event in self.0.list(&query).await?.records {
-            receive(&event.body);
+            receive(event.key.id, &event.body);
             delivered.delete(event.key, Precondition::Any);
         }
         let count = delivered.writes().len();
@@ -212,8 +218,9 @@ async fn main() -> io::Result<ExitCode> {
     let mut batch = Batch::new();
     batch.put(Key::new(Name::new("note"), Uuid::nil()), Precondition::Absent, Facets::default(), "a body");
     Store::commit(&store, batch).await.map_err(io::Error::other)?;
-    let print = |event: &[u8]| writeln!(io::stdout(), "event: {}", String::from_utf8_lossy(event));
-    let delivered = store.inner.deliver(|event| drop(print(event))).await.map_err(io::Error::other)?;
+    let print = |id, event: &[u8]| writeln!(io::stdout(), "event {id}: {}", String::from_utf8_lossy(event));
+    let delivered =
+        store.inner.deliver(|id, event| drop(print(id, event))).await.map_err(io::Error::other)?;
     writeln!(io::stdout(), "{delivered} events; {:?} and {:?}", store.reads, store.commits)?;
     Ok(if has_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,4 +1,4 @@
-//! What is kept in memory of the networks that were used last.
+//! The states of the networks that were used last, in memory.
 
 use std::collections::HashMap;
 use std::fmt;

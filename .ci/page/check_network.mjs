@@ -10,6 +10,7 @@ import { mkdir } from 'node:fs/promises';
 
 import { launch, open, SCHEMES, SIZES } from './browser.mjs';
 import { checkContrast } from './contrast.mjs';
+import { checkFailure } from './failing.mjs';
 import { loaded, NetworkChecks } from './network.mjs';
 import { checkFrames, checkOpening } from './speed.mjs';
 import { checkTime } from './time.mjs';
@@ -37,6 +38,7 @@ const checks = [
   ['Two editors keep each other\'s changes', (browser) => network.checkTwoEditors(browser)],
   ['An update keeps position and selection', (browser) => network.checkRefresh(browser)],
   ['The time slider shows a day of the past', (browser) => checkTime(browser, network)],
+  ['A failure marks what it cuts off', (browser) => checkFailure(browser, network)],
   ['The address names what is selected', (browser) => network.checkPermalink(browser)],
   ['A phone shows words', (browser) => network.checkPhone(browser)],
   ['Print leaves no sheet blank', (browser) => network.checkPrint(browser)],

@@ -1,4 +1,4 @@
-// What the page of a share has beside the picture.
+// The parts of the page of a share beside the picture.
 
 import { expect, has, settle, visit } from './browser.mjs';
 

@@ -2,22 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlMemory, CrawlOptions, CrawlProgress};
+use toposcope::collect::crawl::{Crawl, CrawlMemory, CrawlOptions, CrawlProgress};
 use toposcope::collect::{AllowList, Gate, Pace, SnmpSecret, UdpTransport};
 
 use crate::Outcome;
 use crate::farm::FarmUser;
 use crate::farm::agents::Agents;
-use crate::farm::collected::Collected;
+use crate::farm::collected::{Collected, REPORTS_AT_ONCE};
 use crate::farm::counters::Counters;
 use crate::farm::line::Line;
 use crate::farm::network::{Network, address};
 use crate::farm::socket::SocketFarm;
+use crate::memory::{forget_peak, memory};
 
 pub(crate) const COMMUNITY: &[u8] = b"farm";
 
 /// The head of the table of rows.
-pub(crate) const HEAD: &str = "| what | devices | s | bar, s | of these links | processor, s | packets | a device | cables | found | invented | most a second: all | /24 | device | elsewhere |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+pub(crate) const HEAD: &str = "| what | devices | s | bar, s | of these links | processor, s | peak, MB | packets | a device | cables | found | invented | most a second: all | /24 | device | elsewhere |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
 /// The number of devices of the bars.
 const DEVICES_OF_BARS: usize = 10_000;
@@ -60,6 +61,8 @@ pub(crate) struct Row {
     pub(crate) written: u64,
     /// The time of processors that the process has used, with the farm.
     processor: f64,
+    /// The most memory of the process, with the farm and the inventory, in bytes.
+    peak: u64,
 }
 
 impl Ground {
@@ -88,21 +91,17 @@ impl Ground {
 
     /// Crawls the network, stores all reports, and compares the links with the cables.
     pub(crate) async fn measure(&self, collected: &Collected, crawl: &mut Crawl) -> Outcome<Row> {
+        forget_peak()?;
         let (start, processor) = (Instant::now(), processor_seconds()?);
-        let mut written = 0;
-        while let Some(event) = crawl.next().await {
-            if let CrawlEvent::Device(device) = event {
-                written += collected.add(&device.report).await?;
-            }
-        }
+        let (written, _) = collected.add_all(crawl, number("REPORTS").unwrap_or(REPORTS_AT_ONCE)).await?;
         let crawled = start.elapsed();
         let found = collected.cables().await?;
         let linked = start.elapsed() - crawled;
         let truth = self.network.truth();
         let missing = truth.difference(&found).count();
         let invented = found.difference(&truth).count();
-        let processor = processor_seconds()? - processor;
-        Ok(Row { crawled, linked, progress: crawl.progress(), missing, invented, written, processor })
+        let (processor, peak) = (processor_seconds()? - processor, memory("VmHWM:")?);
+        Ok(Row { crawled, linked, progress: crawl.progress(), missing, invented, written, processor, peak })
     }
 
     /// Prints a row. Returns whether it meets its bar.
@@ -112,10 +111,11 @@ impl Ground {
         let cables = self.network.cables.len();
         let seconds = (row.crawled + row.linked).as_secs_f64();
         println!(
-            "| {name} | {} | {seconds:.1} | {bar:.1} | {:.1} | {:.1} | {packets} | {:.1} | {cables} | {:.2} % | {} | {} | {} | {} | {} |",
+            "| {name} | {} | {seconds:.1} | {bar:.1} | {:.1} | {:.1} | {} | {packets} | {:.1} | {cables} | {:.2} % | {} | {} | {} | {} | {} |",
             row.progress.devices,
             row.linked.as_secs_f64(),
             row.processor,
+            row.peak / 1_000_000,
             packets as f64 / self.network.devices.len() as f64,
             (cables - row.missing) as f64 * 100.0 / cables as f64,
             row.invented,

@@ -6,7 +6,7 @@
 //! by the counters of the farm. The bars are those of 10,000 devices on 2 cores; fewer devices have them in proportion. It fails if a bar is missed.
 //!
 //! Arguments select rows: `memory`, `folder`, `version3`, `again`, `line`, `size`. `WORKERS` sets the devices that are read at a time, by default
-//! 128, and 2,048 on the line that loses packets. `TMPDIR` names the folder of the store. It runs on Linux.
+//! 128, and 2,048 on the line that loses packets; `REPORTS` sets the reports that are reconciled at once, by default 64. `TMPDIR` names the folder of the store. It runs on Linux.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 #![allow(clippy::indexing_slicing, reason = "of lists of its own")]

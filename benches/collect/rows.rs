@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use async_snmp::{AuthProtocol, PrivProtocol};
-use toposcope::collect::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser};
 use toposcope::store::SledStore;
 
 use crate::Outcome;
-use crate::farm::FarmUser;
 use crate::farm::collected::Collected;
 use crate::farm::line::Line;
+use crate::farm::reader;
 use crate::ground::{Ground, in_proportion};
 
 /// The bars of 10,000 devices, in seconds.
@@ -43,16 +41,8 @@ pub(crate) async fn in_a_folder() -> Outcome<bool> {
 }
 
 pub(crate) async fn by_version_3() -> Outcome<bool> {
-    let [authentication, privacy] = ["the authentication", "the private key"];
-    let farm_user = FarmUser::new(
-        "reader",
-        Some((AuthProtocol::Sha256, authentication)),
-        Some((PrivProtocol::Aes128, privacy)),
-    );
-    let user = SnmpUser::new("reader")
-        .authentication(SnmpAuthentication::Sha256, authentication)
-        .privacy(SnmpPrivacy::Aes128, privacy);
-    let ground = Ground::with(Line::default(), Some(&farm_user), vec![SnmpSecret::v3(user)])?;
+    let (farm_user, secret) = reader();
+    let ground = Ground::with(Line::default(), Some(&farm_user), vec![secret])?;
     let collected = Collected::new().await?;
     Ok(first("v3 authPriv, memory", &ground, &collected, in_proportion(BY_VERSION_3)).await?.is_met)
 }

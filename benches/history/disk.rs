@@ -11,8 +11,8 @@ use crate::ground::{Changed, Outcome, changed, fill, limited, opened};
 
 /// The numbers of organizations of a folder whose entries are not joined, and of hosts of each. An organization has an entry for the creation
 /// and one for a change of each, fewer than are joined.
-const ORGANIZATIONS: [usize; 2] = [4, 16];
-const HOSTS: usize = 950;
+const ORGANIZATIONS: [usize; 2] = [16, 64];
+const HOSTS: usize = 240;
 
 /// Prints the space of entries that are not joined, and of joined ones.
 pub(crate) async fn measure() -> Outcome<bool> {
@@ -47,7 +47,7 @@ pub(crate) async fn measure() -> Outcome<bool> {
     Ok(is_met)
 }
 
-/// What the entries of a folder take.
+/// The space that the entries of a folder take.
 struct Space {
     entries: usize,
     /// The size beyond that of a folder with the same changes and without a history, in bytes.

@@ -12,7 +12,8 @@
 //! scale, and distances in the network, relative to the distances in the network. Passages count lines that run through
 //! foreign shapes.
 //!
-//! `-- --scenes` prints only the last table: the measures of drawings whose tiers are known, each with its bar.
+//! `-- --scenes` prints only the last table: the measures of drawings whose tiers are known, each with its bar. With `--further`, it has
+//! networks of further sizes and kinds, and with `--missed` only drawings that miss a bar; `--name TEXT` chooses those whose names contain the text.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 #![allow(clippy::indexing_slicing, reason = "of lists as long as the graph")]
@@ -30,6 +31,7 @@ use toposcope::topology::layout::{Arrangement, Label, LineEnd, Point, Rect, Size
 
 use self::graphs::Graph;
 use self::metrics::{Drawing, Figures, escapes};
+use self::scenes::Choice;
 
 const PROGRAMS: [&str; 3] = ["dot", "sfdp", "neato"];
 const LIMIT: Duration = Duration::from_secs(20);
@@ -40,11 +42,15 @@ fn main() {
     let folder =
         arguments.iter().position(|argument| argument == "--svg").and_then(|at| arguments.get(at + 1));
     let filter = arguments.first().filter(|argument| !argument.starts_with("--"));
-    if arguments.iter().any(|argument| argument == "--scenes") {
-        print_scenes(None, folder.map(String::as_str));
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let choice = Choice { has_further: has("--further"), only_missed: has("--missed") };
+    if has("--scenes") {
+        let filter = arguments.iter().position(|argument| argument == "--name");
+        let filter = filter.and_then(|at| arguments.get(at + 1));
+        print_scenes(filter.map(String::as_str), folder.map(String::as_str), choice);
         return;
     }
-    let installed = graphviz::is_installed() && !arguments.iter().any(|argument| argument == "--alone");
+    let installed = graphviz::is_installed() && !has("--alone");
     if !installed {
         println!("Graphviz is not compared with; it may not be installed.\n");
     }
@@ -74,16 +80,16 @@ fn main() {
             add_one(graphs::subnets(nodes));
         }
     }
-    print_scenes(filter.map(String::as_str), folder.map(String::as_str));
+    print_scenes(filter.map(String::as_str), folder.map(String::as_str), choice);
 }
 
 /// Prints the measures of generated scenes, and of those beside the repository.
-fn print_scenes(filter: Option<&str>, folder: Option<&str>) {
+fn print_scenes(filter: Option<&str>, folder: Option<&str>, choice: Choice) {
     let data = graphs::data();
     if data.is_none() {
         println!("\nThe scenes beside the repository are missing; only generated ones are drawn.");
     }
-    scenes::print(data.as_deref(), filter, folder);
+    scenes::print(data.as_deref(), filter, folder, choice);
 }
 
 /// Returns graphs that are hard to arrange in a short time.

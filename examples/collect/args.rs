@@ -155,6 +155,9 @@ impl Args {
             if !seeds.is_empty() || !sweeps.is_empty() || !flags.within.is_empty() {
                 return Err(Failure::usage("--farm has addresses of its own"));
             }
+            if flags.secrets != SecretFlags::default() {
+                return Err(Failure::usage("--farm has a community of its own"));
+            }
             seeds.push(FARM_SEED.into());
             flags.within.push(FARM_PREFIX.to_owned());
         }

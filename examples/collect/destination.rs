@@ -20,15 +20,24 @@ use super::failure::Failure;
 use super::files::{self, FileFormat};
 use super::print;
 
-pub(crate) type Delivery<'d, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + 'd>>;
+pub(crate) type DestinationFuture<'d, T> = Pin<Box<dyn Future<Output = T> + 'd>>;
+
+/// The answers to reports, in their order. The reports without an answer were not stored.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// The answers, or the reasons why one report alone is refused.
+    pub(crate) answers: Vec<Result<DiscoveryReport, String>>,
+    /// The reason why there are no further answers.
+    pub(crate) failure: Option<Failure>,
+}
 
 /// The place where reports go.
 pub(crate) trait Destination {
-    /// Delivers the report of a device.
-    fn deliver<'d>(&'d self, report: &'d Report) -> Delivery<'d, DiscoveryReport>;
+    /// Delivers reports of devices.
+    fn deliver(&self, reports: Vec<Report>) -> DestinationFuture<'_, Answers>;
 
     /// Ends a crawl, and prints what has come of it.
-    fn finish<'d>(&'d self, output: &'d mut dyn Write) -> Delivery<'d, ()>;
+    fn finish<'d>(&'d self, output: &'d mut dyn Write) -> DestinationFuture<'d, Result<(), Failure>>;
 }
 
 /// Returns whether a device must be read again as a whole.
@@ -108,14 +117,19 @@ impl<'p> KeptInventory<'p> {
 }
 
 impl Destination for KeptInventory<'_> {
-    fn deliver<'d>(&'d self, report: &'d Report) -> Delivery<'d, DiscoveryReport> {
+    fn deliver(&self, reports: Vec<Report>) -> DestinationFuture<'_, Answers> {
         Box::pin(async move {
             let options = DiscoverOptions::new(self.network);
-            Ok(self.inventory.discovery().reconcile(&self.caller, report, options).await?)
+            let result = self.inventory.discovery().reconcile_all(&self.caller, reports, options).await;
+            let (answers, failure) = match result {
+                Ok(answers) => (answers, None),
+                Err(failed) => (failed.answers, Some(failed.error.into())),
+            };
+            Answers { answers: answers.into_iter().map(Ok).collect(), failure }
         })
     }
 
-    fn finish<'d>(&'d self, output: &'d mut dyn Write) -> Delivery<'d, ()> {
+    fn finish<'d>(&'d self, output: &'d mut dyn Write) -> DestinationFuture<'d, Result<(), Failure>> {
         Box::pin(self.draw(output))
     }
 }

@@ -12,6 +12,7 @@
 //! `--data` keeps an inventory, `--watch` crawls again and again, and `--server` reports to a running service.
 
 pub(crate) mod args;
+mod delivery;
 pub(crate) mod destination;
 #[path = "../support/failure.rs"]
 pub(crate) mod failure;
@@ -35,16 +36,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
-use toposcope::collect::crawl::{
-    Crawl, CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlMemory, CrawlOptions, CrawlProgress,
-    CrawledDevice,
-};
-use toposcope::collect::snmp::{AskError, SnmpRefusal};
+use toposcope::collect::crawl::{Crawl, CrawlMemory, CrawlOptions, CrawlProgress};
 use toposcope::collect::sweep::{Sweep, SystemProbes};
 use toposcope::collect::{Gate, Pace, UdpTransport};
 
 use args::{Args, usage};
-use destination::{Destination, KeptInventory, MemoryFile, lacks_tables};
+use delivery::Delivery;
+use destination::{Destination, KeptInventory, MemoryFile};
 use failure::Failure;
 use served::FARM_PACE;
 
@@ -70,7 +68,7 @@ async fn run(arguments: impl Iterator<Item = OsString>, output: &mut dyn Write) 
     let gate = Gate::new(transport, args.within.clone(), pace);
     tokio::select! {
         result = collect(&args, &gate, Path::new("."), output) => result,
-        // What was reported until then is kept.
+        // The reports until then are kept.
         _ = tokio::signal::ctrl_c(), if args.watch.is_some() => Ok(()),
     }
 }
@@ -142,51 +140,22 @@ async fn crawl(
         note_without_echo(crawl.without_echo(), output)?;
     }
     let bar = ProgressBar::new_spinner();
-    let mut failures = Vec::new();
-    let result = deliver(&mut crawl, destination, &bar, &mut failures, output).await;
+    let mut delivery = Delivery::default();
+    let result = delivery.run(&mut crawl, destination, &bar, output).await;
     bar.finish_and_clear();
     if let Some(next) = crawl.memory() {
         memory.clone_from(next);
     }
+    delivery.print(output)?;
     result?;
-    print_failures(output, &failures)?;
     if crawl.progress().devices == 0 {
         return Err(Failure::new("No device answered, so there is nothing to draw."));
     }
-    print(output, &format!("\n{}\n", counts(&crawl.progress())))?;
-    destination.finish(output).await
-}
-
-/// Delivers the reports of a crawl, and prints the devices.
-async fn deliver(
-    crawl: &mut Crawl,
-    destination: &dyn Destination,
-    bar: &ProgressBar,
-    failures: &mut Vec<CrawlFailure>,
-    output: &mut dyn Write,
-) -> Result<(), Failure> {
-    while let Some(event) = crawl.next().await {
-        let line = match event {
-            CrawlEvent::Device(device) => {
-                // Until it is stored, the next crawl must not rely on it.
-                let answer = destination.deliver(&device.report).await;
-                if answer.as_ref().map_or(true, lacks_tables) {
-                    crawl.forget(device.address);
-                }
-                answer?;
-                device_lines(&device)
-            }
-            CrawlEvent::Failed(failure) => {
-                failures.push(failure);
-                String::new()
-            }
-            _ => String::new(),
-        };
-        bar.suspend(|| print(output, &line))?;
-        bar.set_message(counts(&crawl.progress()));
-        bar.tick();
+    if delivery.stored == 0 {
+        return Err(Failure::new("No report was stored, for the reasons above."));
     }
-    Ok(())
+    print(output, &format!("\n{}, stored: {}\n", counts(&crawl.progress()), delivery.stored))?;
+    destination.finish(output).await
 }
 
 /// Returns the addresses to begin with: those of the arguments, and those that sweeps find.
@@ -215,65 +184,11 @@ fn note_without_echo(reason: Option<io::ErrorKind>, output: &mut dyn Write) -> R
     print(output, &format!("Sweeping without echo requests of ICMP ({reason}); {advice}.\n"))
 }
 
-/// Returns name, address and model of a device, and the objects that could not be read.
-fn device_lines(device: &CrawledDevice) -> String {
-    let mut lines = String::new();
-    for described in &device.report.devices {
-        let name = described.sys_name.as_deref().unwrap_or("a device without a name");
-        let model = described.model.as_deref().or(described.sys_descr.as_deref()).unwrap_or("unknown model");
-        let model = model.lines().next().unwrap_or_default();
-        // Devices may send characters that a terminal obeys.
-        let is_unchanged = !described.tables.unchanged().is_empty();
-        let mark = if is_unchanged { "  (unchanged)" } else { "" };
-        let described = format!("{name}  {}  {model}{mark}", device.address).replace(char::is_control, "?");
-        lines += &format!("{described}\n");
-    }
-    if let Some(from) = device.answers_from {
-        lines += &format!("  it answers from {from}\n");
-    }
-    for (object, reason) in &device.truncated {
-        lines += &format!("  {object} is incomplete: {reason}\n");
-    }
-    lines
-}
-
-fn counts(progress: &CrawlProgress) -> String {
+pub(crate) fn counts(progress: &CrawlProgress) -> String {
     let CrawlProgress { asked, answered, devices, unchanged, links, failed, .. } = progress;
     let devices =
         if *unchanged > 0 { format!("{devices} ({unchanged} unchanged)") } else { devices.to_string() };
     format!("asked: {asked}, answered: {answered}, devices: {devices}, neighbors: {links}, failed: {failed}")
-}
-
-fn print_failures(output: &mut dyn Write, failures: &[CrawlFailure]) -> Result<(), Failure> {
-    if !failures.is_empty() {
-        print(output, "\nNot read:\n")?;
-    }
-    for CrawlFailure { address, reason, .. } in failures {
-        print(output, &format!("{address}  {reason}; {}\n", advice(reason)))?;
-    }
-    Ok(())
-}
-
-/// Returns advice for a failure.
-const fn advice(reason: &CrawlFailureReason) -> &'static str {
-    match reason {
-        CrawlFailureReason::NotAnswered(AskError::Silent) => {
-            "check that SNMP is switched on, that its access list has this machine, and that the community is right"
-        }
-        CrawlFailureReason::NotAnswered(AskError::NotAllowed) => "--within decides what may be asked",
-        CrawlFailureReason::NotAnswered(AskError::NotSent(_)) => "check the routes of this machine",
-        CrawlFailureReason::NotAnswered(AskError::Refused(refusal)) => match refusal {
-            SnmpRefusal::UnknownUser => "check --user",
-            SnmpRefusal::WrongDigest => "check --auth and its password",
-            SnmpRefusal::DecryptionFailed => "check --priv and its password",
-            SnmpRefusal::UnsupportedLevel => "check whether --auth-env and --priv-env are needed",
-            _ => "check the SNMP settings of the device",
-        },
-        CrawlFailureReason::NotAnswered(AskError::Denied(_)) => {
-            "give the user or the community the right to read the whole tree"
-        }
-        _ => "walk it with snmpbulkwalk, and import the file",
-    }
 }
 
 pub(crate) fn print(output: &mut dyn Write, text: &str) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ pub(crate) const SECRETS_USAGE: &str = "\
 ";
 
 /// The flags with secrets.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 pub(crate) struct SecretFlags {
     community: Option<String>,
     user: Option<String>,

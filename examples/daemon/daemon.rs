@@ -29,11 +29,16 @@ pub(crate) struct Daemon<S, R> {
     file: PathBuf,
 }
 
-/// The work that a daemon does at present.
-struct PresentWork {
-    session: DiscoveryId,
+/// A work as the service knows it.
+struct Session {
+    id: DiscoveryId,
     began: Timestamp,
     progress: Arc<AtomicU8>,
+}
+
+/// The work that a daemon does at present. Dropping it stops everything.
+struct PresentWork {
+    session: Session,
     work: Pin<Box<dyn Future<Output = Result<CrawlMemory, String>>>>,
 }
 
@@ -66,9 +71,11 @@ impl<S: HttpService, R: Reach> Daemon<S, R> {
             let asked = repeated(async || self.client.request_work(self.state.id, &status).await).await;
             match asked {
                 Ok(DaemonWork(session, is_cancelled)) => {
-                    if is_cancelled && let Some(cancelled) = present.take() {
+                    if is_cancelled && let Some(PresentWork { session, work }) = present.take() {
                         note("The work is cancelled.");
-                        self.end(&cancelled, DiscoveryPhase::Cancelled, None).await?;
+                        // It stops now, however long the service is not available to be told.
+                        drop(work);
+                        self.end(&session, DiscoveryPhase::Cancelled, None).await?;
                     }
                     if let Some(session) = session {
                         present = Some(self.begin(session).await?);
@@ -84,13 +91,13 @@ impl<S: HttpService, R: Reach> Daemon<S, R> {
             };
             match (result, &present) {
                 (Some(result), _) => {
-                    if let Some(ended) = present.take() {
-                        self.take_result(&ended, result).await?;
+                    if let Some(PresentWork { session, .. }) = present.take() {
+                        self.take_result(&session, result).await?;
                     }
                 }
-                (None, Some(work)) => {
-                    let progress = work.progress.load(Ordering::Relaxed);
-                    self.update(work, DiscoveryPhase::Scanning, progress, None).await?;
+                (None, Some(PresentWork { session, .. })) => {
+                    let progress = session.progress.load(Ordering::Relaxed);
+                    self.update(session, DiscoveryPhase::Scanning, progress, None).await?;
                 }
                 (None, None) => {}
             }
@@ -122,16 +129,15 @@ impl<S: HttpService, R: Reach> Daemon<S, R> {
             }
             _ => Box::pin(std::future::ready(Err("This daemon does no work of this type.".to_owned()))),
         };
-        let (session, began) = (session.session_id, Timestamp::now());
-        let present = PresentWork { session, began, progress, work: future };
-        note(&format!("Work {session} begins."));
-        self.update(&present, DiscoveryPhase::Started, 0, None).await?;
-        Ok(present)
+        let session = Session { id: session.session_id, began: Timestamp::now(), progress };
+        note(&format!("Work {} begins.", session.id));
+        self.update(&session, DiscoveryPhase::Started, 0, None).await?;
+        Ok(PresentWork { session, work: future })
     }
 
     async fn take_result(
         &mut self,
-        ended: &PresentWork,
+        ended: &Session,
         result: Result<CrawlMemory, String>,
     ) -> Result<(), Failure> {
         match result {
@@ -149,26 +155,26 @@ impl<S: HttpService, R: Reach> Daemon<S, R> {
 
     async fn end(
         &self,
-        work: &PresentWork,
+        session: &Session,
         phase: DiscoveryPhase,
         reason: Option<String>,
     ) -> Result<(), Failure> {
-        note(&format!("Work {} ends: {phase}.", work.session));
+        note(&format!("Work {} ends: {phase}.", session.id));
         let progress =
-            if phase == DiscoveryPhase::Complete { 100 } else { work.progress.load(Ordering::Relaxed) };
-        self.update(work, phase, progress, reason).await
+            if phase == DiscoveryPhase::Complete { 100 } else { session.progress.load(Ordering::Relaxed) };
+        self.update(session, phase, progress, reason).await
     }
 
     /// Reports progress, and waits until the service is available.
     async fn update(
         &self,
-        work: &PresentWork,
+        session: &Session,
         phase: DiscoveryPhase,
         progress: u8,
         reason: Option<String>,
     ) -> Result<(), Failure> {
-        let mut update = DiscoveryUpdate::new(work.session, self.state.id, phase, progress);
-        (update.started_at, update.error) = (Some(work.began), reason);
+        let mut update = DiscoveryUpdate::new(session.id, self.state.id, phase, progress);
+        (update.started_at, update.error) = (Some(session.began), reason);
         update.finished_at = phase.is_final().then(Timestamp::now);
         let reported = repeated(async || self.client.report_progress(&update).await).await;
         reported.map_err(|error| refused(&error))

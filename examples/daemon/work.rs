@@ -23,6 +23,9 @@ use super::note;
 const MIN_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
+/// Maximum number of devices that are reported before the progress is.
+const EVENTS_AT_ONCE: usize = 16;
+
 /// The network that a daemon reaches.
 pub(crate) trait Reach: Clone + Send + Sync + 'static {
     /// Opens a gate for one work.
@@ -117,12 +120,12 @@ impl<S: HttpService, R: Reach> Work<S, R> {
         let secrets = self.settings.secrets.clone();
         let crawl = Crawl::begin(&gate, seeds, move |_| secrets.clone(), CrawlOptions::default());
         let mut crawl = crawl.map_err(|error| error.to_string())?.with_memory(self.memory.clone());
-        while let Some(event) = crawl.next().await {
-            if let CrawlEvent::Device(device) = event {
-                let answer = self.import(&device.report).await?;
-                if answer.warnings.iter().any(|warning| warning.code == WarningCode::TableUnknown) {
-                    crawl.forget(device.address);
-                }
+        let mut events = crawl.next_events(EVENTS_AT_ONCE).await;
+        while !events.is_empty() {
+            let imported;
+            (imported, events) = crawl.next_events_during(self.import_all(&events), EVENTS_AT_ONCE).await;
+            for address in imported? {
+                crawl.forget(address);
             }
             let counts = crawl.progress();
             let done = (counts.devices + counts.failed) * 99 / counts.asked.max(1);
@@ -163,6 +166,19 @@ impl<S: HttpService, R: Reach> Work<S, R> {
             }
         }
         seeds
+    }
+
+    /// Reports devices, and returns the addresses of those that must be read again as a whole.
+    async fn import_all(&self, events: &[CrawlEvent]) -> Result<Vec<IpAddr>, String> {
+        let mut forgotten = Vec::new();
+        for event in events {
+            let CrawlEvent::Device(device) = event else { continue };
+            let answer = self.import(&device.report).await?;
+            if answer.warnings.iter().any(|warning| warning.code == WarningCode::TableUnknown) {
+                forgotten.push(device.address);
+            }
+        }
+        Ok(forgotten)
     }
 
     async fn import(&self, report: &Report) -> Result<DiscoveryReport, String> {

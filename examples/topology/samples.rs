@@ -11,7 +11,7 @@ use toposcope::Inventory;
 use toposcope::access::Caller;
 use toposcope::model::{
     Host, HostId, HostRole, IfEntry, IfEntryId, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, Network, NetworkId, OperStatus,
+    LldpPortIdSubtype, Network, NetworkId, OperStatus, Vlans,
 };
 
 use super::failure::Failure;
@@ -107,6 +107,33 @@ fn campus(devices: &mut Devices) {
     for (switch, number) in ring.iter().zip(1..) {
         let cameras = devices.row(&format!("cam-{number}"), HostRole::Camera, 2);
         devices.links(&[*switch], &cameras, "GigabitEthernet1/0/", 1);
+    }
+    set_campus_vlans(devices);
+}
+
+/// Sets the VLANs of the ports of firewall and switches: one for each kind of end devices, and between switches those that are
+/// needed.
+fn set_campus_vlans(devices: &mut Devices) {
+    const MANAGEMENT: u16 = 10;
+    const TELEPHONES: u16 = 20;
+    const CAMERAS: u16 = 30;
+    let access = |untagged| Vlans { untagged: Some(untagged), ..Vlans::default() };
+    let trunk = |tagged: &[u16]| Vlans { tagged: tagged.to_vec(), ..Vlans::default() };
+    let connects = |host: &Host| matches!(host.role, Some(HostRole::Switch | HostRole::Firewall));
+    for host in devices.0.iter_mut().filter(|host| connects(host)) {
+        for entry in &mut host.if_entries {
+            let ends = [Some(host.name.as_str()), entry.lldp_sys_name.as_deref()];
+            let leads_to = |name: &str| ends.iter().flatten().any(|end| end.starts_with(name));
+            entry.vlans = Some(if leads_to("phone-") {
+                access(TELEPHONES)
+            } else if leads_to("cam-") {
+                access(CAMERAS)
+            } else if leads_to("yard-") {
+                trunk(&[MANAGEMENT, CAMERAS])
+            } else {
+                trunk(&[MANAGEMENT, TELEPHONES, CAMERAS])
+            });
+        }
     }
 }
 

@@ -1,143 +1,18 @@
-//! The collections of the API, and the operations that they share.
+//! The operations that the kinds of records share.
 
-use std::fmt;
-use std::str::FromStr;
-
-use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use http::header::{CONTENT_TYPE, IF_NONE_MATCH};
+use http::{HeaderValue, Method, StatusCode};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::call::{ClientCall, decode};
+use super::entity_tag::EntityTag;
+use super::kinds::{BulkDeletable, Collection, Creatable, Deletable, Readable, Updatable};
 use super::query::query_text;
-use super::{Client, ClientError, HttpService, Parameters, PartQuery};
-use crate::model::{
-    DaemonApiKey, DaemonApiKeyId, Host, HostId, IfEntry, IfEntryId, Interface, InterfaceId, Network,
-    NetworkId, Organization, OrganizationId, Port, PortId, Record, RecordId, Service, ServiceId, Share,
-    ShareId, Subnet, SubnetId, Tag, TagId, User, UserApiKey, UserApiKeyId, UserId,
-};
-#[cfg(feature = "discovery")]
-use crate::model::{DaemonId, Discovery, DiscoveryDaemon, DiscoveryId};
-#[cfg(feature = "topology")]
-use crate::model::{TopologyLink, TopologyLinkId};
-use crate::wire::Pagination;
-use crate::wire::{HostQuery, ListQuery, PageCursor};
-
-/// A kind of record that a [`Client`] lists.
-///
-/// Implemented by the records of the API; not implementable outside of this crate. The other traits of this module mark
-/// the kinds of record with further operations: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
-/// [`BulkDeletable`] and [`Recorded`].
-pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
-    /// The path of the collection.
-    const PATH: &'static str;
-    /// The ids of the records, such as [`HostId`](crate::model::HostId).
-    type Id: RecordId;
-    /// The filters, the order and the page of its list.
-    type Query: Parameters;
-
-    /// Returns the record's id.
-    fn id(&self) -> Self::Id;
-}
-
-/// A kind of record that [`Client::get`] reads by its id.
-///
-/// Topology links are only listed:
-///
-/// ```compile_fail
-/// # use toposcope::client::{Client, HttpService};
-/// # use toposcope::model::TopologyLink;
-/// # async fn example<S: HttpService>(client: Client<S>, link: TopologyLink) {
-/// let link = client.get::<TopologyLink>(link.id).await;
-/// # }
-/// ```
-pub trait Readable: Collection {}
-
-/// A kind of record that [`Client::update`] replaces and [`Client::patch`] changes.
-pub trait Updatable: Readable {}
-
-/// A kind of record that [`Client::create`] creates from its fields alone.
-///
-/// Users, API keys and shares have methods of their own, because a secret comes with them.
-pub trait Creatable: Collection {}
-
-/// A kind of record that [`Client::delete`] deletes.
-pub trait Deletable: Collection {}
-
-/// A kind of record of which [`Client::history`] reads the history.
-pub trait Recorded: Collection {}
-
-/// A kind of record that [`Client::delete_many`] deletes.
-pub trait BulkDeletable: Deletable {}
-
-pub trait Sealed {
-    /// Returns the fields that null clears. The JSON of a record may leave them out when they are `None`.
-    fn nullable_fields() -> Vec<&'static str> {
-        Vec::new()
-    }
-}
-
-/// Implements [`Collection`] for records. They differ only in the path, the query, and whether they have a table of
-/// their fields.
-macro_rules! collections {
-    ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*]
-        $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(
-        impl Sealed for $record {
-            $(
-                fn nullable_fields() -> Vec<&'static str> {
-                    <Self as $table>::nullable_names().collect()
-                }
-            )?
-            $(
-                fn nullable_fields() -> Vec<&'static str> {
-                    vec![$cleared]
-                }
-            )?
-        }
-
-        impl Collection for $record {
-            const PATH: &'static str = $path;
-            type Id = $id;
-            type Query = $query;
-
-            fn id(&self) -> $id {
-                self.id
-            }
-        }
-
-        $(impl $operation for $record {})*
-    )*};
-}
-
-collections! {
-    Organization(OrganizationId): "/api/v1/organizations", ListQuery, [Recorded, Readable, Updatable];
-    User(UserId): "/api/v1/users", ListQuery, [Recorded, Readable, Updatable, Deletable];
-    Network(NetworkId): "/api/v1/networks", ListQuery,
-        [Recorded, Readable, Creatable, Updatable, Deletable] => clears "custom";
-    Subnet(SubnetId): "/api/v1/subnets", ListQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Tag(TagId): "/api/v1/tags", ListQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Host(HostId): "/api/v1/hosts", HostQuery, [Recorded, Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
-    Interface(InterfaceId): "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    Port(PortId): "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    Service(ServiceId): "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    IfEntry(IfEntryId): "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    UserApiKey(UserApiKeyId): "/api/v1/auth/keys", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
-    DaemonApiKey(DaemonApiKeyId): "/api/v1/auth/daemon", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
-    Share(ShareId): "/api/v1/shares", ListQuery, [Recorded, Readable, Updatable, Deletable, BulkDeletable];
-}
-
-#[cfg(feature = "discovery")]
-collections! {
-    DiscoveryDaemon(DaemonId): "/api/v1/daemons", ListQuery, [Recorded, Readable, Deletable];
-    Discovery(DiscoveryId): "/api/v1/discoveries", ListQuery, [Readable];
-}
-
-#[cfg(feature = "topology")]
-collections! {
-    TopologyLink(TopologyLinkId): "/api/v1/topology/links", ListQuery, [Recorded, Creatable, Deletable];
-}
+use super::{Client, ClientError, HttpService};
+use crate::wire::{PageCursor, Pagination};
 
 pub(super) const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
@@ -165,39 +40,6 @@ pub struct Tagged<T> {
     pub record: T,
     /// The tag, for [`Client::update`]; `None` if the server sends none.
     pub tag: Option<EntityTag>,
-}
-
-/// The entity tag of one state of a record. Its text form includes the quotes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct EntityTag(HeaderValue);
-
-/// The error for text that is not an entity tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an entity tag in quotes")]
-#[non_exhaustive]
-pub struct EntityTagError;
-
-impl EntityTag {
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
-        headers.get(ETAG)?.to_str().ok()?.parse().ok()
-    }
-}
-
-impl FromStr for EntityTag {
-    type Err = EntityTagError;
-
-    fn from_str(text: &str) -> Result<Self, EntityTagError> {
-        let opaque = text.strip_prefix("W/").unwrap_or(text);
-        let is_quoted = opaque.len() >= 2 && opaque.starts_with('"') && opaque.ends_with('"');
-        let header = is_quoted.then(|| HeaderValue::from_str(text).ok()).flatten();
-        header.map(Self).ok_or(EntityTagError)
-    }
-}
-
-impl fmt::Display for EntityTag {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0.to_str().unwrap_or_default())
-    }
 }
 
 impl<S: HttpService> Client<S> {
@@ -261,7 +103,7 @@ impl<S: HttpService> Client<S> {
         id: T::Id,
         tag: &EntityTag,
     ) -> Result<Option<Tagged<T>>, ClientError> {
-        let call = ClientCall::get(item::<T>(id)).header(IF_NONE_MATCH, tag.0.clone());
+        let call = ClientCall::get(item::<T>(id)).header(IF_NONE_MATCH, tag.header());
         match self.tagged(call).await {
             Ok(record) => Ok(Some(record)),
             Err(error) if error.status() == Some(StatusCode::NOT_MODIFIED) => Ok(None),
@@ -371,15 +213,6 @@ impl<S: HttpService> Client<S> {
         }
         let call = ClientCall::post(format!("{}/bulk-delete", T::PATH)).json(ids)?;
         Ok(self.value::<Deletion>(call).await?.deleted_count)
-    }
-}
-
-impl ClientCall {
-    pub(super) fn if_match(self, tag: Option<&EntityTag>) -> Self {
-        match tag {
-            Some(tag) => self.header(IF_MATCH, tag.0.clone()),
-            None => self,
-        }
     }
 }
 

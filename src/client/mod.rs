@@ -53,10 +53,12 @@ mod call;
 mod collection;
 #[cfg(feature = "discovery")]
 mod discovery;
+mod entity_tag;
 mod error;
 mod history;
 mod hosts;
 mod keys;
+mod kinds;
 mod past;
 mod query;
 #[cfg(feature = "topology")]
@@ -72,16 +74,15 @@ use std::fmt;
 
 use http::{HeaderValue, Uri};
 
-pub use self::collection::{
-    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Readable, Recorded,
-    Tagged, Updatable,
-};
+pub use self::collection::{Page, Tagged};
 #[cfg(feature = "discovery")]
 pub use self::discovery::ReportOptions;
+pub use self::entity_tag::{EntityTag, EntityTagError};
 pub use self::error::{ClientError, ClientErrorKind};
 pub use self::history::Follower;
 pub use self::hosts::{HostOutcome, ImportOptions, Outcome, OutcomeError};
 pub use self::keys::CreatedKey;
+pub use self::kinds::{BulkDeletable, Collection, Creatable, Deletable, Readable, Recorded, Updatable};
 pub use self::past::Revertable;
 use self::query::PagedQuery;
 pub use self::query::{Parameters, PartQuery};
@@ -181,7 +182,7 @@ impl<S> Client<S> {
         Ok(Self { base_url, ..self })
     }
 
-    /// Sets the API key of a user or of daemons. It replaces any other credential.
+    /// Sets the API key of a user or of daemons, or another token that is sent as Bearer. It replaces any other credential.
     ///
     /// # Errors
     /// `Request` if the text cannot be sent in a header.

@@ -105,6 +105,18 @@ impl AllowList {
             && (self.names(address) || !self.entries.iter().any(|entry| entry.has_edge(address)))
     }
 
+    /// Returns the parts of an IPv4 prefix of which the list has addresses, in order and apart from each other.
+    pub(super) fn parts_of(&self, net: Ipv4Net) -> Vec<Ipv4Net> {
+        let mut parts = overlaps(net, self.entries.iter().map(|entry| entry.net));
+        if let Some(only) = &self.only {
+            parts = parts.into_iter().flat_map(|part| overlaps(part, only.iter().copied())).collect();
+        }
+        parts.sort_unstable();
+        // Of two prefixes that share addresses, one has the other.
+        parts.dedup_by(|later, kept| kept.contains(&*later));
+        parts
+    }
+
     /// Returns whether an entry of 31 or 32 bits has an IPv4 address.
     pub(super) fn names(&self, address: IpAddr) -> bool {
         let is_narrow = |entry: &&AllowedRange| matches!(entry.net, IpNet::V4(net) if net.prefix_len() >= 31);
@@ -134,6 +146,16 @@ impl AllowedRange {
             _ => false,
         }
     }
+}
+
+/// Returns the prefixes of the addresses that an IPv4 prefix shares with others.
+fn overlaps(net: Ipv4Net, others: impl Iterator<Item = IpNet>) -> Vec<Ipv4Net> {
+    let shared = others.filter_map(|other| match other {
+        IpNet::V4(other) if net.contains(&other) => Some(other),
+        IpNet::V4(other) => other.contains(&net).then_some(net),
+        IpNet::V6(_) => None,
+    });
+    shared.collect()
 }
 
 /// Returns whether an address is the first or the last of a prefix that has such addresses.

@@ -16,7 +16,7 @@ use super::allow_list::{AllowList, is_edge};
 use super::figures::{CollectCounters, CollectFigures};
 use super::pace::{Pace, Pacer};
 use super::snmp::{AskError, message_id};
-use super::transport::{Datagram, Transport};
+use super::transport::{Datagram, Transport, TransportFuture};
 
 /// Maximum number of answers to one request that wait to be read.
 const MAX_WAITING_ANSWERS: usize = 4;
@@ -141,6 +141,11 @@ impl Gate {
         self.state.allowed.contains(address)
     }
 
+    /// Returns the parts of a prefix of which the allow-list has addresses.
+    pub(super) fn parts_of(&self, net: Ipv4Net) -> Vec<Ipv4Net> {
+        self.state.allowed.parts_of(net)
+    }
+
     /// Learns that an address has answered, so that no subnet that a device states makes it an address of no host.
     ///
     /// At most 65,536 addresses are kept.
@@ -196,16 +201,16 @@ impl Gate {
 
     /// Sends a datagram as soon as the pace allows it.
     async fn send(&self, to: SocketAddr, datagram: &[u8]) -> Result<(), AskError> {
-        let sent = self.send_by(to.ip(), || self.state.transport.send(to, datagram)).await?;
-        sent.map_err(|error: io::Error| AskError::NotSent(error.kind()))
+        self.send_by(to.ip(), || self.state.transport.send(to, datagram)).await
     }
 
-    /// Makes and runs a future that sends one packet to an address, as soon as the pace allows it.
-    pub(super) async fn send_by<F: Future>(
+    /// Makes and runs a future that sends one packet to an address, as soon as the pace allows it. Its error states that the packet was not
+    /// sent.
+    pub(super) async fn send_by<'f, T>(
         &self,
         to: IpAddr,
-        sending: impl FnOnce() -> F,
-    ) -> Result<F::Output, AskError> {
+        sending: impl FnOnce() -> TransportFuture<'f, T>,
+    ) -> Result<T, AskError> {
         let is_allowed = || if self.allows(to) { Ok(()) } else { Err(AskError::NotAllowed) };
         is_allowed()?;
         loop {
@@ -217,12 +222,28 @@ impl Gate {
         }
         // A subnet may have been learned while the packet waited.
         is_allowed()?;
-        self.counters().packets.increment();
-        Ok(sending().await)
+        let mut packet = SentPacket { counters: self.counters(), is_sent: true };
+        let sent = sending().await;
+        packet.is_sent = sent.is_ok();
+        sent.map_err(|error| AskError::NotSent(error.kind()))
     }
 
     fn pacer(&self) -> MutexGuard<'_, Pacer> {
         self.state.pacer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A packet, which is counted when this is dropped, unless it was not sent. A future that is dropped has sent it.
+struct SentPacket<'c> {
+    counters: &'c CollectCounters,
+    is_sent: bool,
+}
+
+impl Drop for SentPacket<'_> {
+    fn drop(&mut self) {
+        if self.is_sent {
+            self.counters.packets.increment();
+        }
     }
 }
 
@@ -262,7 +283,8 @@ impl GatedRequest {
         self.id
     }
 
-    /// Sends a message once for each timeout, until an answer is accepted. A message that the system does not send counts as lost.
+    /// Sends a message once for each timeout, until an answer is accepted. A message that the system does not send counts as lost, unless
+    /// it will not send any to the address.
     pub(super) async fn ask<T>(
         &mut self,
         message: &[u8],
@@ -278,22 +300,30 @@ impl GatedRequest {
                     return Ok((accepted, self.answered(times)));
                 }
             }
-            match self.gate.send(self.to, message).await {
+            let is_sent = match self.gate.send(self.to, message).await {
                 Ok(()) => {
                     let now = Instant::now();
                     times = Some((times.map_or(now, |(first, _)| first), now));
+                    true
                 }
+                // Without an address of the same version, none will be sent later.
+                Err(error @ AskError::NotSent(io::ErrorKind::AddrNotAvailable)) => return Err(error),
                 // Systems refuse packets for a moment, such as without room in a buffer.
-                Err(error @ AskError::NotSent(_)) => failure = error,
+                Err(error @ AskError::NotSent(_)) => {
+                    failure = error;
+                    false
+                }
                 Err(error) => return Err(error),
-            }
+            };
             let ends = Instant::now() + *timeout;
             while let Ok(Some(answer)) = timeout_at(ends, self.answers.recv()).await {
                 if let (Some(accepted), Some(times)) = (accept(&answer), times) {
                     return Ok((accepted, self.answered(times)));
                 }
             }
-            self.gate.counters().unanswered.increment();
+            if is_sent {
+                self.gate.counters().unanswered.increment();
+            }
         }
         // If any message was sent, it is the agent that is silent.
         Err(if times.is_some() { AskError::Silent } else { failure })

@@ -15,6 +15,7 @@ pub mod crawl;
 mod figures;
 mod gate;
 mod pace;
+mod panics;
 mod secret;
 pub mod snmp;
 pub mod sweep;

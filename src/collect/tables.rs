@@ -10,7 +10,8 @@ use std::net::IpAddr;
 
 use self::SubtreeMark::{ByInterfaces, ByNeighbors, Unmarked};
 use super::snmp::{
-    ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable,
+    ObjectId, ReadAhead, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkLimits,
+    WalkedTable,
 };
 use crate::discovery::report::TableKind::{
     self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Routes, Stp,
@@ -25,6 +26,15 @@ const MAX_SILENT_TABLES: usize = 2;
 
 /// `sysObjectID` of devices by Nokia, the only ones with TIMETRA-LLDP-MIB.
 const TIMETRA: [u32; 7] = [1, 3, 6, 1, 4, 1, 6527];
+
+/// The tables of the neighbors and of their addresses by LLDP-MIB, and of the addresses of the device by IP-MIB, in the order of
+/// [`SUBTREES`].
+const ADDRESSES: [&[u32]; 4] = [
+    &[1, 0, 8802, 1, 1, 2, 1, 4, 1],
+    &[1, 0, 8802, 1, 1, 2, 1, 4, 2],
+    &[1, 3, 6, 1, 2, 1, 4, 20],
+    &[1, 3, 6, 1, 2, 1, 4, 34],
+];
 
 /// `dot1dBasePortIfIndex`, by which the numbers of other tables are read.
 const BASE_PORTS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
@@ -156,16 +166,18 @@ const OTHER_NEIGHBORS: [&[u32]; 2] = [&[1, 3, 6, 1, 4, 1, 6527], &[1, 3, 111, 2,
 /// A table that fails does not stop the others. After two in a row without an answer, the rest counts as truncated, without
 /// being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
 pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable> {
-    read_uncovered(agent, &mut WalkBudget::new(limits), MarkCoverage::default()).await
+    read_uncovered(agent, &mut WalkBudget::new(limits), MarkCoverage::default(), |_| {}).await
 }
 
-/// Reads the tables that the marks do not cover.
+/// Reads the tables that the marks do not cover. `on_addresses` gets the tables of IP-MIB with the addresses of the device, and those of
+/// LLDP-MIB with its neighbors, once they were read: before most of the others.
 pub(super) async fn read_uncovered(
     agent: &mut SnmpAgent,
     budget: &mut WalkBudget,
     coverage: MarkCoverage,
+    on_addresses: impl FnMut(&[&WalkedTable]),
 ) -> Vec<WalkedTable> {
-    let mut tables = read_chosen(agent, budget, |mark| !coverage.has(mark)).await;
+    let mut tables = read_chosen(agent, budget, |mark| !coverage.has(mark), on_addresses).await;
     if tables.last().is_some_and(is_silent) {
         vlans::note_unread(agent, &mut tables);
     } else {
@@ -181,7 +193,7 @@ pub(super) async fn read_covered(
     coverage: MarkCoverage,
     tables: &mut Vec<WalkedTable>,
 ) {
-    tables.extend(read_chosen(agent, budget, |mark| coverage.has(mark)).await);
+    tables.extend(read_chosen(agent, budget, |mark| coverage.has(mark), |_| {}).await);
     tables.sort_by(|one, other| one.root.cmp(&other.root));
 }
 
@@ -205,32 +217,45 @@ const NEXT_HOPS: [&[u32]; 2] = [&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4], &[1, 3, 6, 
 /// Maximum number of routes that are read.
 const MAX_ROUTES: usize = 10_000;
 
-/// Reads the next hops of the routes of a device, each once.
-pub(super) async fn next_hops(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<IpAddr> {
-    let limits = limits.with_rows(limits.rows.min(MAX_ROUTES));
-    let mut budget = WalkBudget::new(&limits);
-    let mut hops = BTreeSet::new();
+/// The next hops of the routes of a device.
+#[derive(Default)]
+pub(super) struct NextHops {
+    /// The addresses, each once.
+    pub(super) addresses: Vec<IpAddr>,
+    /// The columns that were not read to their ends, without their rows.
+    pub(super) truncated: Vec<WalkedTable>,
+}
+
+/// Reads the next hops of the routes of a device, with the reserve of the budget and what its tables have left of it.
+pub(super) async fn next_hops(agent: &mut SnmpAgent, budget: &mut WalkBudget) -> NextHops {
+    budget.use_reserve();
+    budget.limit_rows(MAX_ROUTES);
+    let (mut hops, mut truncated) = (BTreeSet::new(), Vec::new());
     for column in NEXT_HOPS {
-        let table = agent.walk(&ObjectId::new(column), &mut budget).await;
+        let table = agent.walk(&ObjectId::new(column), budget).await;
         let address = |value| match value {
             SnmpValue::IpAddress(octets) => Some(IpAddr::from(octets)).filter(|hop| !hop.is_unspecified()),
             _ => None,
         };
         hops.extend(table.rows.into_iter().filter_map(|variable| address(variable.value)));
+        if matches!(table.end, TableEnd::Truncated(_)) {
+            truncated.push(WalkedTable::without_rows(table.root, table.end));
+        }
         if !hops.is_empty() {
             break;
         }
     }
-    hops.into_iter().collect()
+    NextHops { addresses: hops.into_iter().collect(), truncated }
 }
 
 async fn read_chosen(
     agent: &mut SnmpAgent,
     budget: &mut WalkBudget,
     is_chosen: impl Fn(SubtreeMark) -> bool,
+    mut on_addresses: impl FnMut(&[&WalkedTable]),
 ) -> Vec<WalkedTable> {
     let is_timetra = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&TIMETRA));
-    let mut tables = Vec::<WalkedTable>::new();
+    let (mut tables, mut ahead) = (Vec::<WalkedTable>::new(), ReadAhead::default());
     for (subtree, _, mark) in SUBTREES {
         let is_other = subtree.starts_with(&TIMETRA) && !is_timetra;
         if !is_chosen(*mark) || is_other || has_alternative(subtree, &tables) {
@@ -243,9 +268,13 @@ async fn read_chosen(
         } else if let Some(empty) = tables.last().and_then(|former| former.known_empty(&root)) {
             empty
         } else {
-            agent.walk(&root, budget).await
+            agent.walk_on(&root, budget, &mut ahead).await
         };
         tables.push(table);
+        if Some(subtree) == ADDRESSES.last() {
+            let is_of_addresses = |table: &&WalkedTable| ADDRESSES.contains(&table.root.arcs());
+            on_addresses(&tables.iter().filter(is_of_addresses).collect::<Vec<_>>());
+        }
     }
     tables
 }

@@ -6,11 +6,15 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use socket2::SockRef;
 use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 
 /// Maximum number of bytes of a datagram.
 const MAX_DATAGRAM: usize = 65_535;
+
+/// The size of the buffer of a socket for answers, in bytes: those to all devices that are read at a time fit into it.
+const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// A future of a [`Transport`].
 pub type TransportFuture<'f, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'f>>;
@@ -77,6 +81,10 @@ impl UdpTransport {
     pub async fn open() -> io::Result<Self> {
         let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
         let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await.ok();
+        for socket in std::iter::once(&v4).chain(&v6) {
+            // The system may allow less. Answers without room are lost, and asked for again.
+            let _ = SockRef::from(socket).set_recv_buffer_size(RECEIVE_BUFFER);
+        }
         let receiving = Receiving { buffer: vec![0; MAX_DATAGRAM], begins_with_v6: false };
         Ok(Self { v4, v6, receiving: Mutex::new(receiving) })
     }

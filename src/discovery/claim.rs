@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::report::{
-    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, RouteRow, StpRow,
-    TableKind, tables,
+    AddressFamily, AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter,
+    RouteRow, StpRow, TableKind, tables,
 };
 use crate::model::{Host, HostId, NetworkId, Timestamp};
 
@@ -23,6 +23,9 @@ pub struct Claim {
     pub observed_at: Timestamp,
     /// Whether these are all rows.
     pub complete: bool,
+    /// The only family of addresses that was reported, of which these are the rows. `None`: both were, or the rows have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<AddressFamily>,
     /// The program that produced the latest report of the table.
     pub reporter: Reporter,
     /// Kind and rows of the table.
@@ -44,6 +47,7 @@ impl Claim {
             network_id: host.network_id,
             observed_at,
             complete: true,
+            family: None,
             reporter,
             rows,
             parts: Vec::new(),

@@ -9,17 +9,14 @@
 
 use std::cell::RefCell;
 use std::num::NonZero;
-use std::panic::resume_unwind;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinHandle;
 
+use super::abort_on_drop::{AbortOnDrop, rethrow};
 use super::threads::{Precedence, Thread, Threads};
 use crate::erased_job::{ErasedJob, ErasedResult, erase, result_of};
 use crate::invariant::Invariant;
@@ -294,31 +291,6 @@ impl Turn {
             self.thread = Some(self.threads.acquire(self.id));
         }
         self.since = Instant::now();
-    }
-}
-
-/// A task that is aborted when its handle is dropped.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Future for AbortOnDrop<T> {
-    type Output = Result<T, NotRun>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(ready!(Pin::new(&mut self.0).poll(context)).map_err(rethrow))
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Resumes a job's panic in its caller, as if the caller had run the job.
-fn rethrow(error: tokio::task::JoinError) -> NotRun {
-    match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(_) => NotRun::ShutDown,
     }
 }
 

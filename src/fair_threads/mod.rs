@@ -3,6 +3,8 @@
 //! Without the feature `service`, functions run on the caller's thread, and no threads are shared.
 
 #[cfg(feature = "service")]
+mod abort_on_drop;
+#[cfg(feature = "service")]
 mod jobs;
 mod long_list;
 #[cfg(feature = "service")]

@@ -151,14 +151,20 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
 
 fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
     match problem {
-        Problem::Unsupported => (ErrorCode::ValidationUnknownParameter, json!({"field": field})),
-        Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
+        Problem::Unsupported | Problem::NotIndexed => {
+            (ErrorCode::ValidationUnknownParameter, json!({"field": field}))
+        }
+        Problem::Required | Problem::RequiredUnless { .. } => {
+            (ErrorCode::ValidationRequired, json!({"field": field}))
+        }
         Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
-        Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
-            (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
-        }
+        Problem::InvalidFormat
+        | Problem::Exclusive { .. }
+        | Problem::UnknownField
+        | Problem::Duplicate
+        | Problem::Inseparable => (ErrorCode::ValidationInvalidFormat, json!({"field": field})),
         Problem::Ambiguous { candidates } => {
             (ErrorCode::ValidationAmbiguous, json!({"field": field, "candidates": candidates}))
         }

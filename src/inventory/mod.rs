@@ -50,6 +50,7 @@ mod security_log;
 mod sessions;
 mod shared_emails;
 mod shares;
+mod store_access;
 mod subnets;
 mod tags;
 #[cfg(feature = "topology")]
@@ -58,12 +59,12 @@ mod transaction;
 mod users;
 mod validate;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 pub use crate::wire::{
@@ -125,7 +126,7 @@ pub use {
         DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
     },
     daemons::{Daemons, DiscoveryJobs, Work},
-    discovery::{DiscoverOptions, Reconciliation},
+    discovery::{DiscoverOptions, ReconcileAllError, Reconciliation},
 };
 #[cfg(feature = "topology")]
 pub(crate) use {
@@ -145,18 +146,18 @@ use self::idempotency::{PendingAnswer, RunningRequests};
 use self::measured_store::StoreCounters;
 use self::policy::Review;
 use self::queues::UpdateQueues;
-use self::records::belongs_to;
-use self::schema::{decode, organization_key};
 use self::security_log::SecurityLog;
 use self::sessions::Decoys;
 use crate::access::{Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, uuid_v4, uuid_v7};
 #[cfg(feature = "discovery")]
 use crate::discovery::reconcile::PortNames;
 use crate::figures::Counter;
+#[cfg(feature = "topology")]
+use crate::model::ServiceRoles;
 use crate::model::{OrganizationId, Permission, Timestamp};
 #[cfg(feature = "topology")]
 use crate::recent_networks::RecentNetworks;
-use crate::store::{Batch, Key, Precondition, Query, Record, Store};
+use crate::store::{Name, Precondition, Record, Store};
 
 /// A network inventory in a [`Store`].
 ///
@@ -218,9 +219,14 @@ pub struct Inventory {
     custom_index: CustomIndex,
     /// Whether changes are recorded.
     recording: Recording,
+    /// The kinds of records that wrappers of the store add.
+    wrapper_kinds: Arc<BTreeSet<Name>>,
     history_limits: HistoryLimits,
     #[cfg(feature = "discovery")]
     port_names: PortNames,
+    /// The roles of hosts by their services, with their digest.
+    #[cfg(feature = "topology")]
+    service_roles: (ServiceRoles, u128),
     state: Arc<State>,
 }
 
@@ -299,6 +305,12 @@ impl Inventory {
         &self.port_names
     }
 
+    /// Returns the roles of hosts by their services.
+    #[cfg(feature = "topology")]
+    pub(crate) const fn service_roles(&self) -> &ServiceRoles {
+        &self.service_roles.0
+    }
+
     /// Runs an organization's work on bodies, on a blocking thread if the work is large.
     ///
     /// It concerns about `bytes` bytes.
@@ -330,18 +342,6 @@ impl Inventory {
         self.clock.monotonic()
     }
 
-    /// Returns whether the store answers a read.
-    pub(crate) async fn answers(&self) -> bool {
-        self.store.get(&[organization_key(OrganizationId::nil())]).await.is_ok()
-    }
-
-    /// Returns whether the store accepts a write, which changes nothing: it deletes a record that does not exist.
-    pub(crate) async fn accepts_writes(&self) -> bool {
-        let mut batch = Batch::new();
-        batch.delete(organization_key(OrganizationId::nil()), Precondition::Absent);
-        self.store.commit(batch).await.is_ok()
-    }
-
     fn new_id<I: From<Uuid>>(&self) -> Result<I, Error> {
         Ok(uuid_v7(&*self.random, self.now())?.into())
     }
@@ -349,45 +349,6 @@ impl Inventory {
     /// Creates a random id, which cannot be guessed from other ids.
     fn new_random_id<I: From<Uuid>>(&self) -> Result<I, Error> {
         Ok(uuid_v4(&*self.random)?.into())
-    }
-
-    async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
-        Ok(self.store.get(&[key]).await?.pop().flatten())
-    }
-
-    /// Reads and decodes a record that must exist.
-    async fn read<T: DeserializeOwned>(&self, key: Key, entity: Entity) -> Result<(Record, T), Error> {
-        let record = self.get(key).await?.ok_or(ErrorKind::NotFound { entity, id: key.id })?;
-        let value = decode(&record)?;
-        Ok((record, value))
-    }
-
-    /// Reads and decodes all records of a query.
-    async fn read_all<T: DeserializeOwned>(&self, query: &Query) -> Result<Vec<T>, Error> {
-        self.store.list(query).await?.records.iter().map(decode).collect()
-    }
-
-    /// Returns how many records a query matches.
-    async fn count(&self, query: Query) -> Result<u64, Error> {
-        Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
-    }
-
-    /// Checks that all records of a list exist and belong to the organization.
-    ///
-    /// `field` is the path of the list; the error names the failing element.
-    async fn check_references(
-        &self,
-        organization: OrganizationId,
-        entity: Entity,
-        keys: &[Key],
-        field: &str,
-    ) -> Result<(), Error> {
-        for (index, record) in self.store.get(keys).await?.iter().enumerate() {
-            if !belongs_to(organization, record.as_ref())? {
-                return Err(ErrorKind::ReferenceInvalid { entity, field: format!("{field}.{index}") }.into());
-            }
-        }
-        Ok(())
     }
 }
 

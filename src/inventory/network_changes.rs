@@ -1,6 +1,6 @@
 //! The records that a topology is made from, and which of them have changed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -20,9 +20,9 @@ const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, T
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
 /// The state on which the topologies of an organization depend. It consists of the records of each kind, and the rules
-/// of port names.
+/// of port names and of roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TopologyRevision([u128; KINDS.len() + 1]);
+pub(crate) struct TopologyRevision([u128; KINDS.len() + 2]);
 
 impl TopologyRevision {
     /// Returns the numbers of the revision.
@@ -32,11 +32,19 @@ impl TopologyRevision {
 }
 
 /// The known state of the hosts and claims of a network.
+///
+/// Both lists are sorted, so that the records of now are compared with them in one pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownNetwork {
-    hosts: BTreeMap<HostId, Version>,
-    /// The host of each claim, and the version of the claim.
-    claims: HashMap<Uuid, (HostId, Version)>,
+    hosts: Vec<(HostId, Version)>,
+    claims: Vec<KnownClaim>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KnownClaim {
+    id: Uuid,
+    host: HostId,
+    version: Version,
 }
 
 impl KnownNetwork {
@@ -69,15 +77,15 @@ impl Inventory {
         &self,
         organization: OrganizationId,
     ) -> Result<Option<TopologyRevision>, Error> {
-        let mut numbers = [0; KINDS.len() + 1];
+        let mut numbers = [0; KINDS.len() + 2];
         for (number, kind) in numbers.iter_mut().zip(KINDS) {
             let Some(revision) = self.store.revision(kind, organization.uuid()).await? else {
                 return Ok(None);
             };
             *number = revision.number();
         }
-        if let Some(last) = numbers.last_mut() {
-            *last = self.port_names.digest().unwrap_or_default();
+        if let Some(rules) = numbers.last_chunk_mut() {
+            *rules = [self.port_names.digest().unwrap_or_default(), self.service_roles.1];
         }
         Ok(Some(TopologyRevision(numbers)))
     }
@@ -109,29 +117,13 @@ impl Inventory {
         let links = self.read_all(&on_network(TOPOLOGY_LINK, organization, network)).await?;
 
         let bytes = hosts.iter().chain(&claims).map(|record| record.body.len()).sum();
-        let mut now = KnownNetwork::default();
+        debug_assert!(
+            [&hosts, &claims].iter().all(|records| records.is_sorted_by_key(|record| record.key.id))
+        );
         let mut changed_hosts = BTreeSet::new();
-        for record in &hosts {
-            let host = HostId::new(record.key.id);
-            now.hosts.insert(host, record.version);
-            if known.hosts.get(&host) != Some(&record.version) {
-                changed_hosts.insert(host);
-            }
-        }
-        for record in &claims {
-            let before = known.claims.get(&record.key.id);
-            let host = match before {
-                Some((host, _)) => *host,
-                None => host_of_claim(record)?,
-            };
-            now.claims.insert(record.key.id, (host, record.version));
-            if before != Some(&(host, record.version)) {
-                changed_hosts.insert(host);
-            }
-        }
-        let gone = known.claims.iter().filter(|(claim, _)| !now.claims.contains_key(claim));
-        changed_hosts.extend(gone.map(|(_, (host, _))| *host));
-        let removed = known.hosts.keys().filter(|host| !now.hosts.contains_key(host)).copied().collect();
+        let (now_hosts, removed) = compare_hosts(&known.hosts, &hosts, &mut changed_hosts);
+        let now_claims = compare_claims(&known.claims, &claims, &mut changed_hosts)?;
+        let now = KnownNetwork { hosts: now_hosts, claims: now_claims };
 
         let mut read: BTreeMap<HostId, StoredHost> = BTreeMap::new();
         for record in hosts {
@@ -140,15 +132,61 @@ impl Inventory {
                 read.insert(host, (record, Vec::new()));
             }
         }
-        for record in claims {
-            let host = now.claims.get(&record.key.id).map(|(host, _)| *host);
-            if let Some((_, claims)) = host.and_then(|host| read.get_mut(&host)) {
+        for (record, KnownClaim { host, .. }) in claims.into_iter().zip(&now.claims) {
+            if let Some((_, claims)) = read.get_mut(host) {
                 claims.push(record);
             }
         }
         let changed = digest_records(self, organization, read.into_values(), digest).await?;
         Ok(NetworkChanges { known: now, bytes, changed, removed, subnets, links })
     }
+}
+
+/// Notes the hosts that are new or changed. Returns all that there are now, and those that no longer are.
+fn compare_hosts(
+    known: &[(HostId, Version)],
+    records: &[Record],
+    changed: &mut BTreeSet<HostId>,
+) -> (Vec<(HostId, Version)>, Vec<HostId>) {
+    let mut before = known.iter().peekable();
+    let (mut now, mut removed) = (Vec::with_capacity(records.len()), Vec::new());
+    for record in records {
+        let host = HostId::new(record.key.id);
+        while let Some((former, _)) = before.next_if(|(former, _)| *former < host) {
+            removed.push(*former);
+        }
+        let is_known = before.next_if(|(former, _)| *former == host);
+        if is_known.is_none_or(|(_, version)| *version != record.version) {
+            changed.insert(host);
+        }
+        now.push((host, record.version));
+    }
+    removed.extend(before.map(|(former, _)| *former));
+    (now, removed)
+}
+
+/// Notes the hosts whose claims are new, changed or removed. Returns all claims that there are now, in the order of the records.
+fn compare_claims(
+    known: &[KnownClaim],
+    records: &[Record],
+    changed: &mut BTreeSet<HostId>,
+) -> Result<Vec<KnownClaim>, Error> {
+    let mut before = known.iter().peekable();
+    let mut now = Vec::with_capacity(records.len());
+    for record in records {
+        let (id, version) = (record.key.id, record.version);
+        while let Some(former) = before.next_if(|former| former.id < id) {
+            changed.insert(former.host);
+        }
+        let former = before.next_if(|former| former.id == id);
+        let host = former.map_or_else(|| host_of_claim(record), |former| Ok(former.host))?;
+        if former.is_none_or(|former| former.version != version) {
+            changed.insert(host);
+        }
+        now.push(KnownClaim { id, host, version });
+    }
+    changed.extend(before.map(|former| former.host));
+    Ok(now)
 }
 
 /// A host and its claims, as stored.

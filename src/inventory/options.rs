@@ -16,7 +16,9 @@ use crate::access::{
 };
 #[cfg(feature = "discovery")]
 use crate::discovery::reconcile::PortNames;
-use crate::store::Store;
+#[cfg(feature = "topology")]
+use crate::model::ServiceRoles;
+use crate::store::{Name, Store};
 
 const DEFAULT_SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MIN_SESSION_LIFETIME: Duration = Duration::from_secs(1);
@@ -55,9 +57,12 @@ impl Inventory {
             policy: None,
             custom_index: CustomIndex::default(),
             recording: Recording::On,
+            wrapper_kinds: Arc::default(),
             history_limits: HistoryLimits::default(),
             #[cfg(feature = "discovery")]
             port_names: PortNames::new(),
+            #[cfg(feature = "topology")]
+            service_roles: Default::default(),
             state: Arc::default(),
         }
     }
@@ -107,6 +112,32 @@ impl Inventory {
         Self { port_names, ..self }
     }
 
+    /// Sets the roles that topologies give to hosts by the definitions of their services. Default: none.
+    ///
+    /// Roles are not stored: a change applies to the next picture, also to pictures of the past.
+    ///
+    /// ```
+    /// use toposcope::model::{ApplicationRole, HostRole, ServiceDefinition, ServiceRoles};
+    /// use toposcope::topology::render::{Icon, Theme};
+    /// use toposcope::{Api, Inventory, MemoryStore};
+    ///
+    /// const TILL: HostRole = HostRole::Other(ApplicationRole::new("x.till"));
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let roles = ServiceRoles::new().with_role(ServiceDefinition::new("Example Till")?, TILL);
+    /// let inventory = Inventory::new(MemoryStore::new()).with_service_roles(roles);
+    /// let theme = Theme::builder().icon(TILL, Icon::new("M2 6H22V22H2Z")).build()?;
+    /// let api = Api::builder(inventory).theme(theme).build();
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "topology")]
+    #[must_use]
+    pub fn with_service_roles(self, roles: ServiceRoles) -> Self {
+        let digest = roles.digest();
+        Self { service_roles: (roles, digest), ..self }
+    }
+
     /// Stores hosts without terms, which take about 330 bytes of memory for each host.
     ///
     /// The filters of [`HostQuery`](crate::inventory::HostQuery) by address, port, service definition, source, visibility and text are then refused,
@@ -128,6 +159,27 @@ impl Inventory {
     #[must_use]
     pub fn without_history(self) -> Self {
         Self { recording: Recording::Off, ..self }
+    }
+
+    /// Declares kinds of records that a [`Wrapper`](crate::store::Wrapper) of the store adds by itself. Default: none.
+    ///
+    /// Their records are then deleted with the organization that their facets name, and before it with the network if they name one,
+    /// too. Records of other kinds outlive their organization, and keep their network from being deleted. Their changes are not in the
+    /// history, so that kinds of [application records](crate::inventory::ApplicationRecord) must not be among them. Names that
+    /// do not begin with `x.` have no effect.
+    ///
+    /// ```
+    /// use toposcope::store::Name;
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// const EVENT: Name = Name::new("x.event");
+    ///
+    /// let inventory = Inventory::new(MemoryStore::new()).with_wrapper_kinds([EVENT]);
+    /// ```
+    #[must_use]
+    pub fn with_wrapper_kinds(self, kinds: impl IntoIterator<Item = Name>) -> Self {
+        let kinds = kinds.into_iter().filter(Name::is_of_application).collect();
+        Self { wrapper_kinds: Arc::new(kinds), ..self }
     }
 
     /// Sets the time after which a session expires, however often it is used. Default: 7 days.

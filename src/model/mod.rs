@@ -47,6 +47,7 @@ mod port;
 pub mod referral_source;
 mod role;
 mod service;
+mod service_roles;
 mod share;
 #[cfg(feature = "discovery")]
 mod snmp_credentials;
@@ -109,6 +110,7 @@ pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
     ServiceVirtualization,
 };
+pub use service_roles::ServiceRoles;
 pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView, TopologyViewError};
 #[cfg(feature = "discovery")]
 pub use snmp_credentials::{Secret, SnmpCredentials, SnmpCredentialsError};

@@ -66,9 +66,14 @@ impl Served {
         }
     }
 
+    /// Creates the description of a request to an endpoint of the host application.
+    pub(super) fn of_own_endpoint() -> Self {
+        Self { route: Self::OWN, ..Self::new(None) }
+    }
+
     /// Creates the extension of a response of an endpoint of the host application.
     pub(super) fn own<T>(sender: Option<&Sender>, outcome: &Result<T, ApiError>) -> Self {
-        let mut served = Self { route: Self::OWN, ..Self::new(None) };
+        let mut served = Self::of_own_endpoint();
         served.sent_by(sender);
         served.ended_with(outcome);
         served

@@ -173,7 +173,7 @@ impl ApiState {
     /// Refuses work that would last, if the host application is stopping.
     ///
     /// # Errors
-    /// `store_unavailable`.
+    /// `server_stopping`.
     pub(super) fn check_running(&self) -> Result<(), ApiError> {
         if self.shutdown.has_reached(ShutdownStage::Stopping) { Err(ApiError::stopping()) } else { Ok(()) }
     }

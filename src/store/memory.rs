@@ -105,7 +105,7 @@ impl Shared {
 
 impl Prepared {
     fn new(mut writes: Vec<Write>, guards: Vec<Guard>) -> Self {
-        let bodies = writes.iter_mut().filter_map(take_body).collect();
+        let bodies = take_bodies(&mut writes);
         Self { writes, guards, bodies, packs: Packs::default() }
     }
 }
@@ -136,16 +136,24 @@ fn not_run(reason: NotRun) -> StoreError {
     }
 }
 
-/// Takes the body of a put, as a copy in an allocation of its own.
+/// Takes copies of the bodies out of the puts, in their order.
 ///
 /// The caller's body may be a slice of a larger buffer, and it lies among temporary allocations: storing it would keep
 /// the buffer alive and fragment the heap. The copy is not left in the write, because cloning it from there allocates a
 /// reference count.
-fn take_body(write: &mut Write) -> Option<Bytes> {
-    match write {
-        Write::Put { body, .. } => Some(Bytes::copy_from_slice(&std::mem::take(body))),
-        Write::Delete { .. } => None,
+fn take_bodies(writes: &mut [Write]) -> Vec<Bytes> {
+    let mut copies: Vec<Option<Bytes>> = vec![None; writes.len()];
+    // Bodies with a single owner come first: each is freed before the next is copied.
+    for is_shared in [false, true] {
+        for (write, copy) in writes.iter_mut().zip(&mut copies).filter(|(_, copy)| copy.is_none()) {
+            if let Write::Put { body, .. } = write
+                && (is_shared || body.is_unique())
+            {
+                *copy = Some(Bytes::copy_from_slice(&std::mem::take(body)));
+            }
+        }
     }
+    copies.into_iter().flatten().collect()
 }
 
 impl State {

@@ -136,6 +136,9 @@ text_enum! {
         /// The store is temporarily unavailable, the server is busy, or the rules of the host application could not be
         /// checked in time; the request may be retried.
         StoreUnavailable = "store_unavailable",
+        /// The server is shutting down, and begins no work that lasts. Another instance, or this one after its restart, accepts
+        /// the request. Params: of an import, `report`, the report of what was done before.
+        ServerStopping = "server_stopping",
     }
 }
 
@@ -188,7 +191,7 @@ impl ErrorCode {
             Self::RequestUnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimitExceeded | Self::AuthTooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::StoreUnavailable | Self::ServerStopping => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

@@ -86,6 +86,9 @@ pub struct DiscoveredHost {
     pub changes: Vec<String>,
     /// The reason for the outcome, as a sentence; `None` if the outcome needs no explanation.
     pub reason: Option<String>,
+    /// The code of the host application, such as `policy.frozen`; absent unless its rules refuse the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// The effect of a reported device on the inventory.

@@ -49,6 +49,9 @@ pub struct Refusal {
     pub field: Option<String>,
     /// The reason for the refusal, as a sentence.
     pub reason: String,
+    /// The code of the host application, such as `policy.frozen`; absent unless its rules refuse the line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// A port that was dropped because its number is 0.

@@ -10,7 +10,7 @@ use toposcope::discovery::report::TableKind;
 use crate::crawl::with_neighbors;
 use crate::farm::Variables;
 use crate::farm::{Agent, Farm};
-use crate::support::{COMMUNITY, community, gate, ip};
+use crate::support::{COMMUNITY, IF_TABLE, community, gate, ip, variables};
 
 const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 const INTERFACES_CHANGED: [u32; 10] = [1, 3, 6, 1, 2, 1, 31, 1, 5, 0];
@@ -77,6 +77,14 @@ fn is_unchanged(device: &CrawledDevice) -> bool {
 #[tokio::test(start_paused = true)]
 async fn unchanged_tables_are_not_read_again() {
     let farm = network();
+    // Each column then takes several answers.
+    let interfaces = |agent: &mut Agent| {
+        let columns = variables(200).into_iter().filter(|(id, _)| id.starts_with(IF_TABLE));
+        agent.variables.extend(columns);
+    };
+    for own in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
+        farm.change(ip(own), interfaces);
+    }
     let (first, memory) = crawled(&farm, CrawlMemory::default()).await;
     assert_eq!(first.len(), 3);
     assert!(!first.iter().any(is_unchanged));

@@ -27,16 +27,24 @@ fn number(variable: &str) -> Option<u64> {
     env::var(variable).ok().map(|value| value.parse().unwrap())
 }
 
-/// Crawls to the end, and notes the names of the devices whose reports were stored.
-async fn crawl(farm: &Farm, collected: &Collected, stored: &Mutex<Vec<String>>) {
+/// Crawls to the end, stores at most some reports at once, and notes the names of their devices then.
+async fn crawl(farm: &Farm, collected: &Collected, stored: &Mutex<Vec<String>>, at_once: usize) {
     let gate = gate(farm, "127.1.0.0/16");
     let seed = [address(0).into()];
     let mut crawl = Crawl::begin(&gate, seed, |_| community(), CrawlOptions::default()).unwrap();
-    while let Some(event) = crawl.next().await {
-        if let CrawlEvent::Device(device) = event {
-            collected.add(&device.report).await.unwrap();
-            stored.lock().unwrap().push(device.report.devices[0].sys_name.clone().unwrap());
+    let mut events = crawl.next_events(at_once).await;
+    while !events.is_empty() {
+        let (mut reports, mut names) = (Vec::new(), Vec::new());
+        for event in events {
+            if let CrawlEvent::Device(device) = event {
+                names.extend(device.report.devices[0].sys_name.clone());
+                reports.push(device.report);
+            }
         }
+        let storing;
+        (storing, events) = crawl.next_events_during(collected.add_several(reports), at_once).await;
+        storing.unwrap();
+        stored.lock().unwrap().extend(names);
     }
 }
 
@@ -64,7 +72,8 @@ async fn crawl_cancelled_at_a_random_moment_leaves_nothing_running_and_all_that_
     let network = Network::named("campus", DEVICES).unwrap();
     let line = || Line::new(0.05, 0.05, Duration::ZERO, Duration::from_millis(100));
     let farm = || Farm::of(&network, COMMUNITY, None).on(line());
-    let whole = polled(crawl(&farm(), &Collected::new().await.unwrap(), &Mutex::default()), u64::MAX).await;
+    let (collected, stored) = (Collected::new().await.unwrap(), Mutex::default());
+    let whole = polled(crawl(&farm(), &collected, &stored, 1), u64::MAX).await;
     assert!(whole > 2 * DEVICES as u64, "{whole}");
     let seed = number("TOPOSCOPE_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("TOPOSCOPE_SEED={seed}");
@@ -72,7 +81,8 @@ async fn crawl_cancelled_at_a_random_moment_leaves_nothing_running_and_all_that_
     for moment in 0..number("TOPOSCOPE_CANCEL_MOMENTS").unwrap_or(15) {
         let (farm, collected, stored) = (farm(), Collected::new().await.unwrap(), Mutex::default());
         let tasks = Handle::current().metrics().num_alive_tasks();
-        polled(crawl(&farm, &collected, &stored), random.u64(1..whole)).await;
+        let at_once = random.usize(1..=DEVICES);
+        polled(crawl(&farm, &collected, &stored, at_once), random.u64(1..whole)).await;
         let sent = farm.sent().len();
         sleep(Duration::from_secs(1)).await;
         assert!(Handle::current().metrics().num_alive_tasks() <= tasks, "{moment}: tasks go on");
@@ -82,7 +92,7 @@ async fn crawl_cancelled_at_a_random_moment_leaves_nothing_running_and_all_that_
         }
         assert_eq!(farm.sent().len(), sent, "{moment}: packets after the end");
         // The next crawl completes the inventory, in which each device is still the same host.
-        crawl(&farm, &collected, &Mutex::default()).await;
+        crawl(&farm, &collected, &Mutex::default(), at_once).await;
         let after = hosts(&collected).await;
         assert_eq!(after.len(), DEVICES, "{moment}");
         assert!(before.iter().all(|(name, id)| after.get(name) == Some(id)), "{moment}");

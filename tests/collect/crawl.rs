@@ -116,8 +116,10 @@ async fn device_is_read_under_one_of_its_addresses() {
         (ip("192.0.2.3"), agent("other", &["192.0.2.3", "192.0.2.1"], &[])),
     ]);
     let seeds = ["192.0.2.1", "192.0.2.11", "192.0.2.111", "192.0.2.2", "192.0.2.3"];
-    let (devices, failed, _) = finished(begin(&farm, &seeds, CrawlOptions::default())).await;
+    let (devices, failed, repeated) = finished(begin(&farm, &seeds, CrawlOptions::default())).await;
     assert_eq!(devices.intersection(&addresses(&own)).count(), 1, "{devices:?}");
+    // The others have answered before the device was read.
+    assert_eq!(repeated, addresses(&own).difference(&devices).copied().collect());
     assert!(devices.is_superset(&addresses(&["192.0.2.2", "192.0.2.3"])) && devices.len() == 3);
     assert!(failed.is_empty());
 }
@@ -238,4 +240,28 @@ async fn reasons_of_failures_have_a_sentence_without_secrets() {
     assert_eq!(failure.reason.to_string(), "there was no answer");
     assert!(!format!("{failure:?} {crawl:?}").contains("ourselves"));
     assert!(crawl.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn neighbors_are_asked_before_the_rest_of_a_device_was_read() {
+    let first = agent("first", &["192.0.2.1"], &["192.0.2.2"]).faulty([Fault::Takes(Duration::from_secs(1))]);
+    let farm =
+        Farm::with([(ip("192.0.2.1"), first), (ip("192.0.2.2"), agent("second", &["192.0.2.2"], &[]))]);
+    let (devices, ..) = finished(begin(&farm, &["192.0.2.1"], CrawlOptions::default())).await;
+    assert_eq!(devices, addresses(&["192.0.2.1", "192.0.2.2"]));
+    let sent = farm.sent();
+    let times = |address| sent.iter().filter(move |(_, to)| *to == ip(address)).map(|(time, _)| *time);
+    assert!(times("192.0.2.2").max() < times("192.0.2.1").max(), "the neighbor did not wait");
+}
+
+#[tokio::test(start_paused = true)]
+async fn edge_of_the_subnet_of_a_device_is_not_asked_as_its_neighbor() {
+    let mut first = agent("first", &["192.0.2.9"], &["192.0.2.11", "192.0.2.10"]);
+    let mask = vec![1, 3, 6, 1, 2, 1, 4, 20, 1, 3, 192, 0, 2, 9];
+    first.variables.insert(mask, SnmpValue::IpAddress([255, 255, 255, 252]));
+    let second = |address: &str| (ip(address), agent(address, &[address], &[]));
+    let farm = Farm::with([(ip("192.0.2.9"), first), second("192.0.2.10"), second("192.0.2.11")]);
+    let (devices, ..) = finished(begin(&farm, &["192.0.2.9"], CrawlOptions::default())).await;
+    assert_eq!(devices, addresses(&["192.0.2.9", "192.0.2.10"]));
+    assert_eq!(farm.count(ip("192.0.2.11")), 0);
 }

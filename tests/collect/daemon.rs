@@ -2,26 +2,29 @@
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::time::timeout;
+use futures_util::future::{self, Either};
+use tokio::sync::watch;
 use toposcope::access::Caller;
 use toposcope::client::{Client, HttpService, RequestBody};
 use toposcope::collect::sweep::{LiveSign, Probes};
 use toposcope::collect::{AllowList, Gate, Pace};
-use toposcope::inventory::{HostQuery, NewDaemonApiKey, NewDiscovery};
-use toposcope::model::{Discovery, DiscoveryPhase, DiscoveryType, Network, NetworkId, Subnet, SubnetId};
-use toposcope::{Api, Inventory, MemoryStore};
+use toposcope::inventory::{HostQuery, NewDiscovery};
+use toposcope::model::{Discovery, DiscoveryPhase, DiscoveryType, NetworkId, Subnet, SubnetId};
+use toposcope::{Api, Inventory};
 use tower::service_fn;
 
 use crate::again;
 use crate::daemon_program::daemon::Daemon;
 use crate::daemon_program::work::{Reach, Settings};
 use crate::farm::{Farm, Fault};
-use crate::polite::polite_gate;
-use crate::support::{COMMUNITY, community, ip};
+use crate::polite::Politeness;
+use crate::service::Served;
+use crate::support::{COMMUNITY, IF_TABLE, community, ip, variables};
 use crate::sweep::Found;
 
 /// The pace of daemons, whose sweeps would wait for a slower one most of the time.
@@ -31,19 +34,22 @@ const PACE: Pace = Pace::new(100_000, 100_000, 100_000);
 #[derive(Clone)]
 struct FarmReach {
     farm: Farm,
+    politeness: Politeness,
     probes: Found,
 }
 
 impl FarmReach {
     fn new(farm: &Farm) -> Self {
         let signs = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| (address, LiveSign::Echo));
-        Self { farm: farm.clone(), probes: Found::paced("192.0.2.0/24", PACE, &signs) }
+        let politeness = Politeness::new("192.0.2.0/24".parse().unwrap(), PACE);
+        let probes = Found::with(&politeness, &signs);
+        Self { farm: farm.clone(), politeness, probes }
     }
 }
 
 impl Reach for FarmReach {
     async fn gate(&self, allowed: AllowList) -> io::Result<Gate> {
-        Ok(polite_gate(self.farm.clone(), allowed, PACE))
+        Ok(self.politeness.within(allowed).gate(self.farm.clone()))
     }
 
     fn probes(&self) -> impl Probes {
@@ -51,48 +57,82 @@ impl Reach for FarmReach {
     }
 }
 
+/// Maximum number of requests to a service in a test, after which it fails.
+const MAX_REQUESTS: usize = 2_000;
+
 /// A service with an inventory in memory.
 struct Service {
     inventory: Inventory,
     caller: Caller,
     network: NetworkId,
     key: String,
-    /// Whether requests fail.
-    is_down: Arc<AtomicBool>,
+    /// The number of requests so far, with those that failed.
+    requests: watch::Sender<usize>,
+    /// The number of the next requests that fail.
+    failing: Arc<AtomicUsize>,
 }
 
 impl Service {
     async fn new() -> Self {
-        let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.organizations().create("Example").await.unwrap().id;
-        let caller = Caller::system(organization);
-        let network = inventory.networks().create(&caller, Network::new("Office")).await.unwrap().id;
-        let new = NewDaemonApiKey::new(network, "collector");
-        let key = inventory.daemon_api_keys().create(&caller, new).await.unwrap().plaintext().to_owned();
-        Self { inventory, caller, network, key, is_down: Arc::default() }
+        let Served { inventory, caller, network, key } = Served::new().await;
+        let (requests, _) = watch::channel(0);
+        Self { inventory, caller, network, key, requests, failing: Arc::default() }
     }
 
     fn client(&self) -> Client<impl HttpService + use<>> {
-        let (api, is_down) = (Api::builder(self.inventory.clone()).build(), Arc::clone(&self.is_down));
+        let api = Api::builder(self.inventory.clone()).build();
+        let (requests, failing) = (self.requests.clone(), Arc::clone(&self.failing));
         let service = service_fn(move |request: http::Request<RequestBody>| {
-            let (mut api, is_down) = (api.clone(), is_down.load(Ordering::Relaxed));
+            let (mut api, requests, failing) = (api.clone(), requests.clone(), Arc::clone(&failing));
             async move {
-                if is_down {
-                    return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
-                }
-                tower::Service::call(&mut api, request).await.map_err(|never| match never {})
+                let fewer = |count: usize| count.checked_sub(1);
+                let fails = failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok();
+                let answer = match fails {
+                    true => Err(io::Error::from(io::ErrorKind::ConnectionRefused)),
+                    false => Ok(tower::Service::call(&mut api, request).await.unwrap()),
+                };
+                requests.send_modify(|count| *count += 1);
+                // Those who wait for the request act before the daemon has the answer.
+                tokio::task::yield_now().await;
+                answer
             }
         });
         Client::new(service).with_api_key(&self.key).unwrap()
     }
 
-    /// Runs a daemon for some time.
-    async fn run(&self, farm: &Farm, within: &str, file: &Path, time: Duration) {
+    /// Waits until a condition holds. Only the requests of daemons change the state of the service, so it is checked after each of them.
+    async fn until(&self, mut holds: impl AsyncFnMut() -> bool) {
+        let mut requests = self.requests.subscribe();
+        while !holds().await {
+            requests.changed().await.unwrap();
+            let count = *requests.borrow_and_update();
+            assert!(count < MAX_REQUESTS, "it does not hold after {count} requests: {:?}", self.work().await);
+        }
+    }
+
+    /// Waits until no work is left.
+    async fn until_idle(&self) {
+        self.until(async || self.work().await.iter().all(|work| work.phase.is_final())).await;
+    }
+
+    /// Runs a daemon until something has happened, and ends it at that moment.
+    async fn run(&self, farm: &Farm, within: &str, file: &Path, until: impl Future<Output = ()>) {
         let settings = Settings::new("collector".to_owned(), within, Vec::new(), community()).unwrap();
         let daemon = Daemon::new(self.client(), FarmReach::new(farm), settings, file.to_owned());
-        if let Ok(failure) = timeout(time, daemon.unwrap().run()).await {
+        let mut daemon = daemon.unwrap();
+        if let Either::Left((failure, _)) = future::select(pin!(daemon.run()), pin!(until)).await {
             panic!("{failure}");
         }
+    }
+
+    /// Runs a new daemon until it has done the work that it gets when it registers.
+    async fn run_first(&self, farm: &Farm, within: &str, file: &Path) {
+        let registered = async || !self.inventory.daemons().all(&self.caller).await.unwrap().is_empty();
+        let done = async {
+            self.until(registered).await;
+            self.until_idle().await;
+        };
+        self.run(farm, within, file, done).await;
     }
 
     /// Returns the subnet with these addresses, which may be one that the devices have.
@@ -111,8 +151,19 @@ impl Service {
         self.inventory.discovery_jobs().create(&self.caller, new).await.unwrap()
     }
 
+    async fn work(&self) -> Vec<Discovery> {
+        self.inventory.discovery_jobs().all(&self.caller).await.unwrap()
+    }
+
     async fn discovery(&self, discovery: &Discovery) -> Discovery {
         self.inventory.discovery_jobs().get(&self.caller, discovery.id).await.unwrap()
+    }
+
+    /// Returns the scan of the network that is going on.
+    async fn scan(&self) -> Option<Discovery> {
+        self.work().await.into_iter().find(|work| {
+            work.discovery_type == DiscoveryType::Network && work.phase == DiscoveryPhase::Scanning
+        })
     }
 
     async fn hosts(&self) -> u64 {
@@ -120,15 +171,12 @@ impl Service {
     }
 }
 
-/// The time in which a daemon does its first work.
-const FIRST_WORK: Duration = Duration::from_secs(120);
-
 #[tokio::test(start_paused = true)]
 async fn daemon_does_its_work_within_its_own_limits() {
     let (service, farm, folder) = (Service::new().await, again::network(), tempfile::tempdir().unwrap());
     let file = folder.path().join("daemon.json");
-    service.run(&farm, "192.0.2.0/30", &file, FIRST_WORK).await;
-    let work = service.inventory.discovery_jobs().all(&service.caller).await.unwrap();
+    service.run_first(&farm, "192.0.2.0/30", &file).await;
+    let work = service.work().await;
     assert_eq!(work.len(), 2, "its own host, and the network");
     assert!(
         work.iter().all(|work| work.phase == DiscoveryPhase::Complete && work.progress == 100),
@@ -138,11 +186,11 @@ async fn daemon_does_its_work_within_its_own_limits() {
     assert_eq!((service.hosts().await, farm.count(ip("192.0.2.3"))), (3, 0));
     // A subnet of the service does not widen the limits, but narrows them.
     let wide = service.order(service.subnet("192.0.2.0/24").await).await;
-    service.run(&farm, "192.0.2.0/30", &file, FIRST_WORK).await;
+    service.run(&farm, "192.0.2.0/30", &file, service.until_idle()).await;
     assert_eq!(service.discovery(&wide).await.phase, DiscoveryPhase::Complete);
     assert_eq!((service.hosts().await, farm.count(ip("192.0.2.3"))), (3, 0));
     let other = service.order(service.subnet("198.51.100.0/24").await).await;
-    service.run(&farm, "192.0.2.0/24", &file, FIRST_WORK).await;
+    service.run(&farm, "192.0.2.0/24", &file, service.until_idle()).await;
     let other = service.discovery(&other).await;
     assert_eq!(other.phase, DiscoveryPhase::Failed);
     assert!(farm.sent().iter().all(|(_, to)| to.to_string().starts_with("192.0.2.")));
@@ -151,57 +199,62 @@ async fn daemon_does_its_work_within_its_own_limits() {
     assert!(!state.windows(COMMUNITY.len()).any(|bytes| bytes == COMMUNITY));
 }
 
-#[tokio::test(start_paused = true)]
-async fn daemon_obeys_cancelling() {
-    let (service, farm, folder) = (Service::new().await, again::network(), tempfile::tempdir().unwrap());
+/// Returns devices that take minutes to read, so that reports of progress come before the end.
+fn slow_network() -> Farm {
+    let farm = again::network();
+    let interfaces = |(id, _): &(Vec<u32>, _)| id.starts_with(IF_TABLE);
     for address in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
-        farm.change(ip(address), |agent| agent.faults.push(Fault::Takes(Duration::from_millis(450))));
+        farm.change(ip(address), |agent| {
+            agent.faults.push(Fault::Takes(Duration::from_millis(450)));
+            agent.variables.extend(variables(800).into_iter().filter(interfaces));
+        });
     }
-    let file = folder.path().join("daemon.json");
-    let cancel = async {
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            let work = service.inventory.discovery_jobs().all(&service.caller).await.unwrap();
-            let is_scan = |work: &&Discovery| {
-                work.discovery_type == DiscoveryType::Network && work.phase == DiscoveryPhase::Scanning
-            };
-            if let Some(scan) = work.iter().find(is_scan) {
-                service.inventory.discovery_jobs().cancel(&service.caller, scan.id).await.unwrap();
-                tokio::time::sleep(Duration::from_secs(6)).await;
-                return (scan.id, farm.sent().len());
-            }
-        }
-    };
-    let running = service.run(&farm, "192.0.2.0/24", &file, FIRST_WORK);
-    let ((id, sent), ()) = futures_util::future::join(cancel, running).await;
-    assert!(sent > 0, "it had begun");
-    assert_eq!(farm.sent().len(), sent, "nothing is sent any more");
-    let cancelled = service.inventory.discovery_jobs().get(&service.caller, id).await.unwrap();
-    assert_eq!(cancelled.phase, DiscoveryPhase::Cancelled);
+    farm
+}
+
+#[tokio::test(start_paused = true)]
+async fn daemon_obeys_cancelling_at_once() {
+    for failing in [0, 3] {
+        let (service, farm, folder) = (Service::new().await, slow_network(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("daemon.json");
+        let cancelling = async {
+            service.until(async || service.scan().await.is_some()).await;
+            let scan = service.scan().await.unwrap();
+            service.inventory.discovery_jobs().cancel(&service.caller, scan.id).await.unwrap();
+            service.until(async || !service.discovery(&scan).await.is_cancelling).await;
+            // The service may be away when the daemon tells it that the work has stopped.
+            service.failing.store(failing, Ordering::Relaxed);
+            let told = *service.requests.borrow();
+            service.until(async || *service.requests.borrow() > told).await;
+            let sent = farm.sent().len();
+            assert!(sent > 0, "it had begun");
+            service.until(async || *service.requests.borrow() > told + failing + 3).await;
+            assert_eq!(farm.sent().len(), sent, "nothing is sent any more");
+            assert_eq!(service.discovery(&scan).await.phase, DiscoveryPhase::Cancelled);
+        };
+        service.run(&farm, "192.0.2.0/24", &file, cancelling).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn daemon_survives_restarts_of_both_sides() {
     let (service, farm, folder) = (Service::new().await, again::network(), tempfile::tempdir().unwrap());
-    for address in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
-        farm.change(ip(address), |agent| agent.faults.push(Fault::Takes(Duration::from_millis(450))));
-    }
     let file = folder.path().join("daemon.json");
-    // The service is not there at first, and goes away while the daemon works.
-    service.is_down.store(true, Ordering::Relaxed);
+    // The service is not there at first, and goes away when the first device is stored.
+    service.failing.store(3, Ordering::Relaxed);
     let restarts = async {
-        for is_down in [false, true, false] {
-            tokio::time::sleep(Duration::from_secs(17)).await;
-            service.is_down.store(is_down, Ordering::Relaxed);
-        }
+        service.until(async || service.hosts().await >= 2).await;
+        service.failing.store(4, Ordering::Relaxed);
+        service.until_idle().await;
     };
-    futures_util::future::join(restarts, service.run(&farm, "192.0.2.0/24", &file, FIRST_WORK * 3)).await;
-    assert_eq!(service.hosts().await, 4);
+    service.run(&farm, "192.0.2.0/24", &file, restarts).await;
+    assert_eq!((service.hosts().await, service.failing.load(Ordering::Relaxed)), (4, 0));
     // The daemon ends while it works, and gets the same work again.
     let order = service.order(service.subnet("192.0.2.0/24").await).await;
-    service.run(&farm, "192.0.2.0/24", &file, Duration::from_secs(7)).await;
+    let started = service.until(async || service.discovery(&order).await.phase == DiscoveryPhase::Started);
+    service.run(&farm, "192.0.2.0/24", &file, started).await;
     assert!(service.discovery(&order).await.is_open());
-    service.run(&farm, "192.0.2.0/24", &file, FIRST_WORK).await;
+    service.run(&farm, "192.0.2.0/24", &file, service.until_idle()).await;
     let done = service.discovery(&order).await;
     assert_eq!((done.phase, done.attempts), (DiscoveryPhase::Complete, 2));
     assert_eq!(
@@ -211,10 +264,10 @@ async fn daemon_survives_restarts_of_both_sides() {
     );
     // A service with an empty store knows neither the daemon nor the devices that the daemon remembers.
     let other = Service::new().await;
-    other.run(&farm, "192.0.2.0/24", &file, FIRST_WORK).await;
+    other.run_first(&farm, "192.0.2.0/24", &file).await;
     assert_eq!(other.inventory.daemons().all(&other.caller).await.unwrap().len(), 1);
     let order = other.order(other.subnet("192.0.2.0/24").await).await;
-    other.run(&farm, "192.0.2.0/24", &file, FIRST_WORK).await;
+    other.run(&farm, "192.0.2.0/24", &file, other.until_idle()).await;
     assert_eq!(other.discovery(&order).await.phase, DiscoveryPhase::Complete);
     assert_eq!(other.hosts().await, 4);
 }
@@ -223,9 +276,18 @@ async fn daemon_survives_restarts_of_both_sides() {
 async fn several_daemons_serve_one_network() {
     let (service, farm, folder) = (Service::new().await, again::network(), tempfile::tempdir().unwrap());
     let files = ["one", "two", "three"].map(|name| folder.path().join(name));
-    let running = files.iter().map(|file| service.run(&farm, "192.0.2.0/24", file, FIRST_WORK));
-    futures_util::future::join_all(running).await;
-    let work = service.inventory.discovery_jobs().all(&service.caller).await.unwrap();
+    let all_registered = async || service.inventory.daemons().all(&service.caller).await.unwrap().len() == 3;
+    let running = files.iter().map(|file| {
+        let done = async {
+            service.until(&all_registered).await;
+            service.until_idle().await;
+        };
+        service.run(&farm, "192.0.2.0/24", file, done)
+    });
+    future::join_all(running).await;
+    let work = service.work().await;
     assert!(work.iter().all(|work| work.phase == DiscoveryPhase::Complete), "{work:?}");
-    assert_eq!(service.inventory.daemons().all(&service.caller).await.unwrap().len(), 3);
+    // Each has reported its own host.
+    let own = work.iter().filter(|work| work.discovery_type != DiscoveryType::Network);
+    assert_eq!((own.count(), service.inventory.daemons().all(&service.caller).await.unwrap().len()), (3, 3));
 }

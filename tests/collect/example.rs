@@ -14,7 +14,7 @@ use crate::program::collect;
 use crate::recording::data;
 use crate::support::{COMMUNITY, community, gate, ip, variables};
 
-fn args(seed: &str, within: &str, secrets: Vec<SnmpSecret>) -> Args {
+pub(crate) fn args(seed: &str, within: &str, secrets: Vec<SnmpSecret>) -> Args {
     Args { follows_arp: true, ..Args::new(vec![ip(seed)], within.parse().unwrap(), secrets) }
 }
 
@@ -63,6 +63,10 @@ fn arguments_that_are_wrong_are_refused() {
             "The environment variable TOPOSCOPE_NO_SUCH_VARIABLE",
         ),
         ("core-1", "core-1 is not an address"),
+        ("--farm campus 192.0.2.1", "--farm has addresses of its own"),
+        ("--farm campus --user reader", "--farm has a community of its own"),
+        ("--farm campus --v1", "--farm has a community of its own"),
+        ("--farm campus --auth md5", "--farm has a community of its own"),
         ("--depth x", "--depth requires a number"),
     ] {
         let failure = Args::parse(arguments.split_whitespace().map(Into::into)).err().unwrap();
@@ -120,35 +124,4 @@ async fn folder_keeps_the_inventory_and_what_the_next_crawl_needs() {
     let gate = gate(&farm, "192.0.2.0/24");
     let failure = collect(&args, &gate, target.path(), &mut Vec::new()).await.unwrap_err();
     assert!(failure.to_string().contains("Delete it, and everything is read again"), "{failure}");
-}
-
-#[cfg(feature = "client")]
-#[tokio::test(start_paused = true)]
-async fn service_gets_the_reports_by_a_daemon_key() {
-    use toposcope::access::Caller;
-    use toposcope::client::Client;
-    use toposcope::inventory::{HostQuery, NewDaemonApiKey};
-    use toposcope::model::Network;
-    use toposcope::{Api, Inventory, MemoryStore};
-
-    use crate::program::server::ServerDestination;
-    use crate::program::watch;
-
-    let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.organizations().create("Example").await.unwrap().id;
-    let caller = Caller::system(organization);
-    let network = inventory.networks().create(&caller, Network::new("Office")).await.unwrap().id;
-    let key = inventory.daemon_api_keys().create(&caller, NewDaemonApiKey::new(network, "collector"));
-    let key = key.await.unwrap();
-    let client = Client::new(Api::builder(inventory.clone()).build());
-    let farm = again::network();
-    let args = args("192.0.2.1", "192.0.2.0/24", community());
-    let gate = gate(&farm, "192.0.2.0/24");
-    let wrong = ServerDestination(client.clone().with_api_key("topo_d_wrong").unwrap());
-    let failure = watch(&args, &gate, &wrong, &mut Vec::new()).await.unwrap_err().to_string();
-    assert!(failure.contains("Check that --server-key-env names a daemon key"), "{failure}");
-    let right = ServerDestination(client.with_api_key(key.plaintext()).unwrap());
-    watch(&args, &gate, &right, &mut Vec::new()).await.unwrap();
-    let hosts = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
-    assert_eq!(hosts.total, 3);
 }

@@ -17,7 +17,11 @@ async fn figures_of_a_gate_count_packets_and_results_of_its_crawls() {
     let farm = Farm::with([
         (ip("192.0.2.1"), agent("core", "192.0.2.1", &neighbors)),
         (ip("192.0.2.2"), agent("wrong", "192.0.2.2", &[]).faulty([Fault::WrongIds])),
-        (ip("192.0.2.3"), agent("fails", "192.0.2.3", &[]).faulty([Fault::FailsBelow(IF_TABLE)])),
+        // One variable at a time, so that no other answer has those that it fails to read.
+        (
+            ip("192.0.2.3"),
+            agent("fails", "192.0.2.3", &[]).faulty([Fault::TooBigAbove(1), Fault::FailsBelow(IF_TABLE)]),
+        ),
     ]);
     let gate = gate(&farm, "192.0.2.0/24");
     for crawls in 1..=2 {

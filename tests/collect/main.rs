@@ -23,6 +23,8 @@ mod daemon;
 #[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
 #[path = "../../examples/daemon/main.rs"]
 mod daemon_program;
+#[cfg(all(feature = "client", feature = "service", feature = "topology"))]
+mod delivered;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod example;
 #[allow(dead_code, reason = "programs serve farms on sockets, too")]
@@ -30,6 +32,7 @@ mod example;
 mod farm;
 mod faults;
 mod figures;
+mod hostile;
 mod laboratory;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod named_faults;
@@ -45,9 +48,12 @@ mod program;
 mod real;
 mod recording;
 mod secrets;
+#[cfg(all(feature = "client", feature = "service"))]
+mod service;
 mod support;
 mod sweep;
 mod tables;
 mod transport;
 mod v3;
+mod vlans;
 mod walks;

@@ -7,7 +7,7 @@ use toposcope::collect::crawl::{Crawl, CrawlOptions};
 use toposcope::collect::{SnmpAuthentication, SnmpPrivacy, SnmpSecret, SnmpUser};
 
 use crate::farm::Farm;
-use crate::farm::collected::Collected;
+use crate::farm::collected::{Collected, REPORTS_AT_ONCE};
 use crate::farm::faulty::{FaultyNetwork, NamedFault, USER};
 use crate::farm::named_faults::FAULTS;
 use crate::farm::network::address;
@@ -34,10 +34,10 @@ async fn errors(faults: &[NamedFault]) -> Vec<String> {
     let gate = gate(&farm, "127.1.0.0/16");
     let mut crawl = Crawl::begin(&gate, [address(0).into()], secrets, options).unwrap();
     let collected = Collected::new().await.unwrap();
-    let Ok(others) = timeout(MAX_TIME, collected.add_all(&mut crawl)).await else {
+    let Ok(others) = timeout(MAX_TIME, collected.add_all(&mut crawl, REPORTS_AT_ONCE)).await else {
         return vec!["it hangs".to_owned()];
     };
-    let mut errors: Vec<String> = others.unwrap().iter().map(|event| format!("{event:?}")).collect();
+    let mut errors: Vec<String> = others.unwrap().1.iter().map(|event| format!("{event:?}")).collect();
     if crawl.progress().devices != faulty.network.devices.len() {
         errors.push(format!("{} devices", crawl.progress().devices));
     }

@@ -1,11 +1,12 @@
 //! Crawls of networks in which a device states what concerns others: their addresses, their subnets, and the memory of all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
-use toposcope::collect::snmp::SnmpValue;
+use toposcope::collect::snmp::{ObjectId, SnmpValue, TruncationReason, WalkLimits};
 
 use crate::crawl::{addresses, agent, begin, finished};
 use crate::farm::{Agent, Farm, Fault};
@@ -24,6 +25,26 @@ async fn device_with_a_copied_name_and_copied_addresses_hides_no_other() {
         assert_eq!(devices, addresses(&["192.0.2.66", "192.0.2.1"]));
         assert!(failed.is_empty());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn copy_without_an_up_time_hides_no_device() {
+    let up_time = [1, 3, 6, 1, 2, 1, 1, 3, 0];
+    let own = ["192.0.2.66", "192.0.2.1"];
+    // Whichever of them is read first.
+    for seeds in [["192.0.2.66", "192.0.2.1"], ["192.0.2.1", "192.0.2.66"]] {
+        let mut copy = agent("router", &own, &[]);
+        copy.variables.remove(up_time.as_slice());
+        let farm = Farm::with([(ip("192.0.2.1"), agent("router", &own, &[])), (ip("192.0.2.66"), copy)]);
+        let (devices, ..) = finished(begin(&farm, &seeds, CrawlOptions::default())).await;
+        assert_eq!(devices, addresses(&own));
+    }
+    // A device that states none is still read once.
+    let mut nameless = agent("router", &own, &[]);
+    nameless.variables.remove(up_time.as_slice());
+    let farm = Farm::with(own.map(|address| (ip(address), nameless.clone())));
+    let (devices, ..) = finished(begin(&farm, &own, CrawlOptions::default())).await;
+    assert_eq!(devices.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,4 +139,71 @@ async fn addresses_beyond_the_limit_are_counted_once() {
     let mut crawl = begin(&farm, &["192.0.2.1"], options);
     while crawl.next().await.is_some() {}
     assert_eq!((crawl.progress().devices, crawl.progress().left_out), (3, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_of_waiting_for_memory_does_not_count() {
+    let own: Vec<String> = (1..=6).map(|number| format!("192.0.2.{number}")).collect();
+    let seeds: Vec<&str> = own.iter().map(String::as_str).collect();
+    let slow = |address: &&str| {
+        let mut variables = variables(100);
+        variables.insert(vec![1, 3, 6, 1, 2, 1, 1, 5, 0], SnmpValue::Bytes(address.as_bytes().into()));
+        let agent = Agent::new(COMMUNITY, variables);
+        (ip(address), agent.faulty([Fault::Takes(Duration::from_millis(400))]))
+    };
+    let farm = Farm::with(seeds.iter().map(slow));
+    let mut options = CrawlOptions::default();
+    options.table_bytes = 1;
+    // One device takes about 10 seconds, and all of them one after the other a minute.
+    options.walk = options.walk.with_time(Duration::from_secs(20));
+    let (began, mut crawl) = (Instant::now(), begin(&farm, &seeds, options));
+    while let Some(event) = crawl.next().await {
+        let CrawlEvent::Device(device) = event else { panic!("{event:?}") };
+        assert_eq!(device.truncated, []);
+    }
+    assert_eq!(crawl.progress().devices, seeds.len());
+    assert!(began.elapsed() > Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_hops_share_the_limits_of_the_device() {
+    let route = [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4, 10, 0, 0, 0, 255, 0, 0, 0, 0, 192, 0, 2, 2];
+    let next_hops = ObjectId::new([1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4]);
+    let (unlimited, slow) = (WalkLimits::default(), vec![Fault::Takes(Duration::from_secs(4))]);
+    for (limits, faults, reason, expected) in [
+        (unlimited, vec![], None, 2),
+        // The tables do not fit, and a part is kept for the next hops, which may also be too small.
+        (unlimited.with_bytes(64 << 10), vec![], Some(TruncationReason::ByteLimit), 2),
+        (unlimited.with_bytes(2_000), vec![], Some(TruncationReason::ByteLimit), 1),
+        (unlimited.with_time(Duration::from_secs(64)), slow, Some(TruncationReason::TimeLimit), 2),
+    ] {
+        let mut router = agent("router", &["192.0.2.1"], &[]).faulty(faults);
+        router.variables.extend(variables(2_000));
+        router.variables.insert(route.to_vec(), SnmpValue::IpAddress([192, 0, 2, 2]));
+        let farm =
+            Farm::with([(ip("192.0.2.1"), router), (ip("192.0.2.2"), agent("other", &["192.0.2.2"], &[]))]);
+        let mut options = CrawlOptions::default();
+        options.follows_next_hops = true;
+        options.walk = limits;
+        let mut crawl = begin(&farm, &["192.0.2.1"], options);
+        let Some(CrawlEvent::Device(router)) = crawl.next().await else { panic!("the router is read") };
+        while crawl.next().await.is_some() {}
+        assert_eq!(crawl.progress().devices, expected, "{limits:?}");
+        let reasons: BTreeSet<_> = router.truncated.iter().map(|(_, reason)| reason.to_string()).collect();
+        assert_eq!(reasons, reason.iter().map(ToString::to_string).collect(), "{limits:?}");
+        let lacks_hops = router.truncated.iter().any(|(object, _)| *object == next_hops);
+        assert_eq!(lacks_hops, expected == 1, "{limits:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn devices_that_have_answered_and_are_not_read_are_counted() {
+    // All have one name, so that each waits until the one before was read.
+    let own = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
+    let farm = Farm::with(own.map(|own| (ip(own), agent("switch", &[own], &[]))));
+    let mut options = CrawlOptions::default();
+    options.devices = 1;
+    let mut crawl = begin(&farm, &own, options);
+    while crawl.next().await.is_some() {}
+    assert_eq!((crawl.progress().devices, crawl.progress().left_out), (1, 3));
 }

@@ -1,24 +1,40 @@
 //! Limits that are checked with every packet of every test.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
 use toposcope::collect::{AllowList, Datagram, Gate, Pace, Transport, TransportFuture};
 
 use crate::farm::counters::{Counters, Peaks};
 
-/// The limits of a gate, with the packets so far.
-#[derive(Debug)]
+/// The limits of a gate, with the packets of its transport and of all probes so far. Clones are the same.
+#[derive(Clone, Debug)]
 pub(crate) struct Politeness {
     allowed: AllowList,
     pace: Pace,
-    counters: Mutex<Counters>,
+    counters: Arc<Mutex<Counters>>,
 }
 
 impl Politeness {
     pub(crate) fn new(allowed: AllowList, pace: Pace) -> Self {
-        Self { allowed, pace, counters: Mutex::default() }
+        Self { allowed, pace, counters: Arc::default() }
+    }
+
+    /// Returns the limits of an allow-list and the usual pace.
+    pub(crate) fn of(allowed: &str) -> Self {
+        Self::new(allowed.parse().unwrap(), Pace::default())
+    }
+
+    /// Returns the limits of another allow-list, with the same packets.
+    pub(crate) fn within(&self, allowed: AllowList) -> Self {
+        Self { allowed, ..self.clone() }
+    }
+
+    /// Returns a gate with these limits.
+    pub(crate) fn gate(&self, transport: impl Transport) -> Gate {
+        let (allowed, politeness) = (self.allowed.clone(), self.clone());
+        Gate::new(Polite { transport, politeness }, allowed, self.pace)
     }
 
     /// Fails the test if a packet to this address is beyond the allow-list or the pace.
@@ -56,19 +72,18 @@ impl<T: Transport> Transport for Polite<T> {
 
 /// Returns a gate with an allow-list and a pace that are checked with every packet.
 pub(crate) fn polite_gate(transport: impl Transport, allowed: AllowList, pace: Pace) -> Gate {
-    let politeness = Politeness::new(allowed.clone(), pace);
-    Gate::new(Polite { transport, politeness }, allowed, pace)
+    Politeness::new(allowed, pace).gate(transport)
 }
 
 #[tokio::test]
 #[should_panic(expected = "a packet to 198.51.100.1, which is not allowed")]
 async fn packet_to_another_address_fails_the_test() {
-    Politeness::new("192.0.2.0/24".parse().unwrap(), Pace::default()).check("198.51.100.1".parse().unwrap());
+    Politeness::of("192.0.2.0/24").check("198.51.100.1".parse().unwrap());
 }
 
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "[21, 21, 21] packets in a second")]
 async fn packet_beyond_the_pace_fails_the_test() {
-    let politeness = Politeness::new("192.0.2.0/24".parse().unwrap(), Pace::default());
+    let politeness = Politeness::of("192.0.2.0/24");
     (0..21).for_each(|_| politeness.check("192.0.2.1".parse().unwrap()));
 }

@@ -2,6 +2,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use toposcope::collect::snmp::{AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits};
 use toposcope::collect::{Gate, Pace, SnmpSecret};
+#[cfg(all(feature = "service", feature = "topology"))]
+use toposcope::discovery::Report;
+#[cfg(all(feature = "service", feature = "topology"))]
+use toposcope::discovery::report::{Device, Reporter};
+#[cfg(all(feature = "service", feature = "topology"))]
+use toposcope::model::Timestamp;
 
 use crate::farm::{Agent, Farm, Variables};
 use crate::polite::polite_gate;
@@ -18,6 +24,16 @@ pub(crate) fn ip(text: &str) -> IpAddr {
 /// Returns a gate with the usual pace.
 pub(crate) fn gate(farm: &Farm, allowed: &str) -> Gate {
     polite_gate(farm.clone(), allowed.parse().unwrap(), Pace::default())
+}
+
+/// Returns a report of one device, which has only this name.
+#[cfg(all(feature = "service", feature = "topology"))]
+pub(crate) fn report_of(name: &str) -> Report {
+    let mut device = Device::default();
+    device.sys_name = Some(name.to_owned());
+    let mut report = Report::new(Reporter::new("collector"), Timestamp::now());
+    report.devices.push(device);
+    report
 }
 
 pub(crate) fn community() -> Vec<SnmpSecret> {

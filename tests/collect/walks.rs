@@ -43,6 +43,21 @@ async fn secret_without_rights_is_followed_by_the_next_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn refused_rights_are_an_error_and_other_errors_are_none() {
+    for (status, is_denied) in [(16, true), (6, true), (5, false), (13, false)] {
+        let agent = Agent::new(COMMUNITY, variables(3)).faulty([Fault::Denies(Version::V2c, status)]);
+        let found = find(&farm_of(agent), "192.0.2.1", community()).await;
+        if is_denied {
+            assert_eq!(found.unwrap_err(), AskError::Denied(status));
+            continue;
+        }
+        // It may still have tables that it does not fail to read.
+        let truncated = TableEnd::Truncated(TruncationReason::Status(status));
+        assert_eq!(table(&mut found.unwrap(), IF_TABLE).await.1, truncated);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn agent_of_version_1_without_a_name_is_found() {
     let mut variables = variables(3);
     variables.remove(&vec![1, 3, 6, 1, 2, 1, 1, 5, 0]);

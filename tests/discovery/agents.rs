@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use toposcope::discovery::Format;
 use toposcope::discovery::report::{Device, NeighborState, WarningCode};
+use toposcope::model::LldpChassisIdSubtype;
 
 use crate::support::{count, device, parsed, rows};
 
@@ -447,4 +448,136 @@ fn serial_number_is_that_of_the_outermost_component() {
     for (case, components, expected) in cases {
         assert_eq!(serial(components).as_deref(), *expected, "{case}");
     }
+}
+
+#[test]
+fn lists_of_ports_may_be_ranges() {
+    let list = |vlan: u16, column: u8| format!("{BRIDGE}.7.1.4.3.1.{column}.{vlan}");
+    let lists = walk(&[
+        (list(10, 2), "STRING: \"1-3\""),
+        (list(10, 4), "STRING: \"3\""),
+        (list(20, 2), "STRING: \"1,3-4\""),
+        (list(20, 4), "STRING: \"4\""),
+    ]);
+    let device = device(Format::Snmpwalk, &format!("{}{lists}", switch(&[1, 2, 3, 4])));
+    let entries = rows(device.tables.if_entries.as_deref());
+    let vlans: Vec<_> = entries.iter().map(|row| row.vlans.clone().unwrap()).collect();
+    let found: Vec<_> = vlans.iter().map(|vlans| (vlans.untagged, vlans.tagged.as_slice())).collect();
+    assert_eq!(found, [(None, &[10, 20][..]), (None, &[10]), (Some(10), &[20]), (Some(20), &[])]);
+    // A range of more ports than any device has is no list.
+    let huge = walk(&[(list(10, 2), "STRING: \"1-4000000000\"")]);
+    let report = parsed(Format::Snmpwalk, &format!("{}{huge}", switch(&[1, 2])));
+    assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);
+}
+
+#[test]
+fn every_row_of_the_oldest_neighbor_table_is_read_or_counted() {
+    let cache = ".1.3.6.1.2.1.3.1.1";
+    let walk = walk(&[
+        (format!("{cache}.2.2.1.192.0.2.3"), "Hex-STRING: 00 00 5E 00 53 03"),
+        (format!("{cache}.2.2.192.0.2.4"), "Hex-STRING: 00 00 5E 00 53 04"),
+        (format!("{cache}.2.7"), "Hex-STRING: 00 00 5E 00 53 05"),
+        (format!("{cache}.2"), "Hex-STRING: 00 00 5E 00 53 06"),
+    ]);
+    let report = parsed(Format::Snmpwalk, &walk);
+    let found = rows(report.devices[0].tables.arp.as_deref());
+    let found: Vec<_> = found.iter().map(|row| (row.mac_address.octets()[5], row.if_index)).collect();
+    assert_eq!(found, [(3, Some(2)), (4, Some(2))]);
+    assert_eq!(
+        (count(&report, WarningCode::RowIncomplete), count(&report, WarningCode::RowMalformed)),
+        (1, 1)
+    );
+}
+
+#[test]
+fn columns_of_a_neighbor_with_another_time_mark_are_joined() {
+    let lldp = ".1.0.8802.1.1.2.1.4.1.1";
+    let walk = walk(&[
+        (format!("{lldp}.4.100.7.1"), "INTEGER: 4"),
+        (format!("{lldp}.5.100.7.1"), "Hex-STRING: 00 00 5E 00 53 07"),
+        (format!("{lldp}.7.100.7.1"), "STRING: \"xe-0/0/1\""),
+        (format!("{lldp}.9.250.7.1"), "STRING: \"core-1\""),
+        (format!("{lldp}.4.250.9.1"), "INTEGER: 7"),
+        (format!("{lldp}.5.100.9.1"), "STRING: \"00:00:5E:00:53:0A\""),
+        // Two neighbors of another port, each with its own name.
+        (format!("{lldp}.5.100.8.1"), "Hex-STRING: 00 00 5E 00 53 08"),
+        (format!("{lldp}.5.250.8.2"), "Hex-STRING: 00 00 5E 00 53 09"),
+        (format!("{lldp}.9.250.8.2"), "STRING: \"core-2\""),
+    ]);
+    let report = parsed(Format::Snmpwalk, &walk);
+    let found = rows(report.devices[0].tables.lldp.as_deref());
+    let subtype = found.last().map(|row| row.chassis_id.subtype);
+    let found: Vec<_> = found.iter().map(|row| (&*row.chassis_id.value, row.sys_name.as_deref())).collect();
+    let expected = [
+        ("00:00:5E:00:53:07", Some("core-1")),
+        ("00:00:5E:00:53:08", None),
+        ("00:00:5E:00:53:09", Some("core-2")),
+        ("00:00:5E:00:53:0A", None),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(subtype, Some(LldpChassisIdSubtype::LocallyAssigned));
+    assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);
+}
+
+#[test]
+fn parts_of_a_chassis_without_a_serial_number_lend_it_none() {
+    for (class, expected) in [(6, None), (7, None), (10, None), (9, Some("PART-0815"))] {
+        let class = format!("INTEGER: {class}");
+        let walk = walk(&[
+            (format!("{ENTITY}.4.1"), "INTEGER: 0"),
+            (format!("{ENTITY}.4.2"), "INTEGER: 1"),
+            (format!("{ENTITY}.5.1"), "INTEGER: 3"),
+            (format!("{ENTITY}.5.2"), &class),
+            (format!("{ENTITY}.11.1"), "STRING: \"        \""),
+            (format!("{ENTITY}.11.2"), "STRING: \"PART-0815\""),
+        ]);
+        assert_eq!(device(Format::Snmpwalk, &walk).serial_number.as_deref(), expected, "{class}");
+    }
+}
+
+#[test]
+fn addresses_that_are_sent_as_text_are_read() {
+    let walk = walk(&[
+        (format!("{IF}.6.3"), "STRING: \"0x00005e005303\""),
+        (".1.3.6.1.4.1.9.9.23.1.2.1.1.6.3.1".to_owned(), "STRING: \"ap-1\""),
+        (".1.3.6.1.4.1.9.9.23.1.2.1.1.4.3.1".to_owned(), "STRING: \"192.0.2.10\""),
+    ]);
+    let device = device(Format::Snmpwalk, &walk);
+    assert_eq!(rows(device.tables.if_entries.as_deref())[0].mac_address.unwrap().octets()[5], 3);
+    assert_eq!(rows(device.tables.cdp.as_deref())[0].address.as_deref(), Some("192.0.2.10"));
+}
+
+#[test]
+fn rows_with_other_indexes_are_read_or_counted() {
+    let walk = walk(&[
+        (format!("{IF}.2.3"), "STRING: \"p3\""),
+        (format!("{IF}.2.4.0"), "STRING: \"p4\""),
+        (format!("{IP}.22.1.2.192.0.2.9"), "Hex-STRING: 00 00 5E 00 53 09"),
+        (format!("{IP}.22.1.2.0.192.0.2.10"), "Hex-STRING: 00 00 5E 00 53 0A"),
+        (".1.3.6.1.4.1.9.9.23.1.2.1.1.6.3".to_owned(), "STRING: \"ap-1\""),
+        (".1.3.6.1.4.1.9.9.23.1.2.1.1.6.3.1.1".to_owned(), "STRING: \"ap-2\""),
+        (format!("{BRIDGE}.1.4.1.2.1.1"), "INTEGER: 3"),
+    ]);
+    let report = parsed(Format::Snmpwalk, &walk);
+    let tables = &report.devices[0].tables;
+    assert_eq!(rows(tables.if_entries.as_deref()).len(), 1);
+    let found = rows(tables.arp.as_deref());
+    let found: Vec<_> = found.iter().map(|row| (row.mac_address.octets()[5], row.if_index)).collect();
+    assert_eq!(found, [(9, None), (10, None)]);
+    let found = rows(tables.cdp.as_deref());
+    assert_eq!((found.len(), found[0].if_index, &*found[0].device_id), (1, Some(3), "ap-1"));
+    assert_eq!(count(&report, WarningCode::RowMalformed), 3);
+}
+
+#[test]
+fn masks_and_chassis_ids_may_be_text() {
+    let walk = walk(&[
+        (format!("{IP}.20.1.2.192.0.2.1"), "INTEGER: 2"),
+        (format!("{IP}.20.1.3.192.0.2.1"), "STRING: \"255.255.255.0\""),
+        (".1.0.8802.1.1.2.1.4.1.1.4.0.3.1".to_owned(), "INTEGER: 4"),
+        (".1.0.8802.1.1.2.1.4.1.1.5.0.3.1".to_owned(), "STRING: \"00 00 5E 00 53 77\""),
+    ]);
+    let tables = device(Format::Snmpwalk, &walk).tables;
+    assert_eq!(rows(tables.addresses.as_deref())[0].prefix_length, Some(24));
+    assert_eq!(rows(tables.lldp.as_deref())[0].chassis_id.value, "00:00:5E:00:53:77");
 }

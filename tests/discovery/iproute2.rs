@@ -1,6 +1,8 @@
 //! JSON of `ip` and `bridge`.
 
-use toposcope::discovery::report::{FdbStatus, IfEntryRow, Report, RouteRow, Table, WarningCode};
+use toposcope::discovery::report::{
+    AddressFamily, FdbStatus, IfEntryRow, Report, RouteRow, Table, WarningCode,
+};
 use toposcope::discovery::{Format, ParseErrorKind, parse};
 use toposcope::model::{AdminStatus, OperStatus, Vlans};
 
@@ -230,7 +232,7 @@ fn default_routes_and_single_addresses_have_the_family_that_their_route_shows() 
 }
 
 #[test]
-fn table_with_too_many_or_malformed_routes_or_ipv6_alone_is_not_complete() {
+fn table_with_too_many_or_malformed_routes_is_not_complete_and_one_command_has_one_family() {
     let route = |number: usize| {
         format!(r#"{{"dst":"10.{}.{}.0/24","gateway":"192.0.2.1","flags":[]}}"#, number / 256, number % 256)
     };
@@ -242,8 +244,61 @@ fn table_with_too_many_or_malformed_routes_or_ipv6_alone_is_not_complete() {
     let report = complete(Format::IpRoute, malformed);
     assert_eq!((routes(&report).rows.len(), routes(&report).complete), (1, false));
     let later = r#"[{"dst":"default","gateway":"2001:db8::1","flags":[],"pref":"medium"}]"#;
-    assert!(!routes(&complete(Format::IpRoute, later)).complete);
+    let earlier = r#"[{"dst":"default","gateway":"192.0.2.1","flags":[]}]"#;
+    let (ipv4, ipv6) = (Some(AddressFamily::Ipv4), Some(AddressFamily::Ipv6));
+    for (text, family) in [
+        (later.to_owned(), ipv6),
+        (earlier.to_owned(), ipv4),
+        (format!("{earlier}\n{earlier}\n"), ipv4),
+        (format!("{earlier}\n[ ]\n"), None),
+        (format!("{earlier}\n{later}\n"), None),
+    ] {
+        let report = complete(Format::IpRoute, &text);
+        assert_eq!((routes(&report).complete, routes(&report).family), (true, family), "{text}");
+    }
+    assert!(!routes(&complete(Format::IpRoute, "[ ]")).complete, "the family is unknown");
     refused(Format::IpRoute, "[{\"dst\":\"10.0.0.0/24\",\"flags\":[]}] []x");
+}
+
+#[test]
+fn output_of_other_commands_is_refused() {
+    for (format, text) in [
+        (
+            Format::IpRoute,
+            r#"[{"dst":"203.0.113.9","gateway":"192.0.2.1","dev":"eth0","flags":[],"uid":0,"cache":[]}]"#,
+        ),
+        (
+            Format::IpAddr,
+            r#"[{"ifindex":3,"ifname":"swp1","flags":["UP"],"mtu":1500,"master":"br0","state":"forwarding"}]"#,
+        ),
+        (
+            Format::IpAddr,
+            r#"[{"ifindex":1,"ifname":"lo","maddr":[{"family":"inet","address":"224.0.0.1"}]}]"#,
+        ),
+    ] {
+        let error = refused(format, text);
+        assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
+    }
+}
+
+#[test]
+fn lists_of_several_commands_are_one_table() {
+    let interface = |addresses: &str| {
+        format!(
+            r#"[{{"ifindex":2,"ifname":"eth0","operstate":"UP","link_type":"ether","flags":[],"addr_info":[{addresses}]}}]"#
+        )
+    };
+    let [ipv4, ipv6] =
+        [r#"{"local":"192.0.2.7","prefixlen":24}"#, r#"{"local":"2001:db8::7","prefixlen":64}"#];
+    let report = complete(Format::IpAddr, &format!("{}\n{}\n", interface(ipv4), interface(ipv6)));
+    let tables = &report.devices[0].tables;
+    let counts = (rows(tables.if_entries.as_deref()).len(), rows(tables.addresses.as_deref()).len());
+    assert_eq!(counts, (1, 2));
+    let neighbor = |dst: &str| {
+        format!(r#"[{{"dst":"{dst}","dev":"eth0","lladdr":"00:00:5e:00:53:01","state":["STALE"]}}]"#)
+    };
+    let report = complete(Format::Arp, &format!("{}\n{}\n", neighbor("192.0.2.1"), neighbor("fe80::1")));
+    assert_eq!(rows(report.devices[0].tables.arp.as_deref()).len(), 2);
 }
 
 #[test]

@@ -62,3 +62,19 @@ fn reporter_is_required_and_syntax_errors_have_their_line() {
     assert_eq!((error.line(), error.to_string().matches("line").count()), (Some(2), 1));
     assert!(matches!(refused(Format::Lldpctl, "{}").kind(), ParseErrorKind::WrongFormat(_)));
 }
+
+#[test]
+fn output_without_neighbors_is_refused_unless_it_is_empty() {
+    let neighbors =
+        |text| parsed(Format::Lldpctl, text).devices[0].tables.lldp.as_deref().unwrap().rows.len();
+    for empty in [r#"{"lldp":{}}"#, r#"{"lldp":[{}]}"#, r#"{"lldp":{"interface":[]}}"#] {
+        assert_eq!(neighbors(empty), 0, "{empty}");
+    }
+    // The ports of the device itself, and the facts of a configuration tool.
+    let own = r#"{"lldp":{"interface":{"eth0":{"status":"RX and TX","chassis":{"r1":{"id":{"type":"mac","value":"00:00:5e:00:53:01"}}},"port":{"id":{"type":"mac","value":"00:00:5e:00:53:01"}}}}}}"#;
+    let facts = r#"{"lldp":{"eth0":{"via":"LLDP","chassis":{"mac":"00:00:5e:00:53:07","name":"sw-1"},"port":{"ifname":"Gi0/1"}}}}"#;
+    for text in [own, facts] {
+        let error = refused(Format::Lldpctl, text);
+        assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
+    }
+}

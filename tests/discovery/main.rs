@@ -19,6 +19,7 @@
 mod account;
 mod agents;
 mod arp;
+mod captures;
 mod cases;
 mod hostile;
 mod iproute2;

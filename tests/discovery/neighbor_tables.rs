@@ -139,3 +139,16 @@ fn neighbors_within_other_json_are_no_table() {
         assert_eq!(Format::detect(text.as_bytes()), None, "{text}");
     }
 }
+
+#[test]
+fn leases_are_counted_and_numbers_below_a_heading_are_no_leases() {
+    let text = "192.0.2.2 dev eth0 lladdr 00:00:5e:00:53:02 STALE\n\
+                1732790000 00:11:5e:00:53:01 192.0.2.10 laptop-7 *\n1732790000 00:aa:5e:00:53:01 192.0.2.11 laptop-8 *\n";
+    let report = read(text);
+    assert_eq!(entries(&report), ["2 eth0"]);
+    assert_eq!(count(&report, WarningCode::RowMalformed), 2);
+    assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
+    let report =
+        read("#  MAC-Address        IP-Address  Interface\n0  00:11:5e:00:53:01  192.0.2.1   eth0\n");
+    assert_eq!(entries(&report), ["1 eth0"]);
+}

@@ -1,6 +1,6 @@
 //! Routing tables of walks.
 
-use toposcope::discovery::report::{RouteRow, Table};
+use toposcope::discovery::report::{AddressFamily, RouteRow, Table};
 use toposcope::discovery::{Format, ParseOptions, parse};
 use toposcope::model::Timestamp;
 
@@ -42,7 +42,7 @@ fn routes_of_the_oldest_table_have_the_length_of_their_mask() {
     )
     .unwrap();
     assert_eq!(described(&table), ["0.0.0.0/0 192.0.2.1 2 1", "192.0.2.0/24 - 2 0"]);
-    assert!(table.complete);
+    assert_eq!((table.complete, table.family), (true, Some(AddressFamily::Ipv4)));
 }
 
 #[test]
@@ -60,6 +60,7 @@ fn same_route_in_several_tables_is_one_row() {
     )
     .unwrap();
     assert_eq!(described(&table), ["10.0.0.0/8 192.0.2.1 2 0"]);
+    assert_eq!(table.family, None, "`inetCidrRouteTable` has both");
 }
 
 #[test]

@@ -137,3 +137,72 @@ TIMETRA-LLDP-MIB::tmnxLldpRemManAddrIfSubtype.120.35684352.1.7.ipV4.4.192.0.2.24
     );
     assert_eq!(rows(report.devices[0].tables.lldp.as_deref())[0].mgmt_addrs, ["192.0.2.24"]);
 }
+
+#[test]
+fn tabs_blank_lines_and_paths_are_no_part_of_names_and_values() {
+    for text in [
+        ".1.3.6.1.2.1.1.5.0\t=\tSTRING: \"sw-1\"\n.1.3.6.1.2.1.2.2.1.2.1\t=\tSTRING: \"p1\"\n",
+        "SNMPv2-MIB::sysName.0 = STRING: sw-1\r\n\r\nIF-MIB::ifDescr.1 = STRING: p1\r\n\r\n",
+        "system.sysName.0 = sw-1\ninterfaces.ifTable.ifEntry.ifDescr.1 = p1\n",
+    ] {
+        let report = read(text);
+        assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"), "{text}");
+        let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
+        assert_eq!(interfaces[0].if_descr.as_deref(), Some("p1"), "{text}");
+        assert!(report.warnings.is_empty(), "{text}: {:?}", report.warnings);
+    }
+}
+
+#[test]
+fn recordings_have_escaped_text_and_numeric_tags_only() {
+    let text =
+        "1.3.6.1.2.1.1.5.0|4|sw-1\n1.3.6.1.2.1.2.2.1.2.1|4e|Gi0/1\n1.3.6.1.2.1.2.2.1.6.1|4x|0x00005e005301\n";
+    let report = parse(Format::Snmprec, text.as_bytes(), &options()).unwrap();
+    let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
+    assert_eq!(interfaces[0].if_descr.as_deref(), Some("Gi0/1"));
+    assert!(interfaces[0].mac_address.is_some());
+    let other = "1.3.6.1.2.1.1.5.0|OctetString|sw-1\n1.3.6.1.2.1.2.2.1.8.1|Integer|1\n";
+    assert!(parse(Format::Snmprec, other.as_bytes(), &options().with_reporter("sw-1".into())).is_err());
+}
+
+#[test]
+fn packets_that_are_printed_between_variables_belong_to_no_value() {
+    let report = read(
+        "Sending 43 bytes to UDP: [192.0.2.1]:161->[0.0.0.0]:0\n0000: 30 29 02 01    0)..\n\n\
+         SNMPv2-MIB::sysName.0 = STRING: sw-1\n\n\
+         Received 60 bytes from UDP: [192.0.2.1]:161->[0.0.0.0]:0\n0000: 30 3A 02 01    0:..\n0016: 30 3A\n\n\
+         IF-MIB::ifDescr.1 = STRING: p1\nSNMPv2-MIB::sysName.0 = STRING: SW-1\n",
+    );
+    assert!(report.devices[0].sys_name.as_deref().unwrap().eq_ignore_ascii_case("sw-1"));
+    assert_eq!(rows(report.devices[0].tables.if_entries.as_deref())[0].if_descr.as_deref(), Some("p1"));
+}
+
+#[test]
+fn text_like_a_packet_within_quotes_belongs_to_the_value() {
+    for [text, line] in [
+        ["\"Router\n2024: release\n0016: 30 3A 02\nend\"", "0016: 30 3A 02"],
+        ["\"Router\n2024: release\nend\"", "2024: release"],
+        ["Router\n2024: release\nend", "2024: release"],
+    ] {
+        let report =
+            read(&format!("SNMPv2-MIB::sysDescr.0 = STRING: {text}\nSNMPv2-MIB::sysName.0 = STRING: sw-1\n"));
+        let description = report.devices[0].sys_descr.as_deref().unwrap();
+        assert!(description.contains(line) && description.contains("end"), "{text}: {description}");
+        assert!(report.warnings.is_empty(), "{text}: {:?}", report.warnings);
+    }
+}
+
+#[test]
+fn blank_lines_take_linear_time() {
+    let blank = "\n".repeat(150_000);
+    // Each blank line was once searched for a quote together with all others.
+    for value in ["STRING: Router", "STRING: \"Router\"", "\"Router\"", "STRING: \"Router\n \n", "\"Router\n"]
+    {
+        let end = if value.ends_with('\n') { "end\"\n" } else { "" };
+        let text = format!(".1.3.6.1.2.1.1.1.0 = {value}{blank}{end}.1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n");
+        let report =
+            parse(Format::Snmpwalk, text.as_bytes(), &options().with_reporter("sw-a".into())).unwrap();
+        assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"), "{value}");
+        assert!(report.devices[0].sys_descr.as_deref().unwrap().starts_with("Router"), "{value}");
+    }
+}

@@ -59,7 +59,7 @@ pub(crate) fn large() -> Vec<Scene> {
 }
 
 /// A network under construction.
-struct Network {
+pub(crate) struct Network {
     name: String,
     kind: &'static str,
     devices: Vec<Device>,
@@ -74,11 +74,11 @@ struct Device {
 }
 
 impl Network {
-    fn new(name: impl Into<String>, kind: &'static str) -> Self {
+    pub(crate) fn new(name: impl Into<String>, kind: &'static str) -> Self {
         Self { name: name.into(), kind, devices: Vec::new() }
     }
 
-    fn device(
+    pub(crate) fn device(
         &mut self,
         name: impl Into<String>,
         role: &'static str,
@@ -88,7 +88,7 @@ impl Network {
         self.devices.len() - 1
     }
 
-    fn row(
+    pub(crate) fn row(
         &mut self,
         name: &str,
         role: &'static str,
@@ -99,7 +99,7 @@ impl Network {
         (1..=count).map(|number| self.device(format!("{name}{number:02}"), role, tier)).collect()
     }
 
-    fn link(&mut self, one: usize, other: usize, gigabits: u64) {
+    pub(crate) fn link(&mut self, one: usize, other: usize, gigabits: u64) {
         let names = [self.port(one, gigabits), self.port(other, gigabits)];
         for ((device, other), [own, far]) in [(one, other), (other, one)]
             .into_iter()
@@ -127,7 +127,7 @@ impl Network {
         }
     }
 
-    fn links(&mut self, upper: &[usize], lower: &[usize], gigabits: u64) {
+    pub(crate) fn links(&mut self, upper: &[usize], lower: &[usize], gigabits: u64) {
         for one in upper {
             for other in lower {
                 self.link(*one, *other, gigabits);
@@ -136,7 +136,7 @@ impl Network {
     }
 
     /// Adds end devices to switches.
-    fn leaves(
+    pub(crate) fn leaves(
         &mut self,
         switches: &[usize],
         each: usize,
@@ -153,7 +153,7 @@ impl Network {
         }
     }
 
-    fn scene(self) -> Scene {
+    pub(crate) fn scene(self) -> Scene {
         let tiers: BTreeMap<String, usize> =
             self.devices.iter().filter_map(|device| Some((device.name.clone(), device.tier?))).collect();
         let host = |(index, device): (usize, &Device)| {
@@ -174,7 +174,7 @@ fn mac(index: usize) -> String {
 }
 
 /// Spines, leaves and servers.
-fn fabric(spines: usize, leaves: usize, servers: usize) -> Scene {
+pub(crate) fn fabric(spines: usize, leaves: usize, servers: usize) -> Scene {
     let mut network = Network::new(format!("generated fabric {spines}x{leaves}x{servers}"), "fabric");
     let upper = network.row("spine", "switch", 0, spines);
     let lower = network.row("leaf", "switch", 1, leaves);
@@ -184,7 +184,7 @@ fn fabric(spines: usize, leaves: usize, servers: usize) -> Scene {
 }
 
 /// Pods of aggregation and top-of-rack switches below a row of spines.
-fn clos(pods: usize, spines: usize, racks: usize) -> Scene {
+pub(crate) fn clos(pods: usize, spines: usize, racks: usize) -> Scene {
     let mut network = Network::new(format!("generated pods {pods}x{spines}x{racks}"), "fabric");
     let top = network.row("spine", "switch", 0, spines * 2);
     for pod in 1..=pods {
@@ -197,7 +197,12 @@ fn clos(pods: usize, spines: usize, racks: usize) -> Scene {
 }
 
 /// Core, pairs of distribution switches, access switches and workstations.
-fn three_tier(name: &str, [core, distribution, access]: [usize; 3], each: usize, homes: usize) -> Scene {
+pub(crate) fn three_tier(
+    name: &str,
+    [core, distribution, access]: [usize; 3],
+    each: usize,
+    homes: usize,
+) -> Scene {
     let mut network = Network::new(format!("generated {name}"), "campus");
     let firewall = network.device("fw", "firewall", 0);
     let top = network.row("core", "switch", 1, core);
@@ -218,7 +223,7 @@ fn three_tier(name: &str, [core, distribution, access]: [usize; 3], each: usize,
 }
 
 /// A core to which all access switches are connected.
-fn collapsed_core(core: usize, access: usize, each: usize) -> Scene {
+pub(crate) fn collapsed_core(core: usize, access: usize, each: usize) -> Scene {
     let mut network = Network::new(format!("generated collapsed core {core}-{access}, {each} PCs"), "campus");
     let router = network.device("edge", "router", 0);
     let top = network.row("core", "switch", 1, core);
@@ -234,7 +239,7 @@ fn collapsed_core(core: usize, access: usize, each: usize) -> Scene {
 }
 
 /// Sites with a router and a switch each, connected with all hubs.
-fn hub_and_spoke(sites: usize, hubs: usize) -> Scene {
+pub(crate) fn hub_and_spoke(sites: usize, hubs: usize) -> Scene {
     let mut network = Network::new(format!("generated {sites} spokes of {hubs} hubs"), "wan");
     let top = network.row("hub", "router", 0, hubs);
     let routers = network.row("spoke", "router", 1, sites);
@@ -248,7 +253,7 @@ fn hub_and_spoke(sites: usize, hubs: usize) -> Scene {
 }
 
 /// A ring of routers, each of which closes a ring of switches.
-fn ring_of_rings(rings: usize, each: usize) -> Scene {
+pub(crate) fn ring_of_rings(rings: usize, each: usize) -> Scene {
     let mut network = Network::new(format!("generated ring of {rings} rings of {each}"), "rings");
     let inner = network.row("p", "router", None, rings);
     for (number, router) in inner.iter().enumerate() {
@@ -261,7 +266,7 @@ fn ring_of_rings(rings: usize, each: usize) -> Scene {
     network.scene()
 }
 
-fn ring(count: usize, each: usize) -> Scene {
+pub(crate) fn ring(count: usize, each: usize) -> Scene {
     let mut network = Network::new(format!("generated ring of {count}, {each} PCs"), "ring");
     let ring = network.row("sw", "switch", None, count);
     for (number, switch) in ring.iter().enumerate() {
@@ -271,7 +276,7 @@ fn ring(count: usize, each: usize) -> Scene {
     network.scene()
 }
 
-fn chain(count: usize, each: usize) -> Scene {
+pub(crate) fn chain(count: usize, each: usize) -> Scene {
     let mut network = Network::new(format!("generated chain of {count}, {each} devices"), "chain");
     let chain = network.row("sw", "switch", None, count);
     chain.windows(2).for_each(|pair| network.link(pair[0], pair[1], 1));
@@ -280,7 +285,7 @@ fn chain(count: usize, each: usize) -> Scene {
 }
 
 /// Data centers with a pair of cores each, which are connected in a square, and access switches at both.
-fn stretched_pairs(centers: usize, access: usize) -> Scene {
+pub(crate) fn stretched_pairs(centers: usize, access: usize) -> Scene {
     let mut network = Network::new(format!("generated {centers} stretched pairs, {access} access"), "campus");
     let mut cores = Vec::new();
     for center in 1..=centers {
@@ -300,7 +305,7 @@ fn stretched_pairs(centers: usize, access: usize) -> Scene {
     network.scene()
 }
 
-fn tree(branches: usize, depth: usize) -> Scene {
+pub(crate) fn tree(branches: usize, depth: usize) -> Scene {
     let mut network = Network::new(format!("generated tree of {branches}, {depth} deep"), "tree");
     let mut row = vec![network.device("root", "switch", 0)];
     for tier in 1..=depth {
@@ -318,7 +323,7 @@ fn tree(branches: usize, depth: usize) -> Scene {
 }
 
 /// Two switches with many links that are no aggregation group.
-fn parallel(links: usize) -> Scene {
+pub(crate) fn parallel(links: usize) -> Scene {
     let mut network = Network::new(format!("generated {links} parallel links"), "parallel");
     let pair = network.row("sw", "switch", None, 2);
     (0..links).for_each(|_| network.link(pair[0], pair[1], 10));

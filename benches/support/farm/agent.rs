@@ -85,6 +85,7 @@ impl Agent {
         self.packets += 1;
         let is_dropped = self.faults.iter().any(|fault| match fault {
             Fault::DropsEvery(number) => self.packets.is_multiple_of(*number),
+            Fault::DropsFrom(first, count) => (*first..first + count).contains(&self.packets),
             Fault::DiesAfter(number) => self.packets > *number,
             _ => false,
         });

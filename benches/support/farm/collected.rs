@@ -15,6 +15,9 @@ use toposcope::{Inventory, MemoryStore};
 
 use super::network::{NamedCable, named};
 
+/// The usual number of reports that are reconciled at once.
+pub(crate) const REPORTS_AT_ONCE: usize = 64;
+
 /// An inventory with one network.
 pub(crate) struct Collected {
     pub(crate) inventory: Inventory,
@@ -46,16 +49,35 @@ impl Collected {
         Ok(answer.count(DiscoveryOutcome::Created) + answer.count(DiscoveryOutcome::Updated))
     }
 
-    /// Reconciles all reports of a crawl. Returns the other events.
-    pub(crate) async fn add_all(&self, crawl: &mut Crawl) -> Result<Vec<CrawlEvent>, Error> {
-        let mut others = Vec::new();
-        while let Some(event) = crawl.next().await {
-            match event {
-                CrawlEvent::Device(device) => drop(self.add(&device.report).await?),
-                other => others.push(other),
+    /// Reconciles reports at once. Returns the number of hosts that were written.
+    pub(crate) async fn add_several(&self, reports: Vec<Report>) -> Result<u64, Error> {
+        let options = DiscoverOptions::new(self.network);
+        let answers = self.inventory.discovery().reconcile_all(&self.caller, reports, options).await?;
+        let written = [DiscoveryOutcome::Created, DiscoveryOutcome::Updated];
+        Ok(answers.iter().flat_map(|answer| written.map(|outcome| answer.count(outcome))).sum())
+    }
+
+    /// Reconciles all reports of a crawl, at most some at once. Returns the number of hosts that were written, and the other events.
+    pub(crate) async fn add_all(
+        &self,
+        crawl: &mut Crawl,
+        at_once: usize,
+    ) -> Result<(u64, Vec<CrawlEvent>), Error> {
+        let (mut written, mut others) = (0, Vec::new());
+        let mut events = crawl.next_events(at_once).await;
+        while !events.is_empty() {
+            let mut reports = Vec::new();
+            for event in events {
+                match event {
+                    CrawlEvent::Device(device) => reports.push(device.report),
+                    other => others.push(other),
+                }
             }
+            let stored;
+            (stored, events) = crawl.next_events_during(self.add_several(reports), at_once).await;
+            written += stored?;
         }
-        Ok(others)
+        Ok((written, others))
     }
 
     /// Returns the links between devices.

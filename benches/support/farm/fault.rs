@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     TooBigAbove(u32),
     /// It drops each packet whose number is a multiple of this one.
     DropsEvery(u64),
+    /// From the packet of the first number on, it drops as many as the second number.
+    DropsFrom(u64, u64),
     /// It takes this time to answer.
     Takes(Duration),
     /// It answers `genErr` below this object.

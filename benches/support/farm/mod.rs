@@ -7,6 +7,7 @@
 //! | [`faulty`] | networks in which devices have named faults |
 //! | [`agents`], [`line`] | all agents by address, and what happens to packets on their way |
 //! | [`collected`] | an inventory of reports, and the cables that it shows |
+//! | [`reader`] | the user by whom networks are read over SNMPv3 |
 //! | [`counters`] | the packets of each second: to each address, each /24 and in all, and those to addresses without an agent |
 //! | [`memory`] | the farm as a transport in virtual time, without a socket |
 //! | [`socket`] | the farm on one UDP socket for all addresses of 127.0.0.0/8 |
@@ -31,6 +32,8 @@ mod memory;
 pub(crate) mod named_faults;
 pub(crate) mod network;
 mod pdu;
+#[cfg(all(feature = "service", feature = "topology"))]
+mod reader;
 #[cfg(target_os = "linux")]
 pub(crate) mod socket;
 mod usm;
@@ -42,6 +45,8 @@ use toposcope::collect::snmp::SnmpValue;
 pub(crate) use agent::Agent;
 pub(crate) use fault::Fault;
 pub(crate) use memory::Farm;
+#[cfg(all(feature = "service", feature = "topology"))]
+pub(crate) use reader::reader;
 pub(crate) use usm::{FarmEngine, FarmUser};
 
 /// The variables of an agent.

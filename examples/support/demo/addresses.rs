@@ -71,7 +71,7 @@ impl Position {
     fn addresses(self) -> Vec<Address> {
         let own = || {
             let name = match self.device.place {
-                Place::Access => "Vlan1".to_owned(),
+                Place::Access => self.vlan_interface(),
                 Place::Hypervisor => self.port_name(3),
                 _ => self.port_name(1),
             };
@@ -94,9 +94,15 @@ impl Position {
     fn gateways(self) -> impl Iterator<Item = Address> {
         let address = if self.slot == CORE_A_SLOT { CORE_A_ADDRESS } else { CORE_B_ADDRESS };
         (0..RACKS_OF_BLOCK).filter_map(move |rack| {
-            let name = format!("Vlan{}", rack + 1);
-            Some(Address { place: rack, name, ..self.address_in(self.rack_of_block(rack)?, address) })
+            let rack_of_block = self.rack_of_block(rack)?;
+            let name = rack_of_block.vlan_interface();
+            Some(Address { place: rack, name, ..self.address_in(rack_of_block, address) })
         })
+    }
+
+    /// Returns the name of a switch's interface in the VLAN of a rack.
+    fn vlan_interface(self) -> String {
+        format!("Vlan{}", self.vlan_of_rack())
     }
 
     fn transfer_addresses(self) -> impl Iterator<Item = Address> {

@@ -16,18 +16,18 @@ const BLOCKS_BELOW: u64 = 8;
 
 /// Ports of a core switch. Ports 1 to 10 lead to the racks of the block, and those from [`FIRST_BELOW`] to further
 /// blocks.
-const CORE_TO_HYPERVISOR: u64 = 11;
-const CORE_TO_STORAGE: u64 = 12;
+pub(super) const CORE_TO_HYPERVISOR: u64 = 11;
+pub(super) const CORE_TO_STORAGE: u64 = 12;
 pub(super) const FIRST_BELOW: u64 = 13;
 pub(super) const ABOVE: u64 = 21;
 pub(super) const CORE_TO_FIREWALL: u64 = 22;
-const FIRST_PEER: u64 = 23;
+pub(super) const FIRST_PEER: u64 = 23;
 pub(super) const LAST_PEER: u64 = 24;
 /// The aggregate of a core switch's ports to the other one.
 pub(super) const AGGREGATE: u64 = 25;
 
 /// Ports of an access switch to the core switches. Its other ports have the number of the slot that they lead to.
-const TO_CORE_A: u64 = 25;
+pub(super) const TO_CORE_A: u64 = 25;
 pub(super) const TO_CORE_B: u64 = 26;
 
 /// The port of the firewall to the router.

@@ -70,6 +70,7 @@ impl Position {
             oper_status: Some(if end.is_some() || is_virtual { OperStatus::Up } else { OperStatus::Down }),
             speed_bps: Some(self.speed(port, other)),
             interface_id: self.interface_of_port(host, port),
+            vlans: self.vlans_of_port(port),
             ..self.row(host, port, ETHERNET)
         };
         match end {
@@ -80,7 +81,7 @@ impl Position {
 
     fn aggregate(self, host: &Host) -> IfEntry {
         let speed_bps = Some(2 * 40 * GIGABIT);
-        IfEntry { speed_bps, ..self.row(host, AGGREGATE, LAG) }
+        IfEntry { speed_bps, vlans: self.vlans_of_port(AGGREGATE), ..self.row(host, AGGREGATE, LAG) }
     }
 
     fn bridge(self, host: &Host) -> IfEntry {

@@ -11,6 +11,7 @@ mod parts;
 mod rack;
 mod random;
 mod store;
+mod vlans;
 
 use std::error::Error;
 

@@ -80,6 +80,7 @@ pub struct CrawlProgress {
     pub links: usize,
     /// Addresses of which there is no report.
     pub failed: usize,
-    /// Addresses and devices beyond the limits. No more than 65,536 addresses are counted.
+    /// Addresses that are not asked, and devices that have answered and are not read, because of the numbers in the options. Of the addresses
+    /// beyond [`CrawlOptions::targets`](super::CrawlOptions::targets), no more than 65,536 are counted.
     pub left_out: usize,
 }

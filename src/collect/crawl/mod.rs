@@ -7,37 +7,37 @@ mod marks;
 mod memory;
 mod neighbors;
 mod options;
+mod results;
 mod secrets;
 mod subnets;
+mod targets;
 mod work;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::net::IpAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use tokio::task::{JoinError, JoinSet};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
 
 pub use event::{CrawlEvent, CrawlFailure, CrawlFailureReason, CrawlProgress, CrawledDevice};
 pub use memory::CrawlMemory;
 pub use options::{CrawlError, CrawlOptions};
 
 use super::gate::Gate;
+use super::panics::resume;
 use super::secret::SnmpSecrets;
-use super::snmp::{AskError, SnmpAgent, WalkPool};
+use super::snmp::WalkPool;
 use super::sweep::Probes;
-use crate::discovery::ReporterId;
-use crate::model::Timestamp;
-use known::{DevicesRead, ReadingTurn};
+use known::DevicesRead;
 use secrets::WorkedSecrets;
 use subnets::SubnetSweeps;
-use work::{Asking, DeviceReading, FoundAgent, ReadDevice, lock};
-
-/// Maximum number of addresses beyond the limits that are counted.
-const MAX_LEFT_OUT: usize = 65_536;
+use targets::{CrawlTarget, CrawlTargets};
+use work::{AnsweringAgent, Asking, CrawlStep, DeviceReading, EarlyAddresses};
 
 /// A crawl, as a stream of the devices that were read and the addresses that could not be.
 ///
@@ -67,12 +67,11 @@ pub struct Crawl {
     secrets: Arc<dyn SnmpSecrets>,
     worked: Arc<Mutex<WorkedSecrets>>,
     options: CrawlOptions,
-    /// The addresses that were ever found.
-    found: HashSet<IpAddr>,
-    /// The addresses beyond the limit.
-    left_out: HashSet<IpAddr>,
-    /// The addresses that are to be asked.
-    targets: VecDeque<CrawlTarget>,
+    targets: CrawlTargets,
+    /// The events that come before any further work.
+    events: VecDeque<CrawlEvent>,
+    /// The events that have come while a future of the application ran. They are kept if it is dropped before its end.
+    held: VecDeque<CrawlEvent>,
     /// The agents that have answered and are to be read.
     answered: VecDeque<AnsweringAgent>,
     read: DevicesRead,
@@ -83,38 +82,12 @@ pub struct Crawl {
     /// The sweeps of the subnets that are found, if they are wanted.
     sweeps: Option<SubnetSweeps>,
     work: JoinSet<CrawlStep>,
+    /// The addresses of devices that are being read: at most one message of each.
+    early: UnboundedReceiver<EarlyAddresses>,
+    early_sender: UnboundedSender<EarlyAddresses>,
     asking: usize,
     reading: usize,
     progress: CrawlProgress,
-}
-
-/// An address with its distance from the seeds.
-#[derive(Clone, Copy, Debug)]
-struct CrawlTarget {
-    address: IpAddr,
-    depth: u32,
-}
-
-/// An agent that has answered, with its distance from the seeds.
-#[derive(Debug)]
-struct AnsweringAgent {
-    agent: SnmpAgent,
-    target: CrawlTarget,
-}
-
-impl AnsweringAgent {
-    /// Returns a name for tables in which the device does not name itself: the name of its first answer, or the address.
-    fn name(&self) -> ReporterId {
-        let name = self.agent.system().name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
-        ReporterId::SysName(name.unwrap_or_else(|| self.target.address.to_string()))
-    }
-}
-
-/// The result of a task.
-#[derive(Debug)]
-enum CrawlStep {
-    Asked(CrawlTarget, Result<Box<FoundAgent>, AskError>),
-    Read(Box<ReadDevice>),
 }
 
 impl fmt::Debug for Crawl {
@@ -135,20 +108,23 @@ impl Crawl {
         options: CrawlOptions,
     ) -> Result<Self, CrawlError> {
         let pool = WalkPool::new(options.table_bytes);
+        let (early_sender, early) = mpsc::unbounded_channel();
         let mut crawl = Self {
             gate: gate.clone(),
             secrets: Arc::new(secrets),
             worked: Arc::default(),
             options,
-            found: HashSet::new(),
-            left_out: HashSet::new(),
-            targets: VecDeque::new(),
+            targets: CrawlTargets::default(),
+            events: VecDeque::new(),
+            held: VecDeque::new(),
             answered: VecDeque::new(),
             read: DevicesRead::default(),
             pool,
             memory: None,
             sweeps: None,
             work: JoinSet::new(),
+            early,
+            early_sender,
             asking: 0,
             reading: 0,
             progress: CrawlProgress::default(),
@@ -210,24 +186,64 @@ impl Crawl {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    /// Adds an address that was not found before, may be asked, and is within the limits.
-    fn add_target(&mut self, target: CrawlTarget) {
-        let target = CrawlTarget { address: target.address.to_canonical(), ..target };
-        let is_wanted = target.depth <= self.options.depth
-            && !self.found.contains(&target.address)
-            && !self.options.skipped_addresses.contains(&target.address)
-            && self.gate.allows(target.address);
-        if !is_wanted {
-            return;
-        }
-        if self.found.len() >= self.options.targets {
-            if self.left_out.len() < MAX_LEFT_OUT && self.left_out.insert(target.address) {
-                self.progress.left_out += 1;
+    /// Waits for the next event, and returns it with those that are there already, at most this many; none: there is nothing left to ask.
+    ///
+    /// This is for applications that store several reports at once.
+    pub async fn next_events(&mut self, most: usize) -> Vec<CrawlEvent> {
+        let mut events = Vec::from_iter(self.next().await);
+        std::future::poll_fn(|context| {
+            while !events.is_empty()
+                && events.len() < most
+                && let Poll::Ready(Some(event)) = Pin::new(&mut *self).poll_next(context)
+            {
+                events.push(event);
             }
-            return;
+            Poll::Ready(())
+        })
+        .await;
+        events
+    }
+
+    /// Goes on while a future runs, such as one that stores the reports of former events. Returns its output, and the events that have come
+    /// meanwhile, at most this many, or else the next ones; none: there is nothing left to ask.
+    ///
+    /// ```no_run
+    /// # use toposcope::collect::crawl::{Crawl, CrawlEvent};
+    /// # async fn store(events: Vec<CrawlEvent>) {}
+    /// # async fn example(mut crawl: Crawl) {
+    /// let mut events = crawl.next_events(64).await;
+    /// while !events.is_empty() {
+    ///     ((), events) = crawl.next_events_during(store(events), 64).await;
+    /// }
+    /// # }
+    /// ```
+    pub async fn next_events_during<T>(
+        &mut self,
+        future: impl Future<Output = T>,
+        most: usize,
+    ) -> (T, Vec<CrawlEvent>) {
+        let (mut future, mut has_ended) = (pin!(future), false);
+        let output = std::future::poll_fn(|context| {
+            while !has_ended && self.held.len() < most {
+                match self.poll_new(context) {
+                    Poll::Ready(Some(event)) => self.held.push_back(event),
+                    Poll::Ready(None) => has_ended = true,
+                    Poll::Pending => break,
+                }
+            }
+            future.as_mut().poll(context)
+        })
+        .await;
+        if self.held.is_empty() && !has_ended {
+            return (output, self.next_events(most).await);
         }
-        self.found.insert(target.address);
-        self.targets.push_back(target);
+        let events = self.held.len().min(most);
+        (output, self.held.drain(..events).collect())
+    }
+
+    /// Adds an address, if it may be asked and is within the limits.
+    fn add_target(&mut self, target: CrawlTarget) {
+        self.progress.left_out += usize::from(self.targets.add(target, &self.gate, &self.options));
     }
 
     /// Begins as much work as may be done at the same time. Reading comes first, because it finds the next addresses.
@@ -246,13 +262,14 @@ impl Crawl {
                 reads_next_hops: self.options.follows_next_hops,
                 is_remembered: self.memory.is_some(),
                 former,
+                early: self.early_sender.clone(),
             };
             self.work.spawn(reading.step());
         }
         while self.asking < workers
             && self.answered.len() < workers
             && self.progress.devices + self.reading < self.options.devices
-            && let Some(target) = self.targets.pop_front()
+            && let Some(target) = self.targets.next()
         {
             self.asking += 1;
             self.progress.asked += 1;
@@ -269,49 +286,11 @@ impl Crawl {
         }
     }
 
-    /// Takes the result of a task. Returns an event, unless it is of no interest to the caller.
-    fn take(&mut self, step: CrawlStep) -> Option<CrawlEvent> {
-        match step {
-            CrawlStep::Asked(target, Err(error)) => {
-                self.asking -= 1;
-                Some(self.failed(target.address, CrawlFailureReason::NotAnswered(error)))
-            }
-            CrawlStep::Asked(target, Ok(found)) => {
-                self.asking -= 1;
-                self.progress.answered += 1;
-                let FoundAgent { agent, secret } = *found;
-                if agent.answers_from().is_none() {
-                    self.gate.learn_host(target.address);
-                }
-                if let Some(memory) = &mut self.memory {
-                    memory.note_answer(target.address, secret, Timestamp::now());
-                }
-                self.begin_reading(AnsweringAgent { agent, target })
-            }
-            CrawlStep::Read(device) => {
-                self.reading -= 1;
-                Some(self.finish_reading(*device))
-            }
-        }
-    }
-
-    /// Reads an agent, unless it is skipped, or one of a device that was read, or of one that is being read.
-    fn begin_reading(&mut self, answering: AnsweringAgent) -> Option<CrawlEvent> {
-        let address = answering.target.address;
-        let system = answering.agent.system();
-        let is_skipped = system
-            .object_id
-            .as_ref()
-            .is_some_and(|id| self.options.skipped_object_ids.iter().any(|skipped| id.is_within(skipped)));
-        if is_skipped {
-            return Some(CrawlEvent::Skipped(address));
-        }
-        match self.read.turn(answering) {
-            ReadingTurn::Read(answering) => self.answered.push_back(*answering),
-            ReadingTurn::Wait => {}
-            ReadingTurn::IsRead => return Some(CrawlEvent::Repeated(address)),
-        }
-        None
+    /// Counts what is left because of the limits, once.
+    fn leave_out_rest(&mut self) {
+        let left = self.targets.take_rest() + self.answered.len() + self.read.take_waiting();
+        self.progress.left_out += left;
+        self.answered.clear();
     }
 
     /// Takes the addresses that sweeps find. Ready: there is nothing to sweep at present.
@@ -325,85 +304,30 @@ impl Crawl {
         Poll::Ready(())
     }
 
-    /// Counts an address of which there is no report.
-    fn failed(&mut self, address: IpAddr, reason: CrawlFailureReason) -> CrawlEvent {
-        self.progress.failed += 1;
-        self.gate.counters().count_failure(&reason);
-        CrawlEvent::Failed(CrawlFailure { address, reason })
-    }
-
-    fn finish_reading(&mut self, device: ReadDevice) -> CrawlEvent {
-        let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget } = device;
-        drop(budget);
-        let AnsweringAgent { agent, target } = answering;
-        let report = match report {
-            Ok(report) => report,
-            Err(error) => {
-                self.answered.extend(self.read.finish(&agent, &[]));
-                return self.failed(target.address, CrawlFailureReason::NotReported(error));
-            }
-        };
-        let mut found = neighbors::FoundNeighbors::of(&report);
-        if let Some(state) = state.as_ref().filter(|_| is_unchanged) {
-            (found.neighbors, found.links) = (state.neighbors.clone(), state.links);
-        }
-        if let Some(memory) = &mut self.memory {
-            memory.note_state(target.address, state);
-        }
-        if agent.is_v3() {
-            lock(&self.worked).secure(&found.own_addresses);
-        }
-        self.answered.extend(self.read.finish(&agent, &found.own_addresses));
-        for subnet in subnets::of_device(&self.gate, &found.subnets) {
-            self.gate.learn_subnet(subnet);
-        }
-        if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
-            found.subnets.iter().for_each(|subnet| sweeps.add(*subnet, target.depth + 1));
-        }
-        found.neighbors.extend(next_hops);
-        if self.options.follows_arp {
-            found.neighbors.extend(neighbors::cached(&report));
-        }
-        for address in found.neighbors {
-            self.add_target(CrawlTarget { address, depth: target.depth + 1 });
-        }
-        self.progress.devices += 1;
-        self.progress.unchanged += usize::from(is_unchanged);
-        self.progress.links += found.links;
-        let truncated: Vec<_> = truncated.into_iter().filter_map(CrawledDevice::truncation).collect();
-        let counters = self.gate.counters();
-        counters.devices.increment();
-        counters.unchanged.add(u64::from(is_unchanged));
-        truncated.iter().for_each(|(_, reason)| counters.count_truncation(*reason));
-        CrawlEvent::Device(Box::new(CrawledDevice {
-            address: target.address,
-            answers_from: agent.answers_from().map(|from| from.ip()),
-            depth: target.depth,
-            report,
-            truncated,
-        }))
-    }
-}
-
-impl Stream for Crawl {
-    type Item = CrawlEvent;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
+    /// Waits for the next event, without those that are held.
+    fn poll_new(&mut self, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
         loop {
+            if let Some(event) = self.events.pop_front() {
+                return Poll::Ready(Some(event));
+            }
+            while let Poll::Ready(Some(early)) = self.early.poll_recv(context) {
+                self.take_early(early);
+            }
             let is_sweeping = self.poll_sweeps(context).is_pending();
             self.begin_work();
             let Some(step) = ready!(self.work.poll_join_next(context)) else {
                 if is_sweeping {
                     return Poll::Pending;
                 }
-                self.progress.left_out += self.targets.len() + self.answered.len();
-                self.targets.clear();
-                self.answered.clear();
+                self.leave_out_rest();
                 return Poll::Ready(None);
             };
             let event = match step {
                 Ok(step) => self.take(step),
-                Err(error) => resume(error),
+                Err(error) => {
+                    resume(error);
+                    None
+                }
             };
             if event.is_some() {
                 return Poll::Ready(event);
@@ -412,10 +336,13 @@ impl Stream for Crawl {
     }
 }
 
-/// Continues the panic of a task, which can only come from the secrets of the host application.
-fn resume(error: JoinError) -> Option<CrawlEvent> {
-    match error.try_into_panic() {
-        Ok(panic) => std::panic::resume_unwind(panic),
-        Err(_) => None,
+impl Stream for Crawl {
+    type Item = CrawlEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
+        match self.held.pop_front() {
+            Some(event) => Poll::Ready(Some(event)),
+            None => self.poll_new(context),
+        }
     }
 }

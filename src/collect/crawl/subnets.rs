@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use ipnet::{IpNet, Ipv4Net};
 
-use super::CrawlTarget;
+use super::targets::CrawlTarget;
 use crate::collect::allow_list::is_edge;
 use crate::collect::gate::Gate;
 use crate::collect::sweep::{MAX_ADDRESSES, Probes, Sweep};
@@ -55,13 +55,17 @@ impl SubnetSweeps {
         Self { probes: Arc::new(probes), known, waiting, current: None, room: MAX_ADDRESSES }
     }
 
-    /// Adds a subnet of a device, unless it was found before or is too large for the addresses that are left.
-    pub(super) fn add(&mut self, subnet: Ipv4Net, depth: u32) {
+    /// Adds a subnet of a device, unless it was found before or is too large for the addresses that are left. Addresses that the
+    /// allow-list lacks take none of these.
+    pub(super) fn add(&mut self, gate: &Gate, subnet: Ipv4Net, depth: u32) {
         let subnet = subnet.trunc();
-        let addresses = 1_usize.checked_shl(u32::from(32 - subnet.prefix_len())).unwrap_or(usize::MAX);
+        let size = |net: Ipv4Net| 1_usize.checked_shl(u32::from(32 - net.prefix_len())).unwrap_or(usize::MAX);
         // A prefix of 32 bits is the device itself.
-        let is_subnet = subnet.prefix_len() < 32 && addresses <= self.room;
-        if is_subnet && self.known.insert(subnet) {
+        if subnet.prefix_len() == 32 || size(subnet) > MAX_ADDRESSES {
+            return;
+        }
+        let addresses: usize = gate.parts_of(subnet).into_iter().map(size).sum();
+        if (1..=self.room).contains(&addresses) && self.known.insert(subnet) {
             self.room -= addresses;
             self.waiting.push_back((subnet, depth));
         }

@@ -3,18 +3,43 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use super::again::DeviceState;
 use super::marks::DeviceMarks;
+use super::neighbors::FoundNeighbors;
 use super::secrets::{SecretPlace, WorkedSecrets};
-use super::{AnsweringAgent, CrawlStep, CrawlTarget};
+use super::targets::CrawlTarget;
 use crate::collect::gate::Gate;
 use crate::collect::secret::{SnmpSecret, SnmpSecrets};
 use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkPool, WalkedTable};
-use crate::collect::tables::{self, MarkCoverage};
+use crate::collect::tables::{self, MarkCoverage, NextHops};
 use crate::discovery::report::{AddressRow, Table};
-use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report};
+use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
+
+/// An agent that has answered, with its distance from the seeds.
+#[derive(Debug)]
+pub(super) struct AnsweringAgent {
+    pub(super) agent: SnmpAgent,
+    pub(super) target: CrawlTarget,
+}
+
+impl AnsweringAgent {
+    /// Returns a name for tables in which the device does not name itself: the name of its first answer, or the address.
+    fn name(&self) -> ReporterId {
+        let name = self.agent.system().name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
+        ReporterId::SysName(name.unwrap_or_else(|| self.target.address.to_string()))
+    }
+}
+
+/// The result of a task.
+#[derive(Debug)]
+pub(super) enum CrawlStep {
+    Asked(CrawlTarget, Result<Box<FoundAgent>, AskError>),
+    Read(Box<ReadDevice>),
+}
 
 /// An address that is asked.
 pub(super) struct Asking {
@@ -69,6 +94,8 @@ pub(super) struct DeviceReading {
     pub(super) is_remembered: bool,
     /// The state that an earlier crawl has left.
     pub(super) former: Option<Box<DeviceState>>,
+    /// Takes the addresses of the device and its neighbors before the rest of it was read.
+    pub(super) early: UnboundedSender<EarlyAddresses>,
 }
 
 /// A device that was read.
@@ -86,10 +113,21 @@ pub(super) struct ReadDevice {
     pub(super) budget: WalkBudget,
 }
 
+/// The addresses of a device that is being read, and of its neighbors.
+#[derive(Debug)]
+pub(super) struct EarlyAddresses {
+    pub(super) found: FoundNeighbors,
+    pub(super) depth: u32,
+    pub(super) is_v3: bool,
+}
+
 impl DeviceReading {
     pub(super) async fn step(mut self) -> CrawlStep {
         let observed_at = Timestamp::now();
         let mut budget = WalkBudget::new(&self.limits).sharing(&self.pool);
+        if self.reads_next_hops {
+            budget.set_aside();
+        }
         let marks = match self.is_remembered {
             true => DeviceMarks::read(&mut self.answering.agent).await,
             false => None,
@@ -99,8 +137,9 @@ impl DeviceReading {
             Some((marks, former, coverage))
         });
         let coverage = former.as_ref().map(|(.., coverage)| *coverage).unwrap_or_default();
+        let on_addresses = self.announcing(observed_at);
         let agent = &mut self.answering.agent;
-        let mut read = tables::read_uncovered(agent, &mut budget, coverage).await;
+        let mut read = tables::read_uncovered(agent, &mut budget, coverage, on_addresses).await;
         if let Some((marks, former, _)) = former {
             let unchanged = self.report(&read, observed_at).ok().and_then(|report| former.unchanged(report));
             if let Some(report) = unchanged {
@@ -121,6 +160,19 @@ impl DeviceReading {
         self.finish(budget, read, report, state, false).await
     }
 
+    /// Returns a function that hands tables with addresses to the crawl, so that neighbors are asked while the rest is read.
+    fn announcing(&self, observed_at: Timestamp) -> impl FnMut(&[&WalkedTable]) + use<> {
+        let (early, depth, is_v3) =
+            (self.early.clone(), self.answering.target.depth, self.answering.agent.is_v3());
+        let options = ParseOptions::new(observed_at).with_reporter(self.answering.name());
+        move |tables| {
+            let Ok(report) = tables::report_of(tables.iter().copied(), &options) else { return };
+            let found = FoundNeighbors::of(&report);
+            // A crawl that was dropped takes no more addresses.
+            let _ = early.send(EarlyAddresses { found, depth, is_v3 });
+        }
+    }
+
     /// Makes a report of tables. A device that does not name itself has the name of its first answer, or its address.
     fn report<'t>(
         &self,
@@ -138,7 +190,7 @@ impl DeviceReading {
 
     async fn finish(
         mut self,
-        budget: WalkBudget,
+        mut budget: WalkBudget,
         read: Vec<WalkedTable>,
         report: Result<Report, ParseError>,
         state: Option<Box<DeviceState>>,
@@ -151,12 +203,14 @@ impl DeviceReading {
         });
         let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
         let truncated = read.into_iter().filter(is_truncated);
-        let truncated = truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
+        let mut truncated: Vec<_> =
+            truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
         let next_hops = match self.reads_next_hops {
-            true => tables::next_hops(&mut self.answering.agent, &self.limits).await,
-            false => Vec::new(),
+            true => tables::next_hops(&mut self.answering.agent, &mut budget).await,
+            false => NextHops::default(),
         };
-        let answering = self.answering;
+        truncated.extend(next_hops.truncated);
+        let (answering, next_hops) = (self.answering, next_hops.addresses);
         let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget };
         CrawlStep::Read(Box::new(read))
     }

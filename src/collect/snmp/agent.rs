@@ -11,16 +11,13 @@ use zeroize::Zeroizing;
 
 use super::super::gate::{AnswerSource, Gate};
 use super::super::secret::{SecretKind, SnmpSecret, SnmpUser};
+use super::bulk::BulkReading;
 use super::clock::AgentClock;
-use super::error::{AskError, SnmpRefusal};
+use super::error::{AskError, SnmpRefusal, is_refusal};
 use super::message::{Question, SnmpAnswer, decode_with_community, encode_with_community};
 use super::system::{SYSTEM, SystemIdentity, UP_TIME, value_of};
 use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
 use super::value::ObjectId;
-
-/// The errors of an agent that refuses the rights to read, by RFC 3416.
-const NO_ACCESS: i32 = 6;
-const AUTHORIZATION_ERROR: i32 = 16;
 
 /// Maximum number of secrets that are tried for an address.
 pub(in crate::collect) const MAX_SECRETS: usize = 4;
@@ -71,11 +68,8 @@ pub struct SnmpAgent {
     /// The VLAN in whose context it is asked.
     vlan: Option<u16>,
     /// How its usual context is read by GETBULK, while it is asked in another one.
-    usual_bulk: (Option<u32>, bool),
-    /// Whether it is asked by GETBULK, and for how many variables.
-    pub(super) bulk: Option<u32>,
-    /// Whether it has answered GETBULK.
-    pub(super) has_answered_bulk: bool,
+    usual_bulk: BulkReading,
+    pub(super) bulk: BulkReading,
 }
 
 enum Security {
@@ -173,15 +167,13 @@ impl SnmpAgent {
             system: SystemIdentity::default(),
             clock: None,
             vlan: None,
-            usual_bulk: (None, false),
-            bulk: (!is_v1).then_some(super::walk::MAX_REPETITIONS),
-            has_answered_bulk: false,
+            usual_bulk: BulkReading::new(is_v1),
+            bulk: BulkReading::new(is_v1),
         };
         let [object_id, name] = SYSTEM;
         let objects = [object_id, name, UP_TIME].map(ObjectId::new);
         let answer = agent.ask_within(Question::Get, &objects, timeouts, from_any).await?;
-        // Other errors, such as those for a missing object or one that the agent fails to read, say nothing of the rights.
-        if matches!(answer.status, NO_ACCESS | AUTHORIZATION_ERROR) {
+        if is_refusal(answer.status) {
             return Err(AskError::Denied(answer.status));
         }
         agent.system = SystemIdentity::read(&answer);
@@ -228,9 +220,9 @@ impl SnmpAgent {
     /// A context that does not answer GETBULK says nothing of the others.
     pub(in crate::collect) const fn enter_vlan(&mut self, vlan: Option<u16>) {
         if self.vlan.is_none() {
-            self.usual_bulk = (self.bulk, self.has_answered_bulk);
+            self.usual_bulk = self.bulk;
         } else {
-            (self.bulk, self.has_answered_bulk) = self.usual_bulk;
+            self.bulk = self.usual_bulk;
         }
         self.vlan = vlan;
     }

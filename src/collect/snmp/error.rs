@@ -1,5 +1,14 @@
 use std::io;
 
+/// The errors of an agent that refuses the rights to read, by RFC 3416: `noAccess` and `authorizationError`.
+const REFUSALS: [i32; 2] = [6, 16];
+
+/// Returns whether an agent refuses the rights to read by an error. Other errors, such as those for a missing object or one that the agent
+/// fails to read, say nothing of the rights.
+pub(super) fn is_refusal(status: i32) -> bool {
+    REFUSALS.contains(&status)
+}
+
 /// The reason why an agent was not asked, or did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

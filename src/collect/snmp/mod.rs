@@ -4,22 +4,28 @@
 //! request; answers that arrive after a request was given up are dropped. A request is sent at most five times, with growing timeouts.
 
 mod agent;
+mod budget;
+mod bulk;
 mod clock;
 mod error;
 mod get;
 mod message;
 mod pool;
+mod read_ahead;
 mod system;
 mod usm;
 mod value;
 mod walk;
+mod walked_table;
 
 pub(super) use agent::MAX_SECRETS;
 pub use agent::SnmpAgent;
+pub use budget::{WalkBudget, WalkLimits};
 pub(super) use clock::AgentClock;
 pub use error::{AskError, SnmpRefusal};
 pub(super) use message::message_id;
 pub(super) use pool::WalkPool;
+pub(super) use read_ahead::ReadAhead;
 pub use system::SystemIdentity;
 pub use value::{ObjectId, SnmpValue, Variable};
-pub use walk::{TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkedTable};
+pub use walked_table::{TableEnd, TruncationReason, WalkedTable};

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 pub use probes::{Probes, SystemProbes};
 
 use super::gate::Gate;
+use super::panics::resume;
 
 /// Maximum number of addresses of a sweep.
 pub(super) const MAX_ADDRESSES: usize = 65_536;
@@ -185,8 +186,8 @@ impl Stream for Sweep {
                     self.silent.remove(&address);
                     return Poll::Ready(Some(LiveAddress { address, sign }));
                 }
-                // A task that fails has not probed its address to the end.
-                Poll::Ready(Some(Ok((_, None)) | Err(_))) => {}
+                Poll::Ready(Some(Ok((_, None)))) => {}
+                Poll::Ready(Some(Err(error))) => resume(error),
             }
         }
     }
@@ -195,13 +196,13 @@ impl Stream for Sweep {
 /// Probes an address until it shows that it is in use.
 async fn probe(gate: &Gate, probes: &dyn Probes, address: IpAddr) -> Option<LiveSign> {
     if probes.without_echo().is_none()
-        && let Ok(Ok(true)) = gate.send_by(address, || probes.echo(address)).await
+        && let Ok(true) = gate.send_by(address, || probes.echo(address)).await
     {
         return Some(LiveSign::Echo);
     }
     for port in PORTS {
         let to = SocketAddr::new(address, port);
-        if let Ok(Ok(true)) = gate.send_by(address, || probes.connect(to)).await {
+        if let Ok(true) = gate.send_by(address, || probes.connect(to)).await {
             return Some(LiveSign::Tcp(port));
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BASE_PORTS, BRIDGE_FDB, Q_BRIDGE_FDB, is_silent};
+use super::{BASE_PORTS, BRIDGE_FDB, Q_BRIDGE_FDB};
 use crate::collect::snmp::{
     AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkedTable,
 };
@@ -15,6 +15,12 @@ const MAX_VLANS: usize = 1_024;
 
 /// Number of VLANs in a row without an answer after which no further ones are read.
 const MAX_SILENT_VLANS: usize = 2;
+
+/// Number of VLANs in a row to which the device refuses access after which no further ones are read.
+const MAX_DENIED_VLANS: usize = 4;
+
+/// Number of VLANs in a row that fail otherwise, without an entry, after which no further ones are read.
+const MAX_FAILED_VLANS: usize = 8;
 
 /// `sysObjectID` of Cisco's devices.
 const CISCO: [u32; 7] = [1, 3, 6, 1, 4, 1, 9];
@@ -53,7 +59,8 @@ pub(super) async fn read(agent: &mut SnmpAgent, budget: &mut WalkBudget, tables:
     let Some(first) = vlans.first() else { return };
     agent.enter_vlan(Some(*first));
     match agent.get(&[ObjectId::new(NUM_PORTS)]).await {
-        Ok(_) => read_each(agent, budget, &vlans, is_cisco, tables).await,
+        // A device that refuses one context may allow another.
+        Ok(_) | Err(AskError::Refused(_)) => read_each(agent, budget, &vlans, is_cisco, tables).await,
         // Other devices need not have contexts.
         Err(error) if is_cisco => tables.push(truncated(not_asked(error)).of_vlan(*first)),
         Err(_) => {}
@@ -104,20 +111,18 @@ async fn read_each(
     is_cisco: bool,
     tables: &mut Vec<WalkedTable>,
 ) {
-    let mut silent = 0;
+    let before = tables.len();
+    let (mut failures, mut has_answered) = (ContextFailures::default(), false);
     for (place, vlan) in vlans.iter().enumerate() {
-        if place == MAX_VLANS {
-            return tables.push(truncated(TruncationReason::RowLimit).of_vlan(*vlan));
-        }
-        if silent == MAX_SILENT_VLANS {
-            return tables.push(truncated(TruncationReason::Silent).of_vlan(*vlan));
+        let stop = if place == MAX_VLANS { Some(TruncationReason::RowLimit) } else { failures.stop() };
+        if let Some(reason) = stop {
+            tables.push(truncated(reason).of_vlan(*vlan));
+            break;
         }
         agent.enter_vlan(Some(*vlan));
         let entries = agent.walk(&ObjectId::new(BRIDGE_FDB), budget).await;
-        if place == 0 && !is_cisco && matches!(entries.end, TableEnd::Truncated(_)) {
-            return;
-        }
-        silent = if is_silent(&entries) { silent + 1 } else { 0 };
+        failures.note(&entries);
+        has_answered |= failures.denied == 0;
         if !entries.rows.is_empty() {
             let ports = agent.walk(&ObjectId::new(BASE_PORTS), budget).await;
             tables.push(ports.of_vlan(*vlan));
@@ -125,6 +130,42 @@ async fn read_each(
         if !entries.rows.is_empty() || matches!(entries.end, TableEnd::Truncated(_)) {
             tables.push(entries.of_vlan(*vlan));
         }
+    }
+    // Other devices need not have contexts. Without, they refuse all of them.
+    if !is_cisco && !has_answered {
+        tables.truncate(before);
+    }
+}
+
+/// The failures of contexts in a row.
+#[derive(Debug, Default)]
+struct ContextFailures {
+    silent: usize,
+    denied: usize,
+    failed: usize,
+    last: Option<TruncationReason>,
+}
+
+impl ContextFailures {
+    /// Notes how reading a context has ended. A fault of a table, such as `genErr`, may be that of one context alone.
+    fn note(&mut self, entries: &WalkedTable) {
+        let TableEnd::Truncated(reason) = entries.end else {
+            *self = Self::default();
+            return;
+        };
+        let follow = |is_such: bool, count: usize| if is_such { count + 1 } else { 0 };
+        self.silent = follow(reason == TruncationReason::Silent, self.silent);
+        self.denied = follow(reason.is_refusal(), self.denied);
+        self.failed = follow(entries.rows.is_empty(), self.failed);
+        self.last = Some(reason);
+    }
+
+    /// Returns the reason why no further contexts are read, if there is one.
+    fn stop(&self) -> Option<TruncationReason> {
+        let is_over = self.silent >= MAX_SILENT_VLANS
+            || self.denied >= MAX_DENIED_VLANS
+            || self.failed >= MAX_FAILED_VLANS;
+        self.last.filter(|_| is_over)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Recognition of a format by the beginning of the input.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use memchr::memmem;
 
-use super::{Format, arp, encoding, walk};
+use super::{Format, arp, encoding, terminal, walk};
 
 use crate::invariant::Invariant;
 
@@ -33,13 +34,44 @@ impl Format {
 /// Recognizes the format of decoded input.
 pub(super) fn detect(head: &[u8]) -> Option<Format> {
     let text = head.trim_ascii_start();
-    let structured = match text.first()? {
+    text.first()?;
+    if is_structured(text) {
+        return structured(text);
+    }
+    let recorded = || structured(text.get(before_document(text)?..)?);
+    recorded().or_else(|| lines(text))
+}
+
+/// Recognizes the format of XML and JSON.
+fn structured(text: &[u8]) -> Option<Format> {
+    match text.first()? {
         b'<' => memmem::find(text, b"<nmaprun").map(|_| Format::Nmap),
         b'{' => object(&keys(text)),
         b'[' => list(&keys(text)),
         _ => None,
-    };
-    structured.or_else(|| if is_structured(text) { None } else { lines(text) })
+    }
+}
+
+/// Maximum number of lines before the first document of a recording.
+const MAX_LINES_BEFORE: usize = 20;
+
+/// Returns the length of the lines before the first line that begins a document of a known format. `None` if the text
+/// begins with a document, or if there is none.
+pub(super) fn before_document(text: &[u8]) -> Option<usize> {
+    if is_structured(text.trim_ascii_start()) {
+        return None;
+    }
+    let mut length = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n').take(MAX_LINES_BEFORE) {
+        let controls = terminal::controls_before(line);
+        let rest = text.get(length + controls..)?;
+        let is_document = matches!(rest.first(), Some(b'{' | b'[' | b'<')) && is_structured(rest);
+        if is_document && structured(rest).is_some() {
+            return Some(length + controls).filter(|length| *length > 0);
+        }
+        length += line.len();
+    }
+    None
 }
 
 /// Returns whether text that begins with a bracket is JSON or markup. Prompts such as `<switch>`, `[admin@router] >` and `{master:0}` also begin
@@ -136,11 +168,16 @@ fn end_of_string(text: &[u8]) -> usize {
 
 /// Recognizes text by its first lines.
 fn lines(text: &[u8]) -> Option<Format> {
+    let text = &*if memchr::memchr(0x1B, text).is_some() {
+        Cow::Owned(walk::plain(text))
+    } else {
+        Cow::Borrowed(text)
+    };
     let lines = || text.split(|byte| *byte == b'\n').take(MAX_LINES);
     if lines().any(is_recorded) {
         return Some(Format::Snmprec);
     }
-    if lines().any(|line| is_walked(line) || walk::is_quick_variable(line)) {
+    if lines().any(|line| is_walked(line) || walk::is_named_variable(line)) {
         return Some(Format::Snmpwalk);
     }
     arp::is_table(text, MAX_LINES).then_some(Format::Arp)
@@ -155,7 +192,7 @@ fn is_recorded(line: &[u8]) -> bool {
 
 /// Returns whether a line has the form `OID = TYPE: value`.
 fn is_walked(line: &[u8]) -> bool {
-    let Some(place) = memmem::find(line, b" =") else { return false };
+    let Some(place) = memmem::find(line, b" =").or_else(|| memmem::find(line, b"\t=")) else { return false };
     let (name, value) = line.split_at(place);
     let value = value.get(2..).asserted_or_default().trim_ascii();
     if name.contains(&b' ') && !name.contains(&b'"') {

@@ -74,7 +74,7 @@ impl<'r> Utf8Input<'r> {
 
     /// Returns the beginning of the input. Valid until bytes are consumed.
     pub(super) fn head(&self) -> &[u8] {
-        &self.decoded
+        self.decoded.get(self.position..).asserted_or_default()
     }
 
     /// Decodes further bytes. Decodes none at the end of the input.

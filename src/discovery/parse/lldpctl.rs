@@ -19,6 +19,8 @@ use crate::discovery::report::{CdpRow, LldpRow, Report, Table, WarningCode};
 use interface::NeighborRow;
 use node::{JsonNode, NodeSeed};
 
+const EXPECTED: &str = "the output of `lldpctl -f json`: it has no `lldp`";
+const EXPECTED_NEIGHBORS: &str = "the output of `lldpctl -f json`: it has no `interface` with neighbors";
 /// Maximum number of values of one interface, including everything that its neighbor sends.
 const MAX_NODES: u32 = 20_000;
 
@@ -30,17 +32,18 @@ pub(super) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let lost_before = meter.lost_rows();
-    let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false };
+    let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false, has_others: false };
     let counts = json::InputCounts::default();
     let mut deserializer = json::deserializer(reader, &counts, options);
     let level = Level { sink: &mut sink, place: Place::Document };
     let read = level.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    let Sink { lldp, cdp, found, .. } = sink;
+    let Sink { lldp, cdp, found, has_others, .. } = sink;
     json::finish(read, &counts, meter)?;
     if !found {
-        return Err(
-            meter.error(ParseErrorKind::WrongFormat("the output of `lldpctl -f json`: it has no `lldp`"))
-        );
+        return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
+    }
+    if has_others && lldp.is_empty() && cdp.is_empty() {
+        return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_NEIGHBORS)));
     }
     meter.use_rows(lldp.len() + cdp.len());
     let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
@@ -58,6 +61,8 @@ struct Sink<'m> {
     cdp: Vec<CdpRow>,
     /// Whether the document has an `lldp`.
     found: bool,
+    /// Whether the `lldp` has something else than neighbors.
+    has_others: bool,
 }
 
 impl Sink<'_> {
@@ -74,6 +79,10 @@ impl Sink<'_> {
             Err(interface::Unusable::Incomplete) => {
                 let example = || interface::described(name, interface);
                 self.meter.skip_of(WarningCode::RowIncomplete, example);
+            }
+            Err(interface::Unusable::Local) => {
+                self.has_others = true;
+                self.meter.skip_of(WarningCode::EntryInvalid, || format!("the port {name} itself"));
             }
             Err(interface::Unusable::Protocol) => {
                 let example = || interface::described(name, interface);
@@ -132,7 +141,10 @@ impl<'de> Visitor<'de> for Level<'_, '_> {
                 (Place::Lldp, "interface") => {
                     map.next_value_seed(Level { sink: &mut *self.sink, place: Place::Interfaces })?;
                 }
-                _ => drop(map.next_value::<IgnoredAny>()?),
+                _ => {
+                    self.sink.has_others |= self.place == Place::Lldp;
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Parsers: the bytes of a format become a report.
 
 mod arp;
+mod capture;
 mod detect;
 mod encoding;
 mod error;
@@ -13,6 +14,7 @@ mod mib;
 mod nmap;
 mod options;
 mod snmprec;
+mod terminal;
 mod text;
 #[cfg(feature = "collect")]
 mod variables;
@@ -28,6 +30,7 @@ pub use options::{Format, FormatError, ParseOptions, ReporterId};
 pub(crate) use variables::VariableReader;
 
 use super::report::{Device, Report};
+use capture::Capture;
 use encoding::Utf8Input;
 use lines::BoundedLines;
 use meter::Meter;
@@ -37,7 +40,8 @@ use meter::Meter;
 /// The input is read once, from front to back. Memory grows with the tables of the report, not with the input. Rows
 /// that cannot be used are skipped and counted in [`Report::warnings`].
 ///
-/// The input may be UTF-8 or UTF-16, with or without a byte order mark, and XML also ISO 8859-1 if it declares that.
+/// The input may be UTF-8 or UTF-16, with or without a byte order mark, and XML also ISO 8859-1 if it declares that. It may
+/// be a recording of a terminal, with the prompts and commands before and behind the output.
 /// [`Format::Auto`] recognizes the format by the first 16 KiB.
 ///
 /// ```
@@ -79,7 +83,14 @@ pub fn parse<R: BufRead>(
         }
         format => format,
     };
-    parse_metered(format, &mut input, options, &mut meter)
+    match Capture::begin(&mut input, &mut meter) {
+        Some(mut capture) => {
+            let mut report = parse_metered(format, &mut capture, options, &mut meter)?;
+            capture.finish(&mut report);
+            Ok(report)
+        }
+        None => parse_metered(format, &mut input, options, &mut meter),
+    }
 }
 
 fn parse_metered(

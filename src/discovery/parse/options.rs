@@ -22,6 +22,9 @@ text_enum! {
         /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
         IpAddr = "ip_addr",
         /// `ip -j route` and `ip -j -6 route`, also both in one file, one after the other.
+        ///
+        /// The table is complete only if the file has the output of both commands, since each prints the routes of one
+        /// family.
         IpRoute = "ip_route",
         /// `bridge -j fdb`.
         BridgeFdb = "bridge_fdb",

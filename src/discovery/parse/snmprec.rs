@@ -24,7 +24,9 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
         if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
-        let Some((oid, rest)) = split(line).filter(|(oid, _)| parse_numeric(oid, &mut arcs)) else {
+        let is_tagged = |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit);
+        let is_variable = |(oid, rest): &(&[u8], &[u8])| parse_numeric(oid, &mut arcs) && is_tagged(rest);
+        let Some((oid, rest)) = split(line).filter(is_variable) else {
             let example = || printable(&String::from_utf8_lossy(line), MAX_EXAMPLE);
             meter.skip_of(WarningCode::RowMalformed, example);
             if !found && meter.line() > MAX_LEADING_LINES {
@@ -77,6 +79,8 @@ fn accept(arcs: &[u64], rest: &[u8], mib: &mut Mib, meter: &mut Meter) {
 /// Parses a value. Returns `None` if it is invalid, and `Some(None)` if it has no meaning here.
 fn value<'t>(tag: &[u8], text: &'t [u8]) -> Option<Option<VariableValue<'t>>> {
     let (tag, is_hex) = tag.strip_suffix(b"x").map_or((tag, false), |tag| (tag, true));
+    // The backslashes of escaped text stay, as names have none.
+    let tag = tag.strip_suffix(b"e").unwrap_or(tag);
     let bytes = |text: &'t [u8]| {
         if is_hex { super::text::hex_digits(text).map(Cow::Owned) } else { Some(Cow::Borrowed(text)) }
     };

@@ -43,6 +43,7 @@ pub(super) fn number(bytes: &[u8]) -> Option<i64> {
 /// Reads pairs of hexadecimal digits without separators. A single digit at the end is a byte.
 pub(super) fn hex_digits(digits: &[u8]) -> Option<Vec<u8>> {
     let digits = digits.trim_ascii();
+    let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
     if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
@@ -62,13 +63,18 @@ pub(super) fn mac(bytes: &[u8]) -> Option<MacAddress> {
 /// Reads a MAC address in any usual form: `0:1b:21:3c:4d:5e`, `00-1b-21-3c-4d-5e`, `001b.213c.4d5e`, `001b213c4d5e`.
 pub(super) fn mac_text(text: &str) -> Option<MacAddress> {
     let text = text.trim();
+    let text = text.strip_prefix("0x").unwrap_or(text);
     if let Ok(address) = text.parse() {
         return Some(address);
     }
     if text.len() > 17 {
         return None;
     }
-    let (separator, length) = if text.contains('.') { ('.', 3) } else { (':', 6) };
+    let (separator, length) = match text.chars().find(|character| matches!(character, '.' | ' ')) {
+        Some('.') => ('.', 3),
+        Some(space) => (space, 6),
+        None => (':', 6),
+    };
     let groups = || text.split(separator);
     let width = 12 / length;
     if groups().count() != length || groups().any(|group| group.is_empty() || group.len() > width) {
@@ -92,12 +98,13 @@ pub(super) fn octets(arcs: &[u64]) -> Option<Vec<u8>> {
     arcs.iter().map(|arc| u8::try_from(*arc).ok()).collect()
 }
 
-/// Converts the 4 or 16 bytes of an IP address.
+/// Converts the 4 or 16 bytes of an IP address, or its text.
 pub(super) fn ip(bytes: &[u8]) -> Option<IpAddr> {
     if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
         return Some(Ipv4Addr::from(octets).into());
     }
-    <[u8; 16]>::try_from(bytes).ok().map(|octets| Ipv6Addr::from(octets).into())
+    let by_octets = <[u8; 16]>::try_from(bytes).ok().map(|octets| Ipv6Addr::from(octets).into());
+    by_octets.or_else(|| str::from_utf8(bytes).ok()?.trim_matches([' ', '\0']).parse().ok())
 }
 
 /// Converts an `InetAddress` of an index: type, length, bytes. A zone index at its end is dropped.

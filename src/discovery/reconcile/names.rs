@@ -264,6 +264,11 @@ pub(super) fn own_ip(address: IpAddr) -> Option<IpAddr> {
     is_own.then_some(address)
 }
 
+/// Returns the address if it is a link-local one of IPv6.
+pub(super) fn link_local(address: IpAddr) -> Option<IpAddr> {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()).then_some(address)
+}
+
 /// Returns whether an interface leads to containers or guests of the device.
 pub(super) fn is_internal_interface(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();

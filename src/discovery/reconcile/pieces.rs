@@ -122,6 +122,7 @@ fn add_rows<R>(whole: &mut Option<Box<Table<R>>>, piece: Option<Box<Table<R>>>) 
             whole.rows.append(&mut piece.rows);
             whole.complete &= piece.complete;
             whole.unchanged &= piece.unchanged;
+            whole.family = whole.family.filter(|family| piece.family == Some(*family));
         }
         (whole @ None, piece) => *whole = piece,
     }

@@ -180,10 +180,17 @@ fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
 }
 
 /// Converts the addresses that other devices can reach. Each occurs once, in the order of interfaces and addresses.
+///
+/// A scan may know a device by a link-local address alone. That is kept with its MAC address, by which the device is
+/// recognized again.
 fn interfaces(host: &Host, rows: &[AddressRow], entries: &InterfaceEntries) -> Vec<Interface> {
+    let has_others = rows.iter().any(|row| names::own_ip(row.ip_address).is_some());
+    let is_only = |row: &AddressRow| !has_others && row.if_index.is_none() && row.mac_address.is_some();
     let mut sorted: Vec<(Option<i64>, IpAddr, &AddressRow)> = Vec::new();
     for row in rows {
-        sorted.extend(names::own_ip(row.ip_address).map(|address| (row.if_index, address, row)));
+        let link_local = || names::link_local(row.ip_address).filter(|_| is_only(row));
+        let address = names::own_ip(row.ip_address).or_else(link_local);
+        sorted.extend(address.map(|address| (row.if_index, address, row)));
     }
     sorted.sort_by_key(|(if_index, address, row)| (*if_index, *address, row.mac_address, row.prefix_length));
     let mut seen = BTreeSet::new();

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-use super::{Device, IfEntryRow, MAX_ROUTES, RouteRow, Table, Warning};
+use super::{AddressFamily, Device, IfEntryRow, MAX_ROUTES, RouteRow, Table, Warning};
 use crate::fair_threads::yield_turn;
 
 /// Maximum number of devices of a report.
@@ -52,6 +52,8 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
         derived: bool,
         #[serde(default)]
         unchanged: bool,
+        #[serde(default)]
+        family: Option<AddressFamily>,
         #[serde(deserialize_with = "entries")]
         rows: Vec<IfEntryRow>,
     }
@@ -61,8 +63,8 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
     }
 
     let table: Option<Entries> = Option::deserialize(deserializer)?;
-    let boxed = |Entries { complete, derived, unchanged, rows }| {
-        Box::new(Table { complete, derived, unchanged, rows })
+    let boxed = |Entries { complete, derived, unchanged, family, rows }| {
+        Box::new(Table { complete, derived, unchanged, family, rows })
     };
     Ok(table.map(boxed))
 }

@@ -4,6 +4,7 @@
 //! ignored.
 
 mod device;
+mod family;
 mod lists;
 mod rows;
 mod table;
@@ -12,6 +13,7 @@ mod warning;
 use serde::{Deserialize, Serialize};
 
 pub use device::{Capability, Device};
+pub use family::{AddressFamily, AddressFamilyError};
 pub use rows::{
     AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, MAX_ROUTES,
     NeighborState, PortRow, RouteRow, StpRow, StpState,

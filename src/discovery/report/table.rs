@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow};
+use super::{
+    AddressFamily, AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow,
+};
 use crate::text_enum::text_enum;
 
 /// The rows of one kind that one device reports.
@@ -22,6 +24,12 @@ pub struct Table<T> {
     /// device only. Such a table is never complete.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unchanged: bool,
+    /// The only family of addresses that was asked for. `None`: both.
+    ///
+    /// A complete table replaces the known rows of this family, and adds to the others. It counts for neighbor caches and
+    /// routes; of other tables it is ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<AddressFamily>,
     /// The rows, in the order of the input or of their keys. At most 500,000 are deserialized.
     #[serde(deserialize_with = "super::lists::rows", bound(deserialize = "T: Deserialize<'de>"))]
     pub rows: Vec<T>,
@@ -36,30 +44,37 @@ impl<T> Table<T> {
     /// Creates a table that has all rows.
     #[must_use]
     pub fn complete(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: true, derived: false, unchanged: false, rows })
+        Box::new(Self { complete: true, derived: false, unchanged: false, family: None, rows })
     }
 
     /// Creates a table that may lack rows.
     #[must_use]
     pub fn truncated(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: false, derived: false, unchanged: false, rows })
+        Box::new(Self { complete: false, derived: false, unchanged: false, family: None, rows })
     }
 
     /// Creates a table that has all rows if it is complete.
     pub(in crate::discovery) fn of(rows: Vec<T>, complete: bool) -> Box<Self> {
-        Box::new(Self { complete, derived: false, unchanged: false, rows })
+        Box::new(Self { complete, derived: false, unchanged: false, family: None, rows })
     }
 
     /// Creates a table of rows that follow from other tables.
     #[must_use]
     pub fn derived(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: false, derived: true, unchanged: false, rows })
+        Box::new(Self { complete: false, derived: true, unchanged: false, family: None, rows })
     }
 
     /// Creates a table that is as in the latest complete report of it. The rows serve to recognize the device only.
     #[must_use]
     pub fn unchanged(rows: Vec<T>) -> Box<Self> {
-        Box::new(Self { complete: false, derived: false, unchanged: true, rows })
+        Box::new(Self { complete: false, derived: false, unchanged: true, family: None, rows })
+    }
+
+    /// Limits the table to a family of addresses; `None`: to neither.
+    #[must_use]
+    pub fn limited_to(mut self: Box<Self>, family: Option<AddressFamily>) -> Box<Self> {
+        self.family = family;
+        self
     }
 
     /// Returns the rows, or none if the table is unchanged.

@@ -50,18 +50,18 @@ impl Inventory {
         Ok((known_kind_key(organization, kind), facets(organization, self.now()), encode(&known)?))
     }
 
-    /// Returns the kinds of application records that an organization has or had.
+    /// Returns the kinds of application records that an organization has or had, and the kinds of wrappers of the store.
     pub(in crate::inventory) async fn application_kinds(
         &self,
         organization: OrganizationId,
     ) -> Result<Vec<Name>, Error> {
         let query = Query { organization: Some(organization.uuid()), ..Query::new(APPLICATION_KIND) };
-        let mut kinds = Vec::new();
+        let mut kinds = (*self.wrapper_kinds).clone();
         for record in self.store.list(&query).await?.records {
             let known: KnownKind = decode(&record)?;
             kinds.extend(Name::parse(&known.kind).filter(Name::is_of_application));
         }
-        Ok(kinds)
+        Ok(kinds.into_iter().collect())
     }
 
     /// Returns the keys of application records of these kinds on a network, at most one more than a commit deletes.

@@ -79,11 +79,14 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// `PermissionDenied`; `Invalid` for a cursor of another list, and for custom fields that are not indexed;
+    /// `NotFound` when there is no such organization; `PermissionDenied`; `Invalid` for a cursor of another list, and for custom fields that are not indexed;
     /// `IndexIncomplete` until they are.
     pub async fn list(self, caller: &Caller, query: &ListQuery) -> Result<ListPage<T>, Error> {
         let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
         let page = self.inventory.store.list(&store_query).await?;
+        if page.total == 0 {
+            self.inventory.require_organization_of(caller).await?;
+        }
         self.inventory.complete_page(page, list).await
     }
 

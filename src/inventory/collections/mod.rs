@@ -10,6 +10,7 @@ mod cursor;
 mod deletion;
 mod handle;
 mod list;
+mod references;
 mod revert;
 
 use std::fmt;
@@ -19,7 +20,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::change::MAX_BULK;
-pub(super) use self::change::guard_references;
 pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
 pub(in crate::inventory) use self::chunked_list::ChunkedList;
 pub(in crate::inventory) use self::cursor::{CursorPosition, fingerprint, invalid_cursor};
@@ -29,6 +29,7 @@ pub(in crate::inventory) use self::handle::handle;
 pub use self::list::ListPage;
 pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
 pub(in crate::inventory) use self::list::{document, position_of};
+pub(super) use self::references::guard_references;
 pub use self::revert::Revertable;
 use super::custom::IndexedKind;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};

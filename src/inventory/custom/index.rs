@@ -164,11 +164,14 @@ impl Inventory {
             CustomFilters::Indexed(_) => self.custom_index.contains(name),
             CustomFilters::Any => true,
         };
+        // Lists of other records have no custom fields to index.
+        let problem =
+            if possible == CustomFilters::None { Problem::Unsupported } else { Problem::NotIndexed };
         if let Some(name) = filters.keys().find(|name| !is_indexed(name)) {
-            return Err(Error::invalid(format!("custom.{name}"), Problem::Unsupported));
+            return Err(Error::invalid(format!("custom.{name}"), problem));
         }
         if order.is_some_and(|name| !is_indexed(name)) {
-            return Err(Error::invalid("order_by_custom", Problem::Unsupported));
+            return Err(Error::invalid("order_by_custom", problem));
         }
         let CustomFilters::Indexed(kind) = possible else { return Ok(()) };
         let is_complete = self.custom_index.completeness(kind);

@@ -25,6 +25,7 @@ mod plan;
 mod records;
 mod report;
 mod reported;
+mod several;
 mod split;
 mod stale;
 mod subnets;
@@ -38,6 +39,7 @@ pub(in crate::inventory) use consolidate::absorb::Replaced;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
 pub use report::DiscoverOptions;
+pub use several::ReconcileAllError;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::duplicates::Duplicates;
@@ -58,6 +60,7 @@ use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
+use crate::invariant::Invariant;
 use crate::model::{Cidr, HostId, NetworkId, OrganizationId, Permission, Timestamp};
 use crate::wire::DiscoveryReport;
 
@@ -157,13 +160,18 @@ impl Inventory {
         report: Report,
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {
-        require_level(caller, Permission::Member)?;
-        let organization = caller.organization_id();
-        self.check_discovered_network(organization, options.network_id).await?;
-        if !caller.scope().allows(options.network_id) {
-            return Err(network_denied(options.network_id));
-        }
+        self.check_reporting(caller, options).await?;
         self.run_discovery(Reporting::Caller(caller.clone()), report, options, Merging::Allowed).await
+    }
+
+    /// Checks that a caller may report devices of a network.
+    async fn check_reporting(&self, caller: &Caller, options: DiscoverOptions) -> Result<(), Error> {
+        require_level(caller, Permission::Member)?;
+        self.check_discovered_network(caller.organization_id(), options.network_id).await?;
+        match caller.scope().allows(options.network_id) {
+            true => Ok(()),
+            false => Err(network_denied(options.network_id)),
+        }
     }
 
     /// Reconciles a report like [`Daemons::report`](crate::inventory::Daemons::report), without a copy of it.
@@ -199,13 +207,8 @@ impl Inventory {
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(sender, &report, options, merging)?;
-        let discovered = discovery.run(report.devices, options.create_neighbors).await;
-        // Even after an error, because the devices before it are stored.
-        let cached = discovery.resolve_macs().await;
-        let resolved = discovery.resolve_neighbors().await;
-        discovered.and(cached).and(resolved)?;
-        Ok(discovery.answer)
+        let answers = self.run_discoveries(sender, vec![report], options, merging).await?;
+        Ok(answers.into_iter().next().asserted_or_default())
     }
 
     fn begin_discovery(
@@ -241,20 +244,14 @@ impl Inventory {
             observed_at: report.observed_at.min(inventory.now()),
             subnets: Subnets::default(),
             decoded: DecodedHosts::default(),
+            unresolved: 0,
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
             prefixes: BTreeSet::new(),
             addresses: BTreeSet::new(),
             caches,
             duplicates: Duplicates::default(),
-            answer: DiscoveryReport {
-                dry_run: options.dry_run,
-                warnings: report::joined(&report.warnings),
-                read_rows: report.read_rows,
-                used_rows: report.used_rows,
-                skipped_rows: report.skipped_rows,
-                ..DiscoveryReport::default()
-            },
+            answer: several::begun_answer(report, options.dry_run),
             inventory,
         })
     }
@@ -276,7 +273,7 @@ impl Reporting {
     }
 }
 
-/// Reconciles one report with the hosts of a network.
+/// Reconciles reports with the hosts of a network, one after the other.
 #[derive(Debug)]
 struct Reconciler {
     inventory: Inventory,
@@ -290,6 +287,8 @@ struct Reconciler {
     /// The subnets that have been looked up, anew for every chunk of devices.
     subnets: Subnets,
     decoded: DecodedHosts,
+    /// The number of devices since neighbors were resolved.
+    unresolved: usize,
     /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
@@ -304,7 +303,13 @@ struct Reconciler {
 }
 
 impl Reconciler {
-    async fn run(&mut self, devices: Vec<Device>, create_neighbors: bool) -> Result<(), Error> {
+    /// Discovers the devices of a report. Unless it `is_last`, the neighbors of a few devices wait for those of the next report.
+    async fn run(
+        &mut self,
+        devices: Vec<Device>,
+        create_neighbors: bool,
+        is_last: bool,
+    ) -> Result<(), Error> {
         let mut devices = join_pieces(devices).into_owned().into_iter();
         let mut naming = Vec::new();
         loop {
@@ -312,7 +317,10 @@ impl Reconciler {
             if devices.is_empty() {
                 break;
             }
-            self.subnets = Subnets::default();
+            if self.unresolved == 0 {
+                self.subnets = Subnets::default();
+            }
+            self.unresolved += devices.len();
             // First, so that new hosts are stored with their subnets.
             let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
             self.learn_subnets(prefixes).await?;
@@ -325,7 +333,9 @@ impl Reconciler {
             }
             let prefixes = std::mem::take(&mut self.prefixes);
             self.learn_subnets(prefixes).await?;
-            self.resolve_neighbors().await?;
+            if is_last || self.unresolved >= DEVICES_PER_CHUNK {
+                self.resolve_neighbors().await?;
+            }
         }
         if !self.answer.dry_run {
             self.mark_stale_hosts().await?;
@@ -334,17 +344,26 @@ impl Reconciler {
             for neighbor in index::devices_named_by(&tables) {
                 self.discover_device(Arc::new(neighbor), Role::Neighbor).await?;
             }
-            self.resolve_neighbors().await?;
+            if is_last {
+                self.resolve_neighbors().await?;
+            }
         }
         Ok(())
     }
 
     /// Resolves the neighbors that may have changed.
     async fn resolve_neighbors(&mut self) -> Result<(), Error> {
+        self.unresolved = 0;
         let identities = std::mem::take(&mut self.affected_identities);
         let hosts = std::mem::take(&mut self.affected_hosts);
         let place = (self.organization, self.network);
-        self.inventory.resolve_all(place, &identities, hosts, &mut self.decoded).await
+        let resolved = self.inventory.resolve_all(place, &identities, hosts.clone(), &mut self.decoded).await;
+        if resolved.is_err() {
+            // They are resolved once more after the last report.
+            self.affected_identities.extend(identities);
+            self.affected_hosts.extend(hosts);
+        }
+        resolved
     }
 }
 

@@ -260,7 +260,8 @@ pub(in crate::inventory) fn host_of_claim(record: &Record) -> Result<HostId, Err
 #[cfg(feature = "topology")]
 pub(in crate::inventory) fn claim_of(record: &Record) -> Result<Claim, Error> {
     let ClaimRecord { network_id, host_id, claimed, .. } = decode(record)?;
+    let family = claimed.family();
     let ClaimedTable { observed_at, complete, reporter, table, missing, .. } = claimed;
     let parts = Vec::new();
-    Ok(Claim { host_id, network_id, observed_at, complete, reporter, rows: table, parts, missing })
+    Ok(Claim { host_id, network_id, observed_at, complete, family, reporter, rows: table, parts, missing })
 }

@@ -7,6 +7,12 @@ pub enum Problem {
     /// The value is missing.
     #[error("is required")]
     Required,
+    /// One of several values is required, and all are missing.
+    #[error("is required, unless {others} is given")]
+    RequiredUnless {
+        /// The names of the other values, as a sentence lists them.
+        others: &'static str,
+    },
     /// The value is empty.
     #[error("must not be empty")]
     Empty,
@@ -42,8 +48,18 @@ pub enum Problem {
     /// The inventory does not support the filter.
     #[error("is not supported by this server")]
     Unsupported,
+    /// Lists are not filtered or ordered by the custom field: see
+    /// [`Inventory::with_custom_index`](crate::inventory::Inventory::with_custom_index).
+    #[error("refers to a custom field that is not indexed; ask the operator of this server to index it")]
+    NotIndexed,
+    /// The value excludes another one that is given, too.
+    #[error("cannot be combined with `{other}`; send one of them")]
+    Exclusive {
+        /// The name of the other value.
+        other: &'static str,
+    },
     /// Hosts have no field of this name.
-    #[error("is not a field of hosts")]
+    #[error("is not a field of hosts; the name of a custom field begins with `custom.`")]
     UnknownField,
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]

@@ -8,19 +8,16 @@ use uuid::Uuid;
 use crate::inventory::history::log::position::{Place, PositionKey};
 use crate::inventory::history::log::reader::{commits_in, ordered};
 use crate::inventory::history::log::record::CommitChanges;
-use crate::inventory::schema::{CHANGE, CHANGE_RUN, HISTORY, WRITTEN, decode, encode};
+use crate::inventory::schema::{CHANGE, CHANGE_RUN, HISTORY, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::Timestamp;
 use crate::store::{
-    Batch, Direction, Facets, Guard, Key, KeyFilter, Order, Precondition, Query, Record, StoreError,
-    StoreErrorKind, TermRange, Version,
+    Batch, Direction, Facets, Guard, Key, Precondition, Query, Record, StoreError, StoreErrorKind, TermRange,
+    Version,
 };
 
 /// The number of times that the history is opened before giving up, while others open it.
 const MAX_ATTEMPTS: usize = 16;
-
-/// The number of records of changes that are written again in one commit.
-const RENEWED_TOGETHER: usize = 500;
 
 /// The settings that all instances with one store agree on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +31,9 @@ pub(super) struct HistoryMark {
     pub(super) key: PositionKey,
     /// When the history began. Earlier states are not known.
     pub(super) began_at: Timestamp,
+    /// Whether the entries of all former eras are being written again in this one. No other entries are written meanwhile.
+    #[serde(default)]
+    pub(super) is_renewing: bool,
 }
 
 impl HistoryMark {
@@ -55,6 +55,11 @@ impl CurrentMark {
     /// Returns the guard that no other era has begun.
     pub(super) const fn guard(&self) -> Guard {
         Guard::record(mark_key(), Precondition::Version(self.version))
+    }
+
+    /// Returns the mark without its version, with another era.
+    fn with_era(&self, era: u32, is_renewing: bool) -> HistoryMark {
+        HistoryMark { era, is_renewing, ..(*self.mark).clone() }
     }
 }
 
@@ -99,7 +104,8 @@ impl Inventory {
         Ok(CurrentMark { version: record.version, mark: Arc::new(mark) })
     }
 
-    /// Opens the history. `None`: another instance has written the mark in the meantime.
+    /// Opens the history. `None`: it has to be opened once more, because another instance has written the mark in the meantime, or
+    /// because entries were being written again, and now are.
     ///
     /// The mark is written anew, if the store may have been restored: an entry keeps the key that it had in the other store. The version
     /// that the mark gets is greater than that of every entry of this store. Entries of another one are then written again in their
@@ -107,6 +113,12 @@ impl Inventory {
     async fn open_history(&self, record: Option<Record>) -> Result<Option<CurrentMark>, Error> {
         let is_recording = self.recording.is_on();
         let known: Option<HistoryMark> = record.as_ref().map(decode).transpose()?;
+        if let (Some(record), Some(mark)) = (&record, &known)
+            && mark.is_renewing
+        {
+            self.resume_renewal(record.version, mark).await?;
+            return Ok(None);
+        }
         if let (Some(record), Some(mark)) = (&record, &known)
             && mark.is_recording == is_recording
             && self.has_own_entries().await?
@@ -125,17 +137,37 @@ impl Inventory {
                 is_recording,
                 key: PositionKey::generate(&*self.random)?,
                 began_at: self.now(),
+                is_renewing: false,
             },
         };
         let Some(written) = self.write_mark(unchanged(record.as_ref()), mark).await? else { return Ok(None) };
         let Some(greatest) = self.era_of_other_store(&written).await? else { return Ok(Some(written)) };
-        let own = HistoryMark { era: greatest.saturating_add(1), ..(*written.mark).clone() };
-        let Some(renewing) = self.write_mark(Precondition::Version(written.version), own).await? else {
-            return Ok(None);
-        };
-        self.renew_entries(&renewing).await?;
-        let next = HistoryMark { era: renewing.mark.era.saturating_add(1), ..(*renewing.mark).clone() };
+        let own = written.with_era(greatest.saturating_add(1), true);
+        match self.write_mark(Precondition::Version(written.version), own).await? {
+            Some(renewing) => self.renew(&renewing).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Writes the entries of former eras again, and begins the next era.
+    async fn renew(&self, renewing: &CurrentMark) -> Result<Option<CurrentMark>, Error> {
+        self.renew_entries(renewing).await?;
+        let next = renewing.with_era(renewing.mark.era.saturating_add(1), false);
         self.write_mark(Precondition::Version(renewing.version), next).await
+    }
+
+    /// Goes on writing the entries of former eras again, in the same era: the oldest of them are there already.
+    async fn resume_renewal(&self, version: Version, mark: &HistoryMark) -> Result<(), Error> {
+        let renewed = TermRange::new(mark.era.to_be_bytes(), None);
+        // If the store has been restored since, these are former entries as well.
+        let is_renewing = self.are_own(renewed).await? != Some(false);
+        let mark = HistoryMark { is_renewing, ..mark.clone() };
+        // Another instance that writes them can no longer do so.
+        let written = self.write_mark(Precondition::Version(version), mark).await?;
+        if let Some(renewing) = written.filter(|written| written.mark.is_renewing) {
+            self.renew(&renewing).await?;
+        }
+        Ok(())
     }
 
     /// Begins an era after this one, unless the present one is.
@@ -145,7 +177,7 @@ impl Inventory {
             if current.mark.era > era {
                 return Ok(());
             }
-            let next = HistoryMark { era: era.saturating_add(1), ..(*current.mark).clone() };
+            let next = current.with_era(era.saturating_add(1), false);
             let written = self.write_mark(Precondition::Version(current.version), next).await?;
             *self.state.history.known() = written;
         }
@@ -189,15 +221,23 @@ impl Inventory {
 
     /// Returns whether all entries are known to have been written in this store.
     async fn has_own_entries(&self) -> Result<bool, Error> {
+        match self.are_own(TermRange::new([], None)).await? {
+            Some(are_own) => Ok(are_own),
+            None => self.has_no_runs().await,
+        }
+    }
+
+    /// Returns whether the first and the last record of changes in a range were written in this store. `None`: there is none.
+    async fn are_own(&self, range: TermRange) -> Result<Option<bool>, Error> {
         for direction in [Direction::Ascending, Direction::Descending] {
             let query = Query { limit: Some(1), ..ordered(&Query::new(CHANGE), direction) };
-            let (found, _) = self.records_within(&query, TermRange::new([], None)).await?;
-            let Some(record) = found.first() else { return self.has_no_runs().await };
+            let (found, _) = self.records_within(&query, range.clone()).await?;
+            let Some(record) = found.first() else { return Ok(None) };
             if !self.has_own_key(record).await? {
-                return Ok(false);
+                return Ok(Some(false));
             }
         }
-        Ok(true)
+        Ok(Some(true))
     }
 
     async fn has_no_runs(&self) -> Result<bool, Error> {
@@ -214,37 +254,5 @@ impl Inventory {
         let own = Query { ids: Some(vec![record.key.id]), limit: Some(1), ..Query::new(CHANGE) };
         let (found, _) = self.records_within(&own, TermRange::exact(key)).await?;
         Ok(!found.is_empty())
-    }
-
-    /// Writes the entries of former eras again, in their order, in the era of the mark.
-    async fn renew_entries(&self, mark: &CurrentMark) -> Result<(), Error> {
-        let end = mark.mark.era.to_be_bytes().to_vec();
-        let query = Query {
-            keys: vec![KeyFilter::new(WRITTEN, TermRange::new([], Some(end)))],
-            order: vec![Order::new(WRITTEN, Direction::Ascending)],
-            limit: Some(RENEWED_TOGETHER),
-            ..Query::new(CHANGE)
-        };
-        loop {
-            let records = self.store.list(&query).await?.records;
-            if records.is_empty() {
-                return Ok(());
-            }
-            let mut batch = Batch::new();
-            batch.guard(mark.guard());
-            let mut commits =
-                records.iter().map(CommitChanges::read).collect::<Result<Vec<CommitChanges>, Error>>()?;
-            let entries = commits.iter_mut().flat_map(|commit| &mut commit.entries);
-            // The entries get other places, and so do those that led to them.
-            let renewed =
-                entries.zip(0..).map(|(entry, number)| (entry.number, entry.cause) = (number, None));
-            let count = renewed.count();
-            for (record, mut changes) in records.iter().zip(commits) {
-                (changes.era, changes.version) = (mark.mark.era, None);
-                changes.count = u32::try_from(count).unwrap_or(u32::MAX);
-                changes.put(record.key, Precondition::Version(record.version), &mut batch)?;
-            }
-            self.store.commit(batch).await?;
-        }
     }
 }

@@ -77,14 +77,17 @@ impl Hosts<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a cursor of another list, for a position that is not one of this organization, and for an order of the past by
-    /// `virtualized_by`, which depends on other hosts.
+    /// `NotFound` when there is no such organization; `Invalid` for a cursor of another list, for a position that is not one of
+    /// this organization, and for an order of the past by `virtualized_by`, which depends on other hosts.
     pub async fn list(self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
         if let Some(at) = &query.at {
             return self.list_at(caller, query, at).await;
         }
         let (store_query, list) = self.inventory.listed(caller, query).await?;
         let page = self.inventory.store.list(&store_query).await?;
+        if page.total == 0 {
+            self.inventory.require_organization_of(caller).await?;
+        }
         let documents = page.records.into_iter().map(|record| without_comma(record.body)).collect();
         let next = page.next.map(|cursor| PageCursor::new(list(), &cursor));
         Ok(HostPage { documents, total: page.total, next })

@@ -43,6 +43,7 @@ impl Hosts<'_> {
         query: &HostQuery,
         at: &Moment,
     ) -> Result<HostPage, Error> {
+        self.inventory.require_organization_of(caller).await?;
         let mut list = self.pages_at(caller, query, at).await?;
         let mut documents = Vec::new();
         while !list.is_finished() {

@@ -35,6 +35,9 @@ struct StoredForm {
     /// The custom fields by which the networks are indexed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     networks: Vec<String>,
+    /// The form of the usual rules by which the neighbors of ports were found.
+    #[serde(default)]
+    neighbors: u32,
     /// The digest of the rules of port names by which the neighbors were found; `None`: the usual rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     port_names: Option<String>,
@@ -53,6 +56,9 @@ impl StoredForm {
 /// The present form of the facets of users. It increases when e-mail addresses are compared or found in another way.
 const USER_FORM: u32 = 3;
 
+/// The present form of the usual rules by which neighbors are found. It increases when the usual names of ports change.
+const NEIGHBOR_FORM: u32 = 1;
+
 /// Number of organizations that are read at a time.
 const ORGANIZATIONS: usize = 128;
 
@@ -62,7 +68,7 @@ impl Inventory {
     /// These are the hosts and users that an earlier version of the library has stored, hosts that were stored [without
     /// terms](crate::Inventory::without_host_terms), and hosts and networks that were stored without one of the present
     /// [indexes](crate::Inventory::with_custom_index). Neighbors of ports that were resolved by other rules for names
-    /// of ports (`with_port_names`) are resolved again.
+    /// of ports (`with_port_names`, or those of an earlier version) are resolved again.
     ///
     /// Until the upgrade, new filters and orders do not find such records, and users whose e-mail addresses were
     /// compared differently cannot log in. The upgrade changes neither the records nor their `updated_at`, except for
@@ -91,7 +97,8 @@ impl Inventory {
         let names = self.custom_index.names();
         let (custom, networks) = (names.to_vec(), names.to_vec());
         let port_names = self.digest_of_port_names(stored.as_ref());
-        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom, networks, port_names };
+        let (form, users, neighbors) = (FORM, USER_FORM, form_of_neighbors(stored.as_ref()));
+        let present = StoredForm { form, terms, users, custom, networks, neighbors, port_names };
         if stored.as_ref().is_some_and(|stored| *stored == present || stored.form > FORM) {
             return Ok(0);
         }
@@ -106,8 +113,10 @@ impl Inventory {
         };
         let networks = if are_networks_complete { 0 } else { self.upgrade_all_networks().await? };
         let hosts = if stored.as_ref().is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
-        let found_by = stored.as_ref().and_then(|stored| stored.port_names.as_deref());
-        let are_neighbors_current = found_by == present.port_names.as_deref();
+        let is_found_by = |stored: &StoredForm| {
+            (stored.neighbors, &stored.port_names) == (present.neighbors, &present.port_names)
+        };
+        let are_neighbors_current = stored.as_ref().is_some_and(is_found_by);
         let neighbors = if are_neighbors_current { 0 } else { self.upgrade_all_neighbors().await? };
         let are_users_complete = stored.is_some_and(|stored| stored.users == USER_FORM);
         let users = if are_users_complete { 0 } else { self.upgrade_users().await? };
@@ -241,6 +250,11 @@ impl Inventory {
         }
         Ok(batch)
     }
+}
+
+/// Returns the form of the neighbors after an upgrade. Without discovery, they stay as they are.
+fn form_of_neighbors(stored: Option<&StoredForm>) -> u32 {
+    if cfg!(feature = "discovery") { NEIGHBOR_FORM } else { stored.map_or(0, |stored| stored.neighbors) }
 }
 
 /// Returns the key of the form in which the hosts are stored.

@@ -99,7 +99,7 @@ impl Chunk {
                 None => self.accepted.push(line),
                 Some(reason) => {
                     let field = Some("network_id".to_owned());
-                    self.refusals.push(Refusal { line: line.line, field, reason });
+                    self.refusals.push(Refusal { line: line.line, field, reason, code: None });
                 }
             }
         }

@@ -5,6 +5,8 @@ mod chunk;
 mod csv;
 mod document;
 mod dry_run;
+#[cfg(feature = "csv")]
+mod encoding;
 mod options;
 mod parse;
 mod report;

@@ -83,7 +83,7 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
                     Some(b'{') => "not valid JSON",
                     _ => "not a JSON object",
                 };
-                Refusal { line, field: None, reason: reason.to_owned() }
+                Refusal { line, field: None, reason: reason.to_owned(), code: None }
             }
         }
     })
@@ -93,14 +93,20 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
 pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
     match error.kind() {
         ErrorKind::Invalid { field, problem } => {
-            Refusal { line, field: Some(field.clone()), reason: problem.to_string() }
+            Refusal { line, field: Some(field.clone()), reason: problem.to_string(), code: None }
         }
         ErrorKind::ReferenceInvalid { entity, field } => Refusal {
             line,
             field: Some(field.clone()),
             reason: format!("does not refer to an existing {entity}"),
+            code: None,
         },
-        _ => Refusal { line, field: error.field().map(str::to_owned), reason: error.to_string() },
+        _ => Refusal {
+            line,
+            field: error.field().map(str::to_owned),
+            reason: error.to_string(),
+            code: error.application_code().map(|code| code.as_str().to_owned()),
+        },
     }
 }
 

@@ -7,6 +7,8 @@ use tokio::io::{AsyncRead, BufReader};
 #[cfg(feature = "csv")]
 use super::csv::{Cells, CsvRows};
 #[cfg(feature = "csv")]
+use super::encoding::Utf8Text;
+#[cfg(feature = "csv")]
 use crate::inventory::Error;
 use crate::lines::{Line, Lines};
 #[cfg(feature = "csv")]
@@ -21,7 +23,7 @@ const BUFFER: usize = 64 * 1024;
 pub(super) enum ImportRows<R> {
     Lines(Lines<BufReader<R>>),
     #[cfg(feature = "csv")]
-    Csv(CsvRows<BufReader<R>>),
+    Csv(CsvRows<Utf8Text<R>>),
 }
 
 /// A row that is not parsed yet.
@@ -48,7 +50,7 @@ impl<R: AsyncRead + Unpin> ImportRows<R> {
         max_length: usize,
         network: Option<NetworkId>,
     ) -> Result<Self, Error> {
-        let input = BufReader::with_capacity(BUFFER, input);
+        let input = Utf8Text::new(BufReader::with_capacity(BUFFER, input));
         CsvRows::begin(input, max_length, network).await.map(Self::Csv)
     }
 
@@ -82,7 +84,7 @@ impl<R: AsyncRead + Unpin> ImportRows<R> {
                         Line::Whole(bytes) => ImportRow::Json(bytes),
                         Line::TooLong => {
                             let reason = format!("the line is longer than {} bytes", lines.max_length);
-                            ImportRow::Refused(Refusal { line: number, field: None, reason })
+                            ImportRow::Refused(Refusal { line: number, field: None, reason, code: None })
                         }
                     },
                 )))

@@ -31,8 +31,9 @@ const DELETIONS: usize = 128;
 impl Organizations<'_> {
     /// Deletes an organization with everything that belongs to it.
     ///
-    /// This includes users with their sessions and keys, and networks with their hosts, claims, shares and
-    /// all other records.
+    /// This includes users with their sessions and keys, networks with their hosts, claims, shares and all other records, and
+    /// records of the [application](crate::inventory::ApplicationRecord). Records that a wrapper of the store has added are
+    /// included if their kinds are [declared](Inventory::with_wrapper_kinds).
     ///
     /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added
     /// to it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted
@@ -124,7 +125,12 @@ impl Inventory {
     pub(super) async fn delete_records_of_organization(&self, tombstone: &Record) -> Result<(), Error> {
         let organization = OrganizationId::from(tombstone.key.id);
         let kinds = self.application_kinds(organization).await?;
-        for kind in KINDS_OF_ORGANIZATION.into_iter().chain(kinds).chain([APPLICATION_KIND]) {
+        // A wrapper of the store may add records to the commits that delete the others.
+        let (of_wrappers, noted): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|kind| self.wrapper_kinds.contains(kind));
+        let kinds =
+            KINDS_OF_ORGANIZATION.into_iter().chain(noted).chain([APPLICATION_KIND]).chain(of_wrappers);
+        for kind in kinds {
             loop {
                 let keys = self.some_records(kind, organization).await?;
                 if keys.is_empty() {

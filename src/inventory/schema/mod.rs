@@ -118,7 +118,8 @@ kinds! {
     PENDING_CLAIMS = "pending_claims";
     /// The changes of a layout that the history does not have yet, stored under the layout's id.
     LAYOUT_MOVES = "layout_moves";
-    /// The state of the history that all instances share. A store has one such record, which belongs to no organization.
+    /// The state of the history that all instances share, which belongs to no organization. Beside it, there are further records only
+    /// while the entries of another store are written again.
     HISTORY = "history";
 
     /// A kind of records of the host application, of which the organization has or had some. The id is derived from both.

@@ -11,6 +11,7 @@ use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderValue, Response};
 use serde::Serialize;
+use tracing::Instrument;
 
 use super::Api;
 use crate::access::Caller;
@@ -18,6 +19,7 @@ use crate::inventory::Error;
 #[cfg(feature = "axum")]
 use crate::service::budget::Reservation;
 use crate::service::dispatch::close_if_early;
+use crate::service::observation::OwnObservation;
 use crate::service::response::body::{RequestRoom, ResponseBody};
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::{Outcome, add_allowance};
@@ -36,6 +38,7 @@ pub struct Admitted {
     caller: Caller,
     /// `None` without a rate limit.
     allowance: Option<Allowance>,
+    observation: OwnObservation,
     /// Counts the request as work of the service. `None` if the host application announces no shutdown.
     _work: Option<Arc<OpenWork>>,
     /// The memory of the body that an extractor has read.
@@ -54,6 +57,14 @@ impl Admitted {
     #[must_use]
     pub fn into_caller(self) -> Caller {
         self.caller
+    }
+
+    /// Runs work for the request in its span, which [`Api::admit`] has begun.
+    ///
+    /// The span `request` has the same fields as those of the API's own endpoints, with the route [`Served::OWN`].
+    /// [`Api::respond`] adds the status.
+    pub fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        work.instrument(self.observation.span().clone())
     }
 }
 
@@ -147,8 +158,12 @@ impl Api {
     ) -> Result<Admitted, Response<ResponseBody>> {
         let state = &*self.state;
         let work = state.shutdown.begin();
-        let sender = catch_panic(pin!(identifying)).await.map(Sender::Caller);
+        let observation = OwnObservation::begin(request, state.inventory.monotonic());
+        let identifying = pin!(identifying);
+        let identifying = pin!(catch_panic(identifying).instrument(observation.span().clone()));
+        let sender = identifying.await.map(Sender::Caller);
         let identified = sender.as_ref().ok().cloned();
+        observation.sent_by(identified.as_ref());
         let prefix = if identified.is_none() { state.client_prefixes.of(request) } else { None };
         let allowance = state.allowance(identified.as_ref(), prefix);
         let admitted = match allowance.and_then(|allowance| allowance.retry_after) {
@@ -159,12 +174,14 @@ impl Api {
             Ok(caller) => Ok(Admitted {
                 caller,
                 allowance,
+                observation,
                 _work: work.map(Arc::new),
                 #[cfg(feature = "axum")]
                 body: Arc::default(),
             }),
             Err(error) => {
-                let mut response = self.answer_own(identified.as_ref(), allowance.as_ref(), Err(error));
+                let mut response =
+                    self.answer_own(identified.as_ref(), allowance.as_ref(), Some(&observation), Err(error));
                 if has_body(request) {
                     close_if_early(&mut response, request.version);
                 }
@@ -178,6 +195,9 @@ impl Api {
     ///
     /// An [`ApplicationError`](crate::inventory::ApplicationError) gives an error a code and a status of the host application.
     ///
+    /// The request counts in the [figures](Api::figures), in the row of the route [`Served::OWN`]. An answer that the host
+    /// application makes without this method does not.
+    ///
     /// The body counts for the [unread responses](super::ApiBuilder::unread_responses) of the caller. If there is no room for
     /// it, the response is a 429.
     pub fn respond<T: Serialize>(
@@ -190,7 +210,7 @@ impl Api {
         let sender = Sender::Caller(admitted.caller.clone());
         let room = RequestRoom::new(state.body_budgets(), ApiState::holder(Some(&sender), None));
         let outcome = outcome.and_then(|outcome| state.hold_bytes(room, outcome));
-        self.answer_own(Some(&sender), admitted.allowance.as_ref(), outcome)
+        self.answer_own(Some(&sender), admitted.allowance.as_ref(), Some(&admitted.observation), outcome)
     }
 
     /// Returns the response to a request whose parts an extractor of the host application has rejected.
@@ -203,20 +223,27 @@ impl Api {
     ) -> Response<ResponseBody> {
         let sender = admitted.map(|admitted| Sender::Caller(admitted.caller.clone()));
         let allowance = admitted.and_then(|admitted| admitted.allowance.as_ref());
-        let mut response = self.answer_own(sender.as_ref(), allowance, Err(error));
+        let observation = admitted.map(|admitted| &admitted.observation);
+        let mut response = self.answer_own(sender.as_ref(), allowance, observation, Err(error));
         close_if_early(&mut response, version);
         response
     }
 
     /// Returns the response of an endpoint of the host application, which is work of the service until it is dropped.
+    ///
+    /// A request that was not admitted before an extractor rejected it has no observation.
     fn answer_own(
         &self,
         sender: Option<&Sender>,
         allowance: Option<&Allowance>,
+        observation: Option<&OwnObservation>,
         outcome: Result<Outcome, ApiError>,
     ) -> Response<ResponseBody> {
         let served = Served::own(sender, &outcome);
         let mut response = self.state.responder.respond(outcome);
+        if let Some(observation) = observation {
+            observation.end(&mut response, &self.state.requests, self.state.inventory.monotonic());
+        }
         response.extensions_mut().insert(served);
         if let Some(allowance) = allowance {
             add_allowance(&mut response, allowance);

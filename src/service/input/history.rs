@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::parameters::{DEFAULT_LIMIT, KnownParameters, QueryValues, invalid_format};
+use super::parameters::DEFAULT_LIMIT;
+use super::query_values::{KnownParameters, QueryValues, invalid_format};
 use crate::inventory::{ChangeQuery, Moment};
 use crate::model::ChangePosition;
 use crate::service::response::error::ApiError;

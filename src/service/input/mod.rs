@@ -6,6 +6,7 @@ mod history;
 mod json_text;
 mod parameters;
 mod past;
+mod query_values;
 #[cfg(feature = "topology")]
 mod questions;
 #[cfg(feature = "discovery")]
@@ -43,8 +44,6 @@ use super::shutdown::Shutdown;
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
 pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query, read_erase};
-#[cfg(any(feature = "csv", feature = "openapi"))]
-pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
     DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_health_query, read_hosts_query,
     read_id, read_import_query, read_list_query, read_no_query, read_parts_query,
@@ -52,6 +51,8 @@ pub(super) use self::parameters::{
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::past::{read_diff_query, read_summary_query};
+#[cfg(any(feature = "csv", feature = "openapi"))]
+pub(super) use self::query_values::fields_of;
 #[cfg(feature = "topology")]
 pub(super) use self::questions::{
     ImpactQuestion, MAX_ANSWER_LIMIT, MAX_FAILURES, MAX_NODE_TEXT, read_addresses_query, read_fragile_query,

@@ -1,7 +1,7 @@
 //! Queries of diffs and summaries of changes.
 
 use super::history::parsed;
-use super::parameters::{KnownParameters, QueryValues};
+use super::query_values::{KnownParameters, QueryValues};
 use crate::inventory::{DiffQuery, Error, Problem, SummaryQuery};
 use crate::service::response::error::ApiError;
 

@@ -1,6 +1,6 @@
 //! The queries of questions about the links of a network.
 
-use super::parameters::{KnownParameters, QueryValues, invalid_format};
+use super::query_values::{KnownParameters, QueryValues, exclusive};
 use super::topology::{MAX_VLAN, MIN_VLAN};
 use crate::inventory::{Error, Problem};
 use crate::model::{LinkId, NetworkId};
@@ -69,9 +69,12 @@ pub(in crate::service) fn read_locate_query(
         (Some(target), None, None) | (None, Some(target), None) | (None, None, Some(target)) => {
             Ok((network, target))
         }
-        (None, None, None) => Err(Error::invalid("mac", Problem::Required).into()),
-        (_, None, _) | (None, Some(_), Some(_)) => Err(invalid_format("name")),
-        (Some(_), Some(_), _) => Err(invalid_format("ip")),
+        (None, None, None) => {
+            Err(Error::invalid("mac", Problem::RequiredUnless { others: "`ip` or `name`" }).into())
+        }
+        (Some(_), Some(_), _) => Err(exclusive("ip", "mac")),
+        (Some(_), None, Some(_)) => Err(exclusive("name", "mac")),
+        (None, Some(_), Some(_)) => Err(exclusive("name", "ip")),
     }
 }
 
@@ -103,7 +106,7 @@ pub(in crate::service) fn read_impact_query(
         limit: limit_of(&values)?,
     };
     if question.nodes.is_empty() && question.edges.is_empty() && question.locations.is_empty() {
-        return Err(Error::invalid("node", Problem::Required).into());
+        return Err(Error::invalid("node", Problem::RequiredUnless { others: "`edge` or `location`" }).into());
     }
     Ok((network, question))
 }

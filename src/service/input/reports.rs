@@ -1,6 +1,6 @@
 //! The query of an import of a report.
 
-use super::parameters::{KnownParameters, QueryValues};
+use super::query_values::{KnownParameters, QueryValues};
 use crate::discovery::Format;
 use crate::inventory::{Error, Problem};
 use crate::model::NetworkId;

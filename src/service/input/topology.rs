@@ -1,7 +1,8 @@
 //! The query of a topology.
 
 use super::history::parsed;
-use super::parameters::{KnownParameters, MAX_IDS, MAX_TERMS, QueryValues, invalid_format};
+use super::parameters::{MAX_IDS, MAX_TERMS};
+use super::query_values::{KnownParameters, QueryValues, invalid_format};
 use crate::inventory::{Error, GraphMoments, Problem};
 use crate::model::NetworkId;
 use crate::service::response::error::ApiError;

@@ -1,5 +1,7 @@
 //! The figures of the service.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -14,7 +16,7 @@ use crate::service::served::Served;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiFigures {
-    /// The requests of each route that was requested, and of those that no route matches.
+    /// The requests of each route that was requested, of those that no route matches, and of endpoints of the host application.
     pub requests: Vec<RouteFigures>,
     /// Number of requests that were dropped before they were answered. Their clients, or a layer before the service,
     /// did not wait.
@@ -35,11 +37,12 @@ pub struct ApiFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RouteFigures {
-    /// The method of the route, which also counts `HEAD` as `GET`; empty for requests that no route matches.
+    /// The method of the route, which also counts `HEAD` as `GET`; empty for requests that no route matches, and for endpoints of
+    /// the host application.
     pub method: &'static str,
-    /// The template of the path, or [`Served::UNMATCHED`].
+    /// The template of the path, [`Served::UNMATCHED`] or [`Served::OWN`].
     pub route: &'static str,
-    /// The numbers of answers by status, in ascending order of the status. Those that the API never gives are missing.
+    /// The numbers of answers by status, in ascending order of the status. Statuses that were never answered are missing.
     pub by_status: Vec<(u16, u64)>,
     /// The times from a request to the head of its answer, without that of sending the body.
     pub latencies: Latencies,
@@ -67,6 +70,7 @@ const STATUSES: [u16; 17] =
 #[derive(Debug)]
 pub(in crate::service) struct Requests {
     cells: Box<[Cell]>,
+    own: OwnCell,
     pub(in crate::service) dropped: Counter,
 }
 
@@ -76,10 +80,17 @@ struct Cell {
     latencies: Histogram,
 }
 
+/// Counts the requests to endpoints of the host application, which answer with any status.
+#[derive(Debug, Default)]
+struct OwnCell {
+    by_status: Mutex<BTreeMap<u16, u64>>,
+    latencies: Histogram,
+}
+
 impl Default for Requests {
     fn default() -> Self {
         let cells = (0..=RouteTable::all().len()).map(|_| Cell::default());
-        Self { cells: cells.collect(), dropped: Counter::default() }
+        Self { cells: cells.collect(), own: OwnCell::default(), dropped: Counter::default() }
     }
 }
 
@@ -104,6 +115,14 @@ impl Requests {
         }
     }
 
+    /// Counts a request to an endpoint of the host application.
+    pub(in crate::service) fn count_own(&self, status: StatusCode, latency: Duration) {
+        let mut by_status = self.own.by_status.lock().unwrap_or_else(PoisonError::into_inner);
+        *by_status.entry(status.as_u16()).or_default() += 1;
+        drop(by_status);
+        self.own.latencies.record(latency);
+    }
+
     /// Returns the figures of the routes that were requested.
     pub(in crate::service) fn figures(&self) -> Vec<RouteFigures> {
         let routes = RouteTable::all().iter().map(|route| (route.method.as_str(), route.path));
@@ -114,7 +133,20 @@ impl Requests {
             by_status: cell.by_status(),
             latencies: cell.latencies.latencies(),
         });
+        let figures = figures.chain([self.own.figures()]);
         figures.filter(|figures| !figures.by_status.is_empty()).collect()
+    }
+}
+
+impl OwnCell {
+    fn figures(&self) -> RouteFigures {
+        let by_status = self.by_status.lock().unwrap_or_else(PoisonError::into_inner);
+        RouteFigures {
+            method: "",
+            route: Served::OWN,
+            by_status: by_status.iter().map(|(status, count)| (*status, *count)).collect(),
+            latencies: self.latencies.latencies(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod audit;
 mod figures;
+mod own;
 mod span;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ use tracing::Span;
 use self::audit::Audit;
 pub(super) use self::figures::Requests;
 pub use self::figures::{ApiFigures, LimitFigures, RouteFigures};
+pub(super) use self::own::OwnObservation;
 use super::input::PathParameters;
 use super::response::body::ResponseBody;
 use super::response::error::ApiError;

@@ -41,7 +41,7 @@ fn of_access(route: &Route) -> Vec<ErrorCode> {
         codes.push(ErrorCode::RateLimitExceeded);
     }
     if !matches!(route.answer, ResponseContent::Document(_)) {
-        codes.push(ErrorCode::StoreUnavailable);
+        codes.extend([ErrorCode::StoreUnavailable, ErrorCode::ServerStopping]);
     }
     let is_for_users =
         route.access.requirement().is_some() || matches!(route.access, AllowedSenders::Session);

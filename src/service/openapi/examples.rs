@@ -148,8 +148,9 @@ fn add_bulk(schemas: &mut Schemas) {
     });
     let mut report = ImportReport::default();
     (report.lines, report.bytes, report.imported, report.refused, report.reassigned) = (3, 14_700, 2, 1, 1);
-    let (field, reason) = (Some("name".to_owned()), "name is required.".to_owned());
-    report.refusals = vec![Refusal { line: 3, field, reason }];
+    let (field, reason) = (Some("name".to_owned()), "Hosts must not have this name.".to_owned());
+    report.refusals =
+        vec![Refusal { line: 3, field, reason, code: Some("policy.forbidden_name".to_owned()) }];
     report.alterations.insert(Alteration::DroppedPort, 1);
     let (host_id, port_id) = (id(9), id(14));
     report.dropped_ports = vec![DroppedPort { line: 1, host_id, port_id, protocol: Protocol::Tcp }];

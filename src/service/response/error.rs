@@ -182,8 +182,8 @@ impl ApiError {
 
     /// Creates the error for a request that would keep a stopping server from ending.
     pub(crate) fn stopping() -> Self {
-        let message = "The server is stopping; try again.";
-        let error = Self::new(ErrorCode::StoreUnavailable, message, Value::Null);
+        let message = "The server is shutting down. Repeat the request after the time in `Retry-After`.";
+        let error = Self::new(ErrorCode::ServerStopping, message, Value::Null);
         Self { retry_after: Some(STORE_RETRY_AFTER), ..error }
     }
 

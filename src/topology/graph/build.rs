@@ -24,7 +24,15 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
     parallel::join(&mut draft);
     let unplaced = unplaced(&context, &draft);
     add_facts(&mut draft, &context);
+    keep_focus(&mut draft, input.options);
     finished(draft, &context, unplaced)
+}
+
+/// Keeps what is around the focus, if the options have one.
+pub(super) fn keep_focus(draft: &mut GraphDraft, options: &GraphOptions) {
+    if let Some(id) = options.focus {
+        focus(draft, id, options.depth);
+    }
 }
 
 /// Returns what the view shows. Parallel links are drawn one by one.
@@ -49,16 +57,13 @@ pub(super) fn add_facts(draft: &mut GraphDraft, context: &GraphContext<'_>) {
     }
 }
 
-/// Returns the graph of a draft: as much of it as the options ask for.
+/// Returns the graph of a draft: as much of it, around the focus, as the options ask for.
 pub(super) fn finished(
     mut draft: GraphDraft,
     context: &GraphContext<'_>,
     unplaced: Vec<UnplacedHost>,
 ) -> Graph {
     let input = context.input;
-    if let Some(id) = input.options.focus {
-        focus(&mut draft, id, input.options.depth);
-    }
     if input.options.detail == Some(Detail::Overview) {
         overview(&mut draft, context);
     }

@@ -116,13 +116,17 @@ pub(super) fn role_of(
     has_guests: bool,
 ) -> (HostRole, Option<RoleReason>) {
     let reason = summary.role_reason.as_ref();
-    let is_manual = reason.is_some_and(|reason| reason.source == RoleSource::Manual);
+    let is_by = |source: RoleSource| reason.is_some_and(|reason| reason.source == source);
+    let (is_manual, is_by_service) = (is_by(RoleSource::Manual), is_by(RoleSource::ServiceDefinition));
     if has_guests && !is_manual {
         return (HostRole::Hypervisor, Some(RoleReason::new(RoleSource::Guest, "guests")));
     }
     match role::combine(summary, capabilities) {
         Some((role, reason)) => (role, Some(reason)),
-        None if matches!(summary.role, HostRole::Unknown | HostRole::Guest) && !is_manual => {
+        None if matches!(summary.role, HostRole::Unknown | HostRole::Guest)
+            && !is_manual
+            && !is_by_service =>
+        {
             let described = role::of_neighbor(&[], description);
             described.map_or((summary.role, reason.cloned()), |(role, reason)| (role, Some(reason)))
         }
@@ -164,7 +168,7 @@ fn sightings(links: &[&Link]) -> BTreeMap<HostId, Timestamp> {
     latest
 }
 
-/// Returns from when on each host counts as gone for its neighbors; `None` for hosts with a link that is not stale.
+/// Returns the time from which each host counts as absent for its neighbors; `None` for hosts with a link that is not stale.
 fn absences(links: &[&Link]) -> BTreeMap<HostId, Option<Timestamp>> {
     let mut absences: BTreeMap<HostId, Option<Timestamp>> = BTreeMap::new();
     for link in links {

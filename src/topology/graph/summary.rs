@@ -1,12 +1,13 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::arrange::size::cut_text;
-use super::role::{self, RoleReason};
+use super::role::{self, RoleReason, RoleSource};
 use crate::discovery::{Claim, ClaimRows};
 use crate::model::{
-    Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
-    SubnetId, TagId, Timestamp, for_each_part_type,
+    Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceRoles,
+    ServiceVirtualization, SubnetId, TagId, Timestamp, for_each_part_type,
 };
 use crate::topology::layout::AddressScope;
 
@@ -103,6 +104,15 @@ impl HostSummary {
             model: shown(host.model.as_deref()),
             last_seen_at: claims.iter().filter(|claim| claim.host_id == host.id).map(last_seen).max(),
         }
+    }
+
+    /// Gives the host the role of its services, unless a user has set its role.
+    #[must_use]
+    pub fn with_service_roles(self, host: &Host, roles: &ServiceRoles) -> Self {
+        let is_set = self.role_reason.as_ref().is_some_and(|reason| reason.source == RoleSource::Manual);
+        let Some((definition, role)) = roles.of_host(host).filter(|_| !is_set) else { return self };
+        let value = Cow::Owned(definition.as_str().to_owned());
+        Self { role, role_reason: Some(RoleReason { source: RoleSource::ServiceDefinition, value }), ..self }
     }
 
     /// Returns the address to show beside the name: the first that other hosts can reach.

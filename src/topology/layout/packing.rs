@@ -6,6 +6,10 @@ use crate::invariant::Invariant;
 /// The ratio of width to height that arrangements aim at.
 pub(super) const ASPECT: f64 = 1.5;
 
+/// The width of a drawing whose names have 7 points on a sheet of A3 in landscape: 400 mm, on which names are 2.47 mm high instead of
+/// 13 pixels, without margins.
+pub(super) const SHEET_WIDTH: f64 = 2_058.0;
+
 /// Returns whether proportions are between 1 : 2 and 5 : 2.
 pub(super) fn fits(size: Size) -> bool {
     (MIN_RATIO..=MAX_RATIO).contains(&(size.width.max(1.0) / size.height.max(1.0)))

@@ -51,8 +51,13 @@ impl AddressBook {
 
     /// Returns the MAC addresses of an IP address; `None` for too many.
     pub(super) fn macs(&self, ip: IdentityKey) -> Option<BTreeSet<MacAddress>> {
-        let distinct =
-            self.by_ip.distinct(&ip, |(address, _)| (address, HostId::new(Uuid::max())), MAX_COMPARED);
+        self.macs_before(ip, 0)
+    }
+
+    /// Returns the MAC addresses of an IP address; `None` if they were too many before this number of entries was added.
+    pub(super) fn macs_before(&self, ip: IdentityKey, entries: usize) -> Option<BTreeSet<MacAddress>> {
+        let most = MAX_COMPARED.saturating_add(entries);
+        let distinct = self.by_ip.distinct(&ip, |(address, _)| (address, HostId::new(Uuid::max())), most);
         distinct.map(|found| found.into_iter().map(|(address, _)| address).collect())
     }
 

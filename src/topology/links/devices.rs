@@ -8,7 +8,6 @@ use super::address_book::AddressBook;
 use super::device::Device;
 use super::key::IdentityKey;
 use super::multimap::SmallMultimap;
-use super::rules::fdb::MAX_LEARNERS;
 use crate::discovery::reconcile::KnownHosts;
 use crate::model::{HostId, MacAddress};
 
@@ -200,33 +199,24 @@ impl Devices {
         found.filter(|found| self.get(found.host).is_some_and(|device| device.macs.is_empty()))
     }
 
-    /// Adds the hosts whose learned addresses may lead to other hosts because of a device. The device was set or removed,
-    /// and has IP addresses or a neighbor cache.
-    pub(super) fn add_joining(&self, device: &Device, learners: &mut BTreeSet<HostId>) {
-        let told = device.resolved.iter().chain(device.formerly_resolved.iter().map(|(row, _)| row));
-        let ips = device.keys.iter().copied().filter(|key| key.ip().is_some());
-        for ip in ips.chain(told.clone().map(|row| row.ip)) {
-            let books = [&self.address_book, &self.former_addresses];
-            for address in books.into_iter().filter_map(|book| book.macs(ip)).flatten() {
-                self.add_joined_learners(address, learners);
-            }
-        }
-        for row in told {
-            self.add_joined_learners(row.mac_address, learners);
-        }
+    /// Returns the MAC addresses of an IP address, also if this many entries more than usual have led to too many of them.
+    pub(super) fn stated_macs_before(
+        &self,
+        ip: IdentityKey,
+        entries: usize,
+    ) -> impl Iterator<Item = MacAddress> {
+        let books = [&self.address_book, &self.former_addresses];
+        books.into_iter().filter_map(move |book| book.macs_before(ip, entries)).flatten()
     }
 
     /// Adds the hosts that learned an address, unless a host is known to have it. Neighbor caches do not count then.
-    fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<HostId>) {
+    pub(super) fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<HostId>) {
         if self.owners.len(&address) == 0 {
             learners.extend(self.learners_ever(address));
         }
     }
 
-    /// Adds the hosts whose forwarding databases may have another meaning because a device changed.
-    ///
-    /// These are the hosts that learned its addresses, unless they see no difference, and the hosts with which it
-    /// shares an entry that it learned, lost, or learned elsewhere.
+    /// Adds the hosts that learned the addresses of a device that changed, unless they see no difference.
     pub(super) fn add_learning(
         &self,
         former: Option<&Device>,
@@ -241,15 +231,6 @@ impl Devices {
                 learners.extend(self.learners.get(address));
             }
             learners.extend(self.losers.get(address));
-        }
-        let rows = |device: Option<&Device>| device.map_or(Vec::new(), |device| device.learned.to_vec());
-        let (former, current) = (rows(former), rows(current));
-        let gone = former.iter().filter(|row| current.binary_search(row).is_err());
-        let new = current.iter().filter(|row| former.binary_search(row).is_err());
-        // An address counts again when one bridge less has learned it.
-        let is_compared = |address| self.learner_count(address) <= MAX_LEARNERS.saturating_add(1);
-        for (address, _) in gone.chain(new).filter(|(address, _)| is_compared(*address)) {
-            learners.extend(self.learners.get(address));
         }
     }
 

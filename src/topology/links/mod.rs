@@ -15,6 +15,7 @@
 
 mod address_book;
 mod bridges;
+mod changed_entries;
 mod contest;
 mod device;
 mod devices;

@@ -11,7 +11,7 @@ mod state;
 use std::fmt;
 
 pub(crate) use self::drawing::Placement;
-use self::state::NetworkState;
+use self::state::{NetworkState, SummaryRules};
 use super::EdgeDetails;
 use super::graph::{BlindSpot, Folding, Graph, GraphOptions, blind_spots, build};
 use crate::access::Caller;
@@ -157,8 +157,8 @@ impl Topologies {
         let changes = if state.is_current(revision) {
             None
         } else {
-            let (known, port_names) = (&state.known, self.inventory.port_names().clone());
-            let summarize = move |host: &Host, claims: &[Claim]| state::summarize(host, claims, &port_names);
+            let (known, rules) = (&state.known, SummaryRules::of(&self.inventory));
+            let summarize = move |host: &Host, claims: &[Claim]| rules.summarize(host, claims);
             Some(self.inventory.changes_of_network(organization, network, known, summarize).await?)
         };
         let hosts = changes.as_ref().map_or(state.len(), |changes| changes.known.len());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::drawing::{Drawing, Placement, revision_of};
-use super::state::{NetworkState, SummarizedHost, summarize};
+use super::state::{NetworkState, SummarizedHost, SummaryRules};
 use super::{LARGE_NETWORK_BYTES, LARGE_NETWORK_HOSTS, Topologies, memory};
 use crate::access::Caller;
 use crate::discovery::Claim;
@@ -169,8 +169,8 @@ impl Topologies {
         network: NetworkId,
         at: &PastMoment,
     ) -> Result<PastNetwork<SummarizedHost>, Error> {
-        let port_names = self.inventory.port_names().clone();
-        let digest = move |host: &Host, claims: &[Claim]| summarize(host, claims, &port_names);
+        let rules = SummaryRules::of(&self.inventory);
+        let digest = move |host: &Host, claims: &[Claim]| rules.summarize(host, claims);
         self.inventory.network_at(caller, network, at, digest).await
     }
 }

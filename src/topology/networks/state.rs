@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use super::index::{FollowingIndex, Guests, PendingChanges};
 use crate::discovery::Claim;
 use crate::discovery::reconcile::PortNames;
-use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
-use crate::model::{Host, HostId, NetworkId, Subnet};
+use crate::inventory::{Inventory, KnownNetwork, NetworkChanges, TopologyRevision};
+use crate::model::{Host, HostId, NetworkId, ServiceRoles, Subnet};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualLink};
 use crate::topology::paths::PathIndex;
@@ -33,10 +33,24 @@ pub(super) struct SummarizedHost {
     summary: HostSummary,
 }
 
-/// Digests a host and its claims.
-pub(super) fn summarize(host: &Host, claims: &[Claim], port_names: &PortNames) -> SummarizedHost {
-    let device = Device::with_port_names(host, claims, port_names);
-    SummarizedHost { device, summary: HostSummary::of(host, claims) }
+/// The rules of the host application by which hosts are digested.
+#[derive(Clone)]
+pub(super) struct SummaryRules {
+    port_names: PortNames,
+    service_roles: ServiceRoles,
+}
+
+impl SummaryRules {
+    pub(super) fn of(inventory: &Inventory) -> Self {
+        Self { port_names: inventory.port_names().clone(), service_roles: inventory.service_roles().clone() }
+    }
+
+    /// Digests a host and its claims.
+    pub(super) fn summarize(&self, host: &Host, claims: &[Claim]) -> SummarizedHost {
+        let device = Device::with_port_names(host, claims, &self.port_names);
+        let summary = HostSummary::of(host, claims).with_service_roles(host, &self.service_roles);
+        SummarizedHost { device, summary }
+    }
 }
 
 impl NetworkState {
@@ -68,8 +82,8 @@ impl NetworkState {
         let manual: Vec<ManualLink> = links.iter().map(ManualLink::from).collect();
         let mut pending =
             PendingChanges { are_many: is_first || self.subnets != subnets, ..PendingChanges::default() };
+        self.links.remove_all(removed.iter().copied());
         for host in removed {
-            self.links.remove(host);
             let former = self.hosts.remove(&host);
             pending.are_many |= self.guests.replace(former.as_ref(), None);
             pending.hosts.insert(host);
@@ -85,7 +99,7 @@ impl NetworkState {
         if is_first {
             self.links = Links::new(devices, &manual);
         } else {
-            devices.into_iter().for_each(|device| self.links.set(device));
+            self.links.set_all(devices);
             self.links.set_manual(&manual);
         }
         pending.links = self.links.take_changes();

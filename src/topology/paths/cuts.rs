@@ -1,8 +1,13 @@
 //! Articulation points and bridges (R. E. Tarjan: A note on finding the bridges of a graph, 1974), without recursion.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use super::flood::{FAR, Removal};
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
 
 /// The number of nodes between two turns of other work.
 const NODES_PER_TURN: usize = 2_048;
@@ -36,18 +41,25 @@ impl Cuts {
             removal,
             visits: vec![Visit::default(); count],
             is_root: vec![false; count],
-            visited: 0,
             steps: 0,
             order: Vec::with_capacity(count),
+            shared: Vec::new(),
+            beside: BTreeMap::new(),
             cuts: Self { is_redundant: vec![false; count], ..Self::default() },
         };
         let roots = roots.iter().copied().filter(|root| !removal.has_node(*root));
         roots.clone().for_each(|root| search.is_root[root as usize] = true);
+        let mut parts: Vec<Range<usize>> = Vec::new();
         for root in roots {
             if search.visits[root as usize].number == 0 {
+                let start = search.order.len();
                 search.part(root);
+                parts.push(start..search.order.len());
             }
         }
+        let shared = search.attach_shared();
+        parts.into_iter().for_each(|part| search.sum_up(part));
+        search.collect(&shared);
         index.count_steps(search.steps as u64);
         search.cuts
     }
@@ -66,12 +78,19 @@ struct Visit {
     devices: u32,
     /// The number of devices that are cut off from the top if the node is removed.
     behind: u32,
-    /// The link and the node by which the search came.
+    /// The least number of a node here and below that forwards, or of the only node.
+    first: u32,
+    /// The link and the node by which the search came. Of an end device in no tree, the node is the one to which it is attached.
     parent: PathStep,
+    /// The number of steps from the root of the part, and a node above to which a search can jump.
+    depth: u32,
+    jump: u32,
     /// Whether the node is an articulation point.
     is_cut: bool,
     /// Whether the link by which the search came is needed to reach the top.
     is_needed: bool,
+    /// Whether the node is an end device with several neighbors, which is in no tree of the search.
+    is_shared: bool,
 }
 
 impl Default for Visit {
@@ -82,38 +101,65 @@ impl Default for Visit {
             low_with_top: 0,
             devices: 0,
             behind: 0,
+            first: FAR,
             parent: PathStep { node: FAR, link: FAR },
+            depth: 0,
+            jump: FAR,
             is_cut: false,
             is_needed: false,
+            is_shared: false,
         }
     }
 }
 
+/// The end devices that are next to a child of a root, or to nodes below it, and next to others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    /// The number of devices with all neighbors in the tree of the root.
+    devices: u32,
+    /// The number of devices that are also next to other trees.
+    foreign: u32,
+}
+
+/// The search of Tarjan over the nodes that forward, and over end devices with a single neighbor among these.
+///
+/// End devices with several neighbors connect nothing, and are lost only with all of their neighbors. They are attached to the trees
+/// of the search when these are known, at the lowest node above all of their neighbors: all of their ways to the top lead over the
+/// same single nodes and links as those of this node.
 struct Search<'i> {
     index: &'i PathIndex,
     removal: &'i Removal,
     visits: Vec<Visit>,
     is_root: Vec<bool>,
-    visited: u32,
     /// The number of steps from the nodes that were visited.
     steps: usize,
-    /// The nodes of a part in the order of visits.
+    /// The nodes in the order of visits, part by part.
     order: Vec<u32>,
+    /// The end devices with several neighbors.
+    shared: Vec<u32>,
+    /// The end devices next to a child of a root, or to nodes below it, and next to others.
+    beside: BTreeMap<u32, Beside>,
     cuts: Cuts,
 }
 
-impl Search<'_> {
+impl<'i> Search<'i> {
     fn visit(&mut self, node: u32, parent: PathStep) {
-        self.visited += 1;
         self.steps += self.index.steps(node).len();
         self.order.push(node);
-        let number = self.visited;
+        let number = u32::try_from(self.order.len()).unwrap_or(FAR);
+        let above = self.visits.get(parent.node as usize).copied();
+        let is_first = self.forwards(node) || above.is_some_and(|above| above.depth == 0);
+        let (depth, jump) =
+            above.map_or((0, node), |above| (above.depth + 1, self.jump_below(parent.node, above)));
         self.visits[node as usize] = Visit {
             number,
             low: number,
             low_with_top: if self.is_root[node as usize] { 0 } else { number },
             devices: u32::from(self.index.node(node).is_device()),
+            first: if is_first { node } else { FAR },
             parent,
+            depth,
+            jump,
             ..Visit::default()
         };
         if self.order.len().is_multiple_of(NODES_PER_TURN) {
@@ -121,46 +167,183 @@ impl Search<'_> {
         }
     }
 
+    /// Returns where a child of a node jumps to: such that each node above is found in a logarithmic number of jumps (E. Myers, 1983).
+    fn jump_below(&self, node: u32, visit: Visit) -> u32 {
+        let next = self.visits[visit.jump as usize];
+        if visit.depth - next.depth == next.depth - self.visits[next.jump as usize].depth {
+            next.jump
+        } else {
+            node
+        }
+    }
+
+    /// Returns whether frames and packets pass through a node, or begin there.
+    fn forwards(&self, node: u32) -> bool {
+        self.is_root[node as usize] || self.index.is_transit(node)
+    }
+
+    /// Returns the steps from a node to nodes of the tree. An end device has one neighbor there.
+    fn steps_of(&self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
+        let only = if self.forwards(node) { FAR } else { self.visits[node as usize].parent.node };
+        let steps = self.index.working_steps(node, self.removal);
+        steps.filter(move |step| only == FAR || step.node == only)
+    }
+
+    /// Returns whether an end device has several neighbors that forward, and notes it.
+    fn is_shared(&mut self, node: u32, neighbor: u32) -> bool {
+        if self.visits[node as usize].is_shared {
+            return true;
+        }
+        if self.forwards(node) {
+            return false;
+        }
+        self.steps += self.index.steps(node).len();
+        let mut others = self.index.working_steps(node, self.removal).filter(|step| step.node != neighbor);
+        let is_shared = others.any(|step| self.forwards(step.node));
+        if is_shared {
+            self.visits[node as usize].is_shared = true;
+            self.shared.push(node);
+        }
+        is_shared
+    }
+
     /// Searches the part of a root.
     fn part(&mut self, root: u32) {
-        self.order.clear();
         self.visit(root, PathStep { node: FAR, link: FAR });
-        let mut stack = vec![(root, self.index.working_steps(root, self.removal))];
-        // Devices below the root: of all of its children, and of the largest one.
-        let (mut children, mut all_below, mut largest_below) = (0_u32, 0_u32, 0_u32);
+        let mut stack = vec![(root, self.steps_of(root))];
         while let Some((node, steps)) = stack.last_mut() {
             let node = *node;
             let Some(step) = steps.next() else {
                 stack.pop();
-                let parent = self.visits[node as usize].parent;
+                let Visit { parent, low, low_with_top, .. } = self.visits[node as usize];
                 if parent.node != FAR {
-                    self.leave(node, parent);
-                }
-                if parent.node == root {
-                    let below = self.visits[node as usize].devices;
-                    (children, all_below) = (children + 1, all_below + below);
-                    largest_below = largest_below.max(below);
+                    let above = &mut self.visits[parent.node as usize];
+                    above.low = above.low.min(low);
+                    above.low_with_top = above.low_with_top.min(low_with_top);
                 }
                 continue;
             };
             let reached = self.visits[step.node as usize].number;
-            if reached == 0 {
+            if reached != 0 {
+                if step.link != self.visits[node as usize].parent.link {
+                    let visit = &mut self.visits[node as usize];
+                    visit.low = visit.low.min(reached);
+                    visit.low_with_top = visit.low_with_top.min(reached);
+                }
+            } else if !self.is_shared(step.node, node) {
                 self.visit(step.node, PathStep { node, link: step.link });
-                stack.push((step.node, self.index.working_steps(step.node, self.removal)));
-            } else if step.link != self.visits[node as usize].parent.link {
-                let visit = &mut self.visits[node as usize];
-                visit.low = visit.low.min(reached);
-                visit.low_with_top = visit.low_with_top.min(reached);
+                stack.push((step.node, self.steps_of(step.node)));
             }
         }
-        let is_only_root = self.order.iter().filter(|node| self.is_root[**node as usize]).nth(1).is_none();
+    }
+
+    /// Returns the lowest node above a node, or the node itself, whose depth is at most this one.
+    fn at_depth(&self, mut node: u32, depth: u32) -> u32 {
+        while self.visits[node as usize].depth > depth {
+            let visit = &self.visits[node as usize];
+            node =
+                if self.visits[visit.jump as usize].depth >= depth { visit.jump } else { visit.parent.node };
+        }
+        node
+    }
+
+    /// Returns the lowest node above two nodes of a tree, of which each is above itself.
+    fn lowest_above(&self, one: u32, other: u32) -> u32 {
+        let depth = self.visits[one as usize].depth.min(self.visits[other as usize].depth);
+        let (mut one, mut other) = (self.at_depth(one, depth), self.at_depth(other, depth));
+        while one != other {
+            let (above, above_other) = (&self.visits[one as usize], &self.visits[other as usize]);
+            (one, other) = if above.jump == above_other.jump {
+                (above.parent.node, above_other.parent.node)
+            } else {
+                (above.jump, above_other.jump)
+            };
+        }
+        one
+    }
+
+    /// Attaches the end devices with several neighbors to the trees. Returns for each where it is, and whether a single link leads to
+    /// it from there; `None`: it is next to several trees, so that nothing in one of them is needed to reach it.
+    fn attach_shared(&mut self) -> Vec<(u32, Option<(u32, bool)>)> {
+        let shared = std::mem::take(&mut self.shared);
+        shared.into_iter().map(|node| (node, self.attach(node))).collect()
+    }
+
+    fn attach(&mut self, device: u32) -> Option<(u32, bool)> {
+        let is_reached =
+            |step: &PathStep| self.visits[step.node as usize].number != 0 && self.forwards(step.node);
+        let steps: Vec<PathStep> =
+            self.index.working_steps(device, self.removal).filter(is_reached).collect();
+        let number = |step: &&PathStep| self.visits[step.node as usize].number;
+        let (first, last) = (steps.iter().min_by_key(number)?.node, steps.iter().max_by_key(number)?.node);
+        let is_foreign = self.at_depth(first, 0) != self.at_depth(last, 0);
+        let place = (!is_foreign).then(|| self.lowest_above(first, last));
+        let depth = place.map_or(0, |place| self.visits[place as usize].depth);
+        let is_below = |step: &&PathStep| self.visits[step.node as usize].depth > depth;
+        let mut children: Vec<u32> =
+            steps.iter().filter(is_below).map(|step| self.at_depth(step.node, depth + 1)).collect();
+        children.sort_unstable();
+        children.dedup();
+        let devices = u32::from(self.index.node(device).is_device());
+        if depth == 0 {
+            for child in &children {
+                let beside = self.beside.entry(*child).or_default();
+                *(if is_foreign { &mut beside.foreign } else { &mut beside.devices }) += devices;
+            }
+        }
+        let place = place?;
+        self.visits[device as usize].parent.node = place;
+        let number = self.visits[place as usize].number;
+        let is_lost = children.iter().all(|child| self.visits[*child as usize].low_with_top >= number);
+        let visit = &mut self.visits[place as usize];
+        visit.devices += devices;
+        visit.behind += if is_lost { devices } else { 0 };
+        let is_single = matches!(&steps[..], [step] if !self.index.link(step.link).is_redundant);
+        Some((place, is_single))
+    }
+
+    /// Adds up the devices of a part from below, and finds its articulation points and bridges.
+    fn sum_up(&mut self, part: Range<usize>) {
+        let Some(root) = self.order.get(part.start).copied() else { return };
+        let is_only_root =
+            self.order[part.clone()].iter().filter(|node| self.is_root[**node as usize]).nth(1).is_none();
+        let (mut children, mut largest) = (0_u32, (0_u32, Reverse(FAR), 0_u32));
+        for place in part.rev() {
+            let node = self.order[place];
+            let visit = self.visits[node as usize];
+            if visit.parent.node == FAR {
+                continue;
+            }
+            if visit.parent.node == root {
+                children += 1;
+                let beside = self.beside.get(&node).copied().unwrap_or_default();
+                let below = visit.devices + beside.devices;
+                largest = largest.max((below + beside.foreign, Reverse(visit.first), below));
+            }
+            self.leave(node, visit.parent);
+        }
+        let own = u32::from(self.index.node(root).is_device());
         let visit = &mut self.visits[root as usize];
         visit.is_cut = children > 1;
         if is_only_root {
             // Without the only root, the largest remaining part counts as the network.
-            visit.behind = all_below - largest_below;
+            visit.behind = visit.devices - own - largest.2;
+            if let Some(first) = Some(largest.1.0).filter(|first| *first != FAR && !self.forwards(*first)) {
+                let linked = self.linked_ends(first, root);
+                self.visits[root as usize].behind -= linked;
+            }
         }
-        self.collect();
+    }
+
+    /// Returns the number of the other end devices in the tree of a root that an end device is directly linked with.
+    fn linked_ends(&self, end: u32, root: u32) -> u32 {
+        let steps = self.index.working_steps(end, self.removal).map(|step| step.node);
+        let is_below = |node: &u32| {
+            let above = self.visits[*node as usize].parent.node;
+            !self.forwards(*node) && above != FAR && self.at_depth(above, 0) == root
+        };
+        let linked: BTreeSet<u32> = steps.filter(is_below).collect();
+        u32::try_from(linked.len()).ok().asserted_or_default()
     }
 
     /// Adds the results below a node to its parent.
@@ -168,9 +351,8 @@ impl Search<'_> {
         let child = self.visits[node as usize];
         let link = self.index.link(parent.link);
         let above = &mut self.visits[parent.node as usize];
-        above.low = above.low.min(child.low);
-        above.low_with_top = above.low_with_top.min(child.low_with_top);
         above.devices += child.devices;
+        above.first = above.first.min(child.first);
         // A root of the search is decided when the part is known.
         above.is_cut |= above.parent.node != FAR && child.low >= above.number;
         if child.low_with_top >= above.number {
@@ -190,8 +372,8 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the results of a part to the cuts.
-    fn collect(&mut self) {
+    /// Adds the results of all nodes to the cuts.
+    fn collect(&mut self, shared: &[(u32, Option<(u32, bool)>)]) {
         for node in &self.order {
             let visit = &self.visits[*node as usize];
             if visit.is_cut {
@@ -202,6 +384,11 @@ impl Search<'_> {
                 parent => self.cuts.is_redundant[parent as usize] && !visit.is_needed,
             };
             self.cuts.is_redundant[*node as usize] = is_redundant;
+        }
+        for (device, place) in shared {
+            let is_redundant =
+                place.is_none_or(|(place, is_single)| self.cuts.is_redundant[place as usize] && !is_single);
+            self.cuts.is_redundant[*device as usize] = is_redundant;
         }
     }
 }

@@ -1,4 +1,7 @@
 //! Nodes that are reached from others, and the links over which they are reached.
+//!
+//! An end device is reached, and nothing is reached through it: a server with two links is no way between two switches. Only where
+//! a walk begins at an end device does it leave it.
 
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
@@ -63,7 +66,10 @@ impl Tree {
             if distance == 0 || distance == FAR {
                 return FAR;
             }
-            let is_before = |step: &PathStep| distances[step.node as usize] == distance - 1;
+            let is_before = |step: &PathStep| {
+                distances[step.node as usize] == distance - 1
+                    && (distance == 1 || index.is_transit(step.node))
+            };
             index.working_steps(node, removal).find(is_before).map_or(FAR, |step| step.link)
         };
         let links = (0..).take(index.nodes.len()).map(last_link).collect();
@@ -91,8 +97,11 @@ fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
         if next.is_multiple_of(STEPS_PER_TURN) {
             yield_turn();
         }
-        steps += index.steps(node).len();
         let distance = distances[node as usize] + 1;
+        if distance > 1 && !index.is_transit(node) {
+            continue;
+        }
+        steps += index.steps(node).len();
         for step in index.working_steps(node, removal) {
             let known = &mut distances[step.node as usize];
             if *known == FAR {
@@ -106,6 +115,9 @@ fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
 }
 
 /// The parts into which working links divide nodes.
+///
+/// A part has transit nodes that reach each other, and the end devices at them: one with links to several parts is in each. An end
+/// device without a link to a transit node is a part alone.
 #[derive(Debug)]
 pub(super) struct Parts {
     /// The nodes of each part.
@@ -114,14 +126,18 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Finds the parts that have one of these nodes.
-    pub(super) fn of(index: &PathIndex, nodes: impl Iterator<Item = u32>, removal: &Removal) -> Self {
-        let mut is_found = vec![false; index.nodes.len()];
-        let mut parts = Vec::new();
+    pub(super) fn of(index: &PathIndex, nodes: impl Iterator<Item = u32> + Clone, removal: &Removal) -> Self {
+        // The last part in which each node was found, from 1 on.
+        let mut found_in = vec![0_u32; index.nodes.len()];
+        let mut parts: Vec<Vec<u32>> = Vec::new();
         let mut steps = 0;
-        for node in nodes.filter(|node| !removal.has_node(*node)) {
-            if std::mem::replace(&mut is_found[node as usize], true) {
+        let nodes = nodes.filter(|node| !removal.has_node(*node));
+        for node in nodes.clone().filter(|node| index.is_transit(*node)) {
+            if found_in[node as usize] != 0 {
                 continue;
             }
+            let number = u32::try_from(parts.len() + 1).unwrap_or(FAR);
+            found_in[node as usize] = number;
             let mut part = vec![node];
             let mut next = 0;
             while let Some(node) = part.get(next).copied() {
@@ -129,15 +145,24 @@ impl Parts {
                 if next.is_multiple_of(STEPS_PER_TURN) {
                     yield_turn();
                 }
+                if !index.is_transit(node) {
+                    continue;
+                }
                 steps += index.steps(node).len();
                 for step in index.working_steps(node, removal) {
-                    if !std::mem::replace(&mut is_found[step.node as usize], true) {
+                    if std::mem::replace(&mut found_in[step.node as usize], number) != number {
                         part.push(step.node);
                     }
                 }
             }
             parts.push(part);
         }
+        let is_alone = |node: &u32| {
+            let is_end = found_in[*node as usize] == 0 && !index.is_transit(*node);
+            is_end && !index.working_steps(*node, removal).any(|step| index.is_transit(step.node))
+        };
+        let alone = nodes.filter(is_alone);
+        parts.extend(alone.map(|node| vec![node]));
         index.count_steps(steps as u64);
         Self { parts }
     }

@@ -176,6 +176,16 @@ impl PathIndex {
         new
     }
 
+    /// Returns the devices that lose the top if nodes fail, in order.
+    pub(super) fn lost_devices(&self, nodes: &[u32]) -> Vec<u32> {
+        let removal = Removal::of(self, nodes, &[]);
+        let roots = [self.top(), &self.substitutes(&removal)].concat();
+        let (before, after) = (self.tree(), Tree::of(self, &roots, &removal));
+        let is_lost = |node: &u32| before.reaches(*node) && !after.reaches(*node) && !removal.has_node(*node);
+        let lost = (0..).take(self.nodes.len()).filter(is_lost);
+        lost.filter(|node| self.node(*node).is_device()).collect()
+    }
+
     /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole.
     fn substitutes(&self, removal: &Removal) -> Vec<u32> {
         let gone = self.top().iter().copied().filter(|root| removal.has_node(*root));
@@ -189,7 +199,9 @@ impl PathIndex {
 
     fn first_of_largest(&self, nodes: Vec<u32>, removal: &Removal) -> Option<u32> {
         let devices = |part: &[u32]| part.iter().filter(|node| self.node(**node).is_device()).count();
-        let first = |part: &[u32]| part.iter().copied().min();
+        // An end device may be in several parts.
+        let transit = |part: &[u32]| part.iter().copied().filter(|node| self.is_transit(*node)).min();
+        let first = |part: &[u32]| transit(part).or_else(|| part.iter().copied().min());
         let remaining = Parts::of(self, nodes.into_iter(), removal).parts;
         let largest = remaining.iter().max_by_key(|part| (devices(part), std::cmp::Reverse(first(part))));
         largest.and_then(|part| first(part))

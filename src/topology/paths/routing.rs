@@ -194,10 +194,11 @@ impl PathIndex {
             if targets.contains(&RouteTarget::Connected) {
                 return Forwarding::Delivered(self.net_with(node, to));
             }
-            if !table.is_complete() && (table.may_be_cut() || targets.is_empty()) {
+            let is_complete = table.is_complete_for(to);
+            if !is_complete && (table.may_be_cut() || targets.is_empty()) {
                 return unknown(UnknownReason::Routes, None);
             }
-            doubts.lacks_routes |= !table.is_complete();
+            doubts.lacks_routes |= !is_complete;
             let next_hops = targets.into_iter().filter_map(|target| match target {
                 RouteTarget::Via(address) => Some(address),
                 RouteTarget::Connected | RouteTarget::Discarded => None,
@@ -278,7 +279,7 @@ impl PathIndex {
         for net in self.nets_of(ends[0]) {
             yield_turn();
             for node in self.addresses.members_of(net) {
-                let is_gateway = !ends.contains(&node) && self.node(node).is_transit();
+                let is_gateway = !ends.contains(&node) && self.is_transit(node);
                 if is_gateway && others.contains(&node) {
                     let address =
                         self.addresses.of_node(node).iter().find(|address| address.net == Some(net));

@@ -18,7 +18,7 @@ const MAX_EXAMINED: usize = 16;
 ///
 /// Pictures have the same evidence for the side of the world: a node that stands for the Internet, a node without an address at
 /// which several parts meet, a public address, a router, a firewall. Where there is none, the center is the top; of a
-/// fabric, the side without end devices.
+/// fabric, the side without end devices. End devices are never at the top.
 pub(super) fn top(index: &PathIndex) -> Vec<u32> {
     let all = (0..).take(index.nodes.len());
     let parts = Parts::of(index, all, &NO_REMOVAL).parts;
@@ -26,6 +26,7 @@ pub(super) fn top(index: &PathIndex) -> Vec<u32> {
     let linked = parts.iter().filter(|part| part.len() > 1);
     let mut top: Vec<u32> = linked.flat_map(|part| survey.top_of(part)).collect();
     top.sort_unstable();
+    top.dedup();
     top
 }
 
@@ -39,17 +40,23 @@ struct Survey<'i> {
     degrees: Vec<u32>,
     /// Distances within a part; [`FAR`] between two walks.
     distances: Vec<u32>,
+    /// The last part of each node, from 1 on.
+    part_of: Vec<u32>,
+    part: u32,
 }
 
 impl<'i> Survey<'i> {
     fn new(index: &'i PathIndex) -> Self {
         let degree = |node: u32| u32::try_from(index.working_steps(node, &NO_REMOVAL).count()).unwrap_or(FAR);
         let degrees = (0..).take(index.nodes.len()).map(degree).collect();
-        Self { index, degrees, distances: vec![FAR; index.nodes.len()] }
+        let count = index.nodes.len();
+        Self { index, degrees, distances: vec![FAR; count], part_of: vec![0; count], part: 0 }
     }
 
     fn top_of(&mut self, part: &[u32]) -> Vec<u32> {
         let index = self.index;
+        self.part += 1;
+        part.iter().for_each(|node| self.part_of[*node as usize] = self.part);
         let with = |is_top: &dyn Fn(u32) -> bool| part.iter().copied().filter(|node| is_top(*node)).collect();
         let has_role = |role: HostRole| with(&|node| index.node(node).role == role);
         let is_rare =
@@ -57,9 +64,7 @@ impl<'i> Survey<'i> {
         let kinds: [&TopOf<'_>; 5] = [
             &|_| has_role(HostRole::Internet),
             &|survey| survey.providers(part),
-            &|_| {
-                with(&|node| index.node(node).scope == AddressScope::Public && index.node(node).is_transit())
-            },
+            &|_| with(&|node| index.node(node).scope == AddressScope::Public && index.is_transit(node)),
             &|_| has_role(HostRole::Router),
             &|_| has_role(HostRole::Firewall),
         ];
@@ -73,6 +78,7 @@ impl<'i> Survey<'i> {
             .iter()
             .copied()
             .filter(|node| self.index.node(*node).scope == AddressScope::Missing)
+            .filter(|node| self.index.is_transit(*node))
             .filter(|node| self.degrees[*node as usize] >= PROVIDER_PARTS)
             .collect();
         candidates.sort_unstable_by_key(|node| (std::cmp::Reverse(self.degrees[*node as usize]), *node));
@@ -85,7 +91,7 @@ impl<'i> Survey<'i> {
         self.distances[candidate as usize] = 0;
         let mut parts = 0;
         for step in self.index.working_steps(candidate, &NO_REMOVAL) {
-            if self.distances[step.node as usize] != FAR {
+            if self.distances[step.node as usize] != FAR || !self.index.is_transit(step.node) {
                 continue;
             }
             self.distances[step.node as usize] = 1;
@@ -96,15 +102,19 @@ impl<'i> Survey<'i> {
         parts >= PROVIDER_PARTS
     }
 
-    /// Walks from a node with a distance to all nodes without one. Returns the nodes that were reached, the farthest last.
+    /// Walks from a node with a distance to all nodes of the part without one. Returns the nodes that were reached, the farthest last.
     fn walk(&mut self, start: u32) -> Vec<u32> {
         let mut reached = vec![start];
         let mut next = 0;
         while let Some(node) = reached.get(next).copied() {
             next += 1;
+            if node != start && !self.index.is_transit(node) {
+                continue;
+            }
             let distance = self.distances[node as usize] + 1;
             for step in self.index.working_steps(node, &NO_REMOVAL) {
-                if self.distances[step.node as usize] == FAR {
+                let is_inside = self.part_of[step.node as usize] == self.part;
+                if is_inside && self.distances[step.node as usize] == FAR {
                     self.distances[step.node as usize] = distance;
                     reached.push(step.node);
                 }
@@ -134,11 +144,12 @@ impl<'i> Survey<'i> {
         let (from_other_end, _) = self.distances_from(other_end, part);
         let neighbors = |node: u32| self.index.working_steps(node, &NO_REMOVAL).map(|step| step.node);
         let degree = |node: u32| self.degrees[node as usize];
-        let is_inner = |node: u32| degree(node) > 1;
+        let is_inner = |node: u32| degree(node) > 1 && self.index.is_transit(node);
         let is_bare = |node: u32| is_inner(node) && neighbors(node).all(is_inner);
         let kinds: [&dyn Fn(u32) -> bool; 3] = [&is_bare, &is_inner, &|_| true];
         let far = from_one_end.iter().zip(&from_other_end).map(|(one, other)| *one.max(other));
-        let scored: Vec<(u32, u32)> = far.zip(part.iter().copied()).collect();
+        let scored = far.zip(part.iter().copied()).filter(|(_, node)| self.index.is_transit(*node));
+        let scored: Vec<(u32, u32)> = scored.collect();
         for is_possible in kinds {
             let possible = scored.iter().copied().filter(|(_, node)| is_possible(*node));
             let best =

@@ -12,7 +12,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    44 + cfg!(feature = "discovery") as usize + 4 * cfg!(feature = "topology") as usize] = [
+    45 + cfg!(feature = "discovery") as usize + 4 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -67,6 +67,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (429, "auth_too_many_attempts", &["retry_after"]),
     (500, "internal_error", &[]),
     (503, "store_unavailable", &[]),
+    (503, "server_stopping", &[]),
 ];
 
 /// Words that may appear in the log but in no answer.

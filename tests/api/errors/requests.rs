@@ -589,6 +589,14 @@ async fn exhausted_subnet() -> Produced {
     produced_by(&fixture.server.send(with_key(reservation, &fixture.key)).await)
 }
 
+/// A stream is opened while the server shuts down.
+async fn during_the_shutdown() -> Produced {
+    let fixture = Fixture::new().await;
+    let server = fixture.configured(|builder| builder.shutdown(std::future::ready(())));
+    server.api.stopping().await;
+    produced_by(&server.get_with(&fixture.key, "/api/v1/changes/stream").await)
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -605,6 +613,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(before_the_history().await);
         produced.extend(ambiguous_name().await);
         produced.extend(exhausted_subnet().await);
+        produced.extend(during_the_shutdown().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

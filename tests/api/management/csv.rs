@@ -240,6 +240,22 @@ fn rows_are_read_however_they_end() {
 }
 
 #[test]
+fn rows_in_utf_16_are_read_behind_a_byte_order_mark() {
+    run_new(async |fixture| {
+        let text = "\u{feff}name\tdescription\r\nprinter\t\"Köln, 𝄞\"\r\n";
+        let units: Vec<u16> = text.encode_utf16().collect();
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let bytes: Vec<u8> = units.iter().copied().flat_map(to_bytes).collect();
+            let report = imported(&fixture, LAB, bytes).await;
+            assert_eq!((&report["imported"], &report["refused"]), (&json!(1), &json!(0)), "{report}");
+        }
+        let hosts = fixture.read(&format!("{HOSTS}?network_id={LAB}&fields=name,description")).await;
+        let expected = json!({"name": "printer", "description": "Köln, 𝄞"});
+        assert_eq!(hosts, json!([expected, expected]));
+    });
+}
+
+#[test]
 fn cells_may_be_separated_by_semicolons_or_tabs() {
     run_new(async |fixture| {
         let texts = [
@@ -325,6 +341,9 @@ fn header_must_name_fields_of_hosts_each_once_and_the_required_ones() {
             let reply = fixture.send(with_key(import("", text), &fixture.key)).await;
             assert_eq!(*reply.refuses(400, code), json!({"field": field}), "{text}");
         }
+        let reply = fixture.send(with_key(import("", "name,network_id,asset_tag\n"), &fixture.key)).await;
+        let sentence = reply.json["error"].as_str().unwrap();
+        assert!(sentence.contains("the name of a custom field begins with `custom.`"), "{sentence}");
         assert_eq!(fixture.list("").await.total(), 0);
     });
 }

@@ -201,6 +201,8 @@ fn filters_by_other_custom_fields_are_refused() {
         {
             let refused = ask(query).await;
             assert_eq!(*refused.refuses(400, "validation_unknown_parameter"), json!({"field": field}));
+            let sentence = refused.json["error"].as_str().unwrap();
+            assert!(sentence.contains("not indexed; ask the operator"), "{sentence}");
         }
         let long = format!("custom.asset_tag={}", "x".repeat(1_025));
         let both = "order_by_custom=asset_tag&order_by=name";
@@ -209,7 +211,10 @@ fn filters_by_other_custom_fields_are_refused() {
             assert_eq!(refused.refuses(400, "validation_invalid_format")["field"], "custom");
         }
         ask(&long).await.refuses(400, "validation_max_length");
-        ask(both).await.refuses(400, "validation_invalid_format");
+        let refused = ask(both).await;
+        refused.refuses(400, "validation_invalid_format");
+        let sentence = refused.json["error"].as_str().unwrap();
+        assert!(sentence.contains("cannot be combined with `order_by`"), "{sentence}");
         ask("custom.asset_tag=a&custom.asset_tag=b").await.refuses(400, "validation_invalid_format");
         let tags = server.send(with_key(get("/api/v1/tags?custom.asset_tag=1"), &fixture.key)).await;
         tags.refuses(400, "validation_unknown_parameter");

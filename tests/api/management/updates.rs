@@ -16,7 +16,7 @@ fn updates_with_if_match_are_never_lost() {
         let fixture = Arc::new(Fixture::new().await);
         let host = fixture.post(HOSTS, &with(&host_body(), "description", "0")).await;
         let path = path_of(HOSTS, &host);
-        let each = Backend::current().effort(5, 157);
+        let each = Backend::current().effort(1, 157);
         let mut clients = JoinSet::new();
         for _ in 0..CLIENTS {
             let (fixture, path) = (Arc::clone(&fixture), path.clone());

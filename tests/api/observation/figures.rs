@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use serde_json::json;
-use toposcope::inventory::{InventoryFigures, NewShare, StoreCallFigures};
+use toposcope::inventory::{ApplicationCode, ApplicationError, InventoryFigures, NewShare, StoreCallFigures};
 use toposcope::model::Permission;
 use toposcope::service::{ApiFigures, RouteFigures};
 use toposcope::store::{StoreError, StoreFigures};
@@ -124,6 +124,31 @@ fn latency_is_measured_by_the_clock_of_the_inventory_and_ends_before_the_body() 
         assert_eq!((latencies.count(), latencies.sum), (1, Duration::from_millis(7)));
         // Between 5 and 10 milliseconds.
         assert_eq!(latencies.counts[4], 1);
+    });
+}
+
+#[test]
+fn requests_to_own_endpoints_are_counted_in_a_row_of_theirs_with_any_status() {
+    run_with(with_hosts, async |fixture| {
+        let api = &fixture.server.api;
+        let (request, _) = with_key(get("/racks/7"), &fixture.key).into_parts();
+        let admitted = api.admit(&request).await.unwrap();
+        fixture.clock.advance(Duration::from_millis(7));
+        drop(api.respond(&admitted, Ok(7)));
+        let full = ApplicationError::new(ApplicationCode::new("racks.full", 418), "The rack is full.");
+        drop(api.respond::<u8>(&api.admit(&request).await.unwrap(), Err(full.into())));
+        let (anonymous, _) = get("/racks/7").into_parts();
+        drop(api.admit(&anonymous).await.unwrap_err());
+        let figures = api.figures();
+        let expected = BTreeMap::from([(("", "own", 200), 1), (("", "own", 401), 1), (("", "own", 418), 1)]);
+        assert_eq!(requests(&figures), expected);
+        let latencies = &figures.requests[0].latencies;
+        assert_eq!((latencies.count(), latencies.sum), (3, Duration::from_millis(7)));
+        let text = figures.to_openmetrics();
+        assert!(
+            text.contains("toposcope_requests_total{method=\"\",route=\"own\",status=\"418\"} 1\n"),
+            "{text}"
+        );
     });
 }
 

@@ -102,6 +102,35 @@ fn span_has_the_id_of_the_request_cut_to_a_bounded_length() {
 }
 
 #[test]
+fn own_endpoint_of_the_host_application_has_a_span_from_its_admission_to_its_body() {
+    run_with(Fixture::new, async |fixture| {
+        let api = &fixture.server.api;
+        let log = Log::default();
+        let _guard = set_default(&log.dispatch_with_spans());
+        let (request, _) =
+            with_key(with_header(get("/racks/7"), "x-request-id", "r-7"), &fixture.key).into_parts();
+        let admitted = api.admit(&request).await.unwrap();
+        admitted.within(async { tracing::info!("counting racks") }).await;
+        let response = api.respond(&admitted, Ok(7));
+        drop(admitted);
+        let logged = log.take();
+        assert_eq!(span_in(&logged), None);
+        let line = logged.lines().find(|line| line.contains("counting racks")).expect(&logged);
+        assert!(line.contains("request{method=\"GET\" route=\"own\" request_id=\"r-7\""), "{line}");
+        drop(response);
+        let span = span_in(&log.take()).expect("the span has ended");
+        let organization = fixture.home.organization.id;
+        let fields = format!("organization={organization} caller=\"user_api_key\" status=200");
+        assert!(span.ends_with(&fields), "{span}");
+
+        let (anonymous, _) = get("/racks/7").into_parts();
+        drop(api.admit(&anonymous).await.unwrap_err());
+        let span = span_in(&log.take()).expect("the span has ended");
+        assert_eq!(span, "method=\"GET\" route=\"own\" caller=\"none\" status=401");
+    });
+}
+
+#[test]
 fn span_ends_with_the_body() {
     run_with(Fixture::with_one_host, async |fixture| {
         let log = Log::default();

@@ -133,7 +133,9 @@ fn import_refuses_one_of_its_lines() {
         let report = scene.send(with_header(request, "content-type", "application/x-ndjson")).await;
         let report = report.data();
         assert_eq!((&report["imported"], &report["refused"]), (&json!(2), &json!(1)));
-        let refusal = json!({"line": 2, "field": "name", "reason": "Hosts must not have this name."});
+        let refusal = json!({
+            "line": 2, "field": "name", "reason": "Hosts must not have this name.", "code": "policy.forbidden_name",
+        });
         assert_eq!(report["refusals"], json!([refusal]));
         assert_eq!(scene.names().await, ["one", "three"]);
     });
@@ -155,6 +157,9 @@ fn report_ignores_the_refused_device() {
         let report = scene.send(request).await.data().clone();
         assert_eq!(report["hosts"][1]["outcome"], "ignored");
         assert_eq!(report["hosts"][1]["reason"], "Hosts must not have this name.");
+        let codes: Vec<&Value> =
+            report["hosts"].as_array().unwrap().iter().map(|host| &host["code"]).collect();
+        assert_eq!(codes, [&Value::Null, &json!("policy.forbidden_name"), &Value::Null]);
         assert_eq!(scene.names().await, ["one", "three"]);
     });
 }

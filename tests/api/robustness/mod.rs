@@ -26,8 +26,8 @@ use crate::requests::routes::{Route, route, routes};
 /// The number of requests in a round. Each round begins with new records, so that their number is bounded.
 const REQUESTS: u64 = 2_500;
 
-/// Errors that take a failing store, a quota, a repeated request, a slow client or a huge network, none of which occur here.
-const NEVER: [&str; 10] = [
+/// Errors that take a failing store, a server that shuts down, a quota, a repeated request, a slow client or a huge network, none of which occur here.
+const NEVER: [&str; 11] = [
     "addresses_exhausted",
     "auth_choose_organization",
     "answer_too_large",
@@ -37,6 +37,7 @@ const NEVER: [&str; 10] = [
     "policy.refused",
     "quota_exceeded",
     "request_timeout",
+    "server_stopping",
     "store_unavailable",
 ];
 /// Fewer requests than these do not meet every rare outcome.

@@ -138,7 +138,7 @@ async fn own_upload_ends_after_the_grace_of_the_api() {
     let (head, body) = record.await.unwrap();
     let took = begin.elapsed();
     assert!(took >= Duration::from_millis(500) && took < Duration::from_secs(1), "{took:?}");
-    assert_eq!((head.status.as_u16(), &body["code"]), (503, &Value::from("store_unavailable")));
+    assert_eq!((head.status.as_u16(), &body["code"]), (503, &Value::from("server_stopping")));
     assert_eq!(
         (&head.headers["retry-after"], &head.headers["connection"]),
         (&"1".parse().unwrap(), &"close".parse().unwrap())

@@ -80,7 +80,7 @@ async fn stream_of_events_ends_and_no_new_one_begins() {
     assert!(stream.frame().await.is_none());
     assert!(begin.elapsed() < Duration::from_millis(500));
     let refused = app.server.send(app.request(STREAM)).await;
-    refused.refuses(503, "store_unavailable");
+    refused.refuses(503, "server_stopping");
     assert_eq!(refused.header("retry-after"), "1");
     assert!(
         app.server.api.clone().oneshot(app.request("/api/v1/hosts")).await.unwrap().status().is_success()
@@ -105,7 +105,7 @@ async fn whole_list_is_broken_off_after_a_record() {
     assert!(lines.ends_with(b"\n"));
     let count = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
     assert!((1..1_000).contains(&count), "{count}");
-    app.server.send(app.request("/api/v1/hosts?limit=0")).await.refuses(503, "store_unavailable");
+    app.server.send(app.request("/api/v1/hosts?limit=0")).await.refuses(503, "server_stopping");
     // Lists of one part are answered.
     assert_eq!(app.server.send(app.request("/api/v1/hosts?limit=0&offset=990")).await.status, 200);
 }
@@ -119,7 +119,7 @@ async fn upload_ends_after_a_grace_with_the_report_of_what_it_has_stored() {
     let reply = upload.stall().await;
     let took = begin.elapsed();
     assert!(took >= Duration::from_millis(500) && took < Duration::from_secs(1), "{took:?}");
-    let report = &reply.refuses(503, "store_unavailable")["report"];
+    let report = &reply.refuses(503, "server_stopping")["report"];
     let stored = app.fixture.list("").await.total() - 1;
     assert_eq!(report["imported"], stored);
     assert_eq!(reply.header("retry-after"), "1");
@@ -147,7 +147,7 @@ async fn endless_upload_that_never_pauses_ends_too() {
         upload.send(&line);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    upload.stall().await.refuses(503, "store_unavailable");
+    upload.stall().await.refuses(503, "server_stopping");
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +160,7 @@ async fn upload_without_a_stall_timeout_ends_too() {
     let create = with_key(send_json("POST", "/api/v1/tags", &Value::Null), &fixture.key);
     let upload = Upload::begin(&server, create).await;
     stop.notify_one();
-    upload.stall().await.refuses(503, "store_unavailable");
+    upload.stall().await.refuses(503, "server_stopping");
 }
 
 #[tokio::test(start_paused = true)]

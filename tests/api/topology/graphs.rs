@@ -186,7 +186,7 @@ fn end_devices_that_do_not_fit_on_a_sheet_are_one_node_unless_expanded() {
         let groups: Vec<&Value> =
             items(&folded, "nodes").iter().filter(|node| node["kind"] == "Group").collect();
         let [group] = groups.as_slice() else { panic!("{folded:#}") };
-        assert_eq!(group["label"], format!("{leaves} devices of unknown role"));
+        assert_eq!(group["label"], format!("{leaves} unknown devices"));
         assert_eq!(folded["hidden"]["leaves"], group["collapsed"]);
         let to_group = items(&folded, "edges").iter().find(|edge| edge["target"] == group["id"]).unwrap();
         let path = format!("/api/v1/topology/edges/{}", to_group["id"].as_str().unwrap());

@@ -157,5 +157,13 @@ fn value_that_names_nothing_or_several_hosts_is_refused() {
             Row::refused_with(endpoint, with_key(get(&target), &campus.member), code, params)
         };
         campus.check(cases.into_iter().map(row)).await;
+        for (question, sentence) in [
+            (path("locate", ""), "unless `ip` or `name` is given"),
+            (path("locate", "ip=203.0.113.9&name=x"), "cannot be combined with `ip`"),
+            (path("impact", ""), "unless `edge` or `location` is given"),
+        ] {
+            let refused = campus.send_as(&campus.member, get(&question)).await;
+            assert!(refused.json["error"].as_str().unwrap().contains(sentence), "{}", refused.json);
+        }
     });
 }

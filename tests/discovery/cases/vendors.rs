@@ -218,7 +218,8 @@ const SAMPLES: &[Sample] = &[
                VR-Default    192.0.2.1        00:00:5e:00:53:01    0      NO  users         20    1:24\n\
                VR-Mgmt       192.0.2.2        00:00:5e:00:53:02   12      NO  Mgmt          4095\n\n\
                Dynamic Entries  :           2             Static Entries            :          0\n",
-        rows: &[(1, 1, "1:24"), (2, 2, "")],
+        // An entry without a port is in the VLAN.
+        rows: &[(1, 1, "1:24"), (2, 2, "Mgmt")],
         skipped: 0,
     },
     Sample {

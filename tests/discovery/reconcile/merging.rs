@@ -3,8 +3,8 @@
 use toposcope::discovery::reconcile::{HostState, MergeOutcome, Projection, STALE_AFTER, merge};
 use toposcope::discovery::report::{CdpRow, LagRow, PortRange, PortRow, Table};
 use toposcope::model::{
-    BindingTarget, HostId, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisIdSubtype as Subtype, Port,
-    Protocol, Service, Source, Vlans,
+    BindingTarget, Host, HostId, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisIdSubtype as Subtype,
+    Port, Protocol, Service, Source, Vlans,
 };
 use uuid::Uuid;
 
@@ -278,4 +278,31 @@ fn state_is_stored_as_json() {
     record.merge(&switch(), 1);
     let json = serde_json::to_string(&record.state).unwrap();
     assert_eq!(serde_json::from_str::<HostState>(&json).unwrap(), record.state);
+}
+
+#[test]
+fn device_with_a_link_local_address_alone_is_recognized_by_its_mac_address() {
+    use toposcope::discovery::reconcile::{MatchedBy, Merging, Recognition, recognize};
+    use toposcope::discovery::report::AddressRow;
+
+    let address = "fe80::21b:21ff:fe00:102";
+    let scanned = |other: Option<&str>| {
+        device(|device| {
+            let row = |address| {
+                let mut row = AddressRow::new(ip(address));
+                row.mac_address = Some(mac("00:1B:21:00:01:02"));
+                row
+            };
+            device.tables.addresses =
+                Some(Table::truncated([Some(address), other].into_iter().flatten().map(row).collect()));
+        })
+    };
+    let addresses_of = |host: &Host| host.interfaces.iter().map(|one| one.ip_address).collect::<Vec<_>>();
+    let record = Record::new(&scanned(None));
+    assert_eq!((record.host.name.as_str(), addresses_of(&record.host)), (address, vec![ip(address)]));
+    let again = recognize(&scanned(None), std::slice::from_ref(&record.host), Merging::Allowed);
+    let known = Recognition::Known { id: record.host.id, matched_by: MatchedBy::Mac, merged: Vec::new() };
+    assert_eq!(again, known);
+    // Beside an address that others can reach, it is no address of the host.
+    assert_eq!(addresses_of(&Record::new(&scanned(Some("192.0.2.7"))).host), [ip("192.0.2.7")]);
 }

@@ -299,3 +299,29 @@ fn rows_name_the_identities_by_which_hosts_are_indexed() {
         assert!(identities.iter().any(|identity| named.contains(identity)), "{:?}", host.id);
     }
 }
+
+#[test]
+fn name_of_another_domain_is_that_of_another_device() {
+    let switch_of = |id, name: &str| {
+        host(id, |host| {
+            host.sys_name = Some(name.to_owned());
+            add_port(host, 9, "Gi0/9", None);
+        })
+    };
+    let [first, second, short] =
+        [(2, "sw1.a.example"), (3, "sw1.b.example"), (4, "sw1")].map(|(id, name)| switch_of(id, name));
+    let row = |name| cdp(1, name, "GigabitEthernet0/9");
+    let both = [first.clone(), second.clone()];
+    assert_eq!(neighbor(&[], &[row("sw1.b.example")], &both), is_port(&second, 9));
+    assert_eq!(neighbor(&[], &[row("sw1")], &both), None, "the name is ambiguous");
+    let only = [first.clone()];
+    assert_eq!(neighbor(&[], &[row("sw1.b.example")], &only), None);
+    assert_eq!(neighbor(&[], &[row("sw1")], &only), is_port(&first, 9));
+    let shorter = [short.clone()];
+    assert_eq!(neighbor(&[], &[row("sw1.b.example")], &shorter), is_port(&short, 9));
+    // The name leads to the row when a host of either form is added.
+    let named = named_by(&[], &[row("sw1.b.example")]);
+    for host in [&second, &short] {
+        assert!(Identity::of_host(host).iter().any(|identity| named.contains(identity)));
+    }
+}

@@ -171,7 +171,7 @@ async fn shutdown_with_an_open_stream_and_an_open_upload_takes_less_than_a_secon
     assert!(took < Duration::from_secs(1), "{took:?}");
     assert_eq!(rest.unwrap().to_bytes(), "");
     let refused = refused.unwrap();
-    refused.refuses(503, "store_unavailable");
+    refused.refuses(503, "server_stopping");
     refused.has(&RETRY_AFTER, "1");
 }
 
@@ -185,7 +185,7 @@ async fn server_stops_while_a_stream_and_an_upload_are_open() {
     timeout(Duration::from_secs(20), site.server.unwrap()).await.expect("the server stops").unwrap().unwrap();
     println!("stopped after {:?}", begin.elapsed());
     events.collect().await.unwrap();
-    upload.await.unwrap().refuses(503, "store_unavailable");
+    upload.await.unwrap().refuses(503, "server_stopping");
 }
 
 #[test]

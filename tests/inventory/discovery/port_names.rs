@@ -4,6 +4,8 @@ use toposcope::access::Caller;
 use toposcope::discovery::reconcile::PortNames;
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, Inventory};
 use toposcope::model::{Host, HostId, IfEntry, LldpPortId, LldpPortIdSubtype, Neighbor, OrganizationId};
+use toposcope::store::{Key, Name};
+use uuid::Uuid;
 
 use super::support::{FIRST, SECOND, discover, discover_one, neighbors, report_of, switch, switch_seeing};
 use crate::backend::run;
@@ -35,6 +37,23 @@ async fn port_of(fixture: &Fixture, [_, second]: [HostId; 2]) -> Option<Neighbor
 
 async fn neighbor(fixture: &Fixture, [first, _]: [HostId; 2]) -> Option<Neighbor> {
     neighbors(fixture, first).await[0].1
+}
+
+#[test]
+fn upgrade_finds_neighbors_again_that_an_earlier_version_has_stored() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        assert_eq!(fixture.inventory.upgrade().await.unwrap(), 0);
+        pair(&fixture).await;
+        assert_eq!(fixture.inventory.upgrade().await.unwrap(), 0);
+        let key = Key::new(Name::new("host_facets"), Uuid::nil());
+        let form = fixture.contents().await.into_iter().find(|stored| stored.record.key == key).unwrap();
+        let mut body: serde_json::Value = serde_json::from_slice(&form.record.body).unwrap();
+        assert!(body.as_object_mut().unwrap().remove("neighbors").is_some());
+        fixture.overwrite(key, form.facets, serde_json::to_vec(&body).unwrap()).await;
+        assert_eq!(fixture.inventory.upgrade().await.unwrap(), 2);
+        assert_eq!(fixture.inventory.upgrade().await.unwrap(), 0);
+    });
 }
 
 #[test]

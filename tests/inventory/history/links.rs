@@ -502,6 +502,70 @@ fn restored_organization_has_the_same_links_and_goes_on_from_them() {
     });
 }
 
+#[test]
+fn restored_network_continues_at_the_place_of_its_restored_entries() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        fixture.put(&switch(1, fixture.network, 2)).await;
+        let mut access = switch(2, fixture.network, 2);
+        plug(&mut access, 1, Some((1, 1)));
+        fixture.put(&access).await;
+        let _recorded = link_entries(&fixture, None).await;
+        let mut file = Vec::new();
+        let organizations = fixture.inventory.organizations();
+        organizations.export(fixture.organization, Export::new(), &mut file).await.unwrap();
+        // Entries of before the gap of this store have smaller eras.
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Inventory::new(Arc::clone(&store)).without_history().organizations().create("First").await.unwrap();
+        let other = Inventory::new(Arc::clone(&store));
+        other.organizations().restore(Restore::new(), &file[..]).await.unwrap();
+        let body = async |store: &dyn Store| {
+            let mut query = Query::new(Name::new("network_links"));
+            query.organization = Some(fixture.organization.uuid());
+            let record = store.list(&query).await.unwrap().records.pop().unwrap();
+            serde_json::from_slice::<Value>(&record.body).unwrap()
+        };
+        let before = body(&*fixture.store).await["reached"].clone();
+        let restored = body(&*store).await["reached"].clone();
+        assert!(restored["era"].as_u64() > before["era"].as_u64(), "{restored}");
+        assert_eq!((&restored["version"], &restored["commit"]), (&before["version"], &before["commit"]));
+    });
+}
+
+#[test]
+fn causes_are_those_of_the_restored_entries_when_a_whole_store_is_restored() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        for number in 1..=3 {
+            let mut access = switch(number, fixture.network, 2);
+            plug(&mut access, 1, Some((1, 2)).filter(|_| number > 1));
+            fixture.put(&access).await;
+            let _recorded = link_entries(&fixture, None).await;
+        }
+        fixture.inventory.tags().delete(&fixture.system(), fixture.tags[0]).await.unwrap();
+        let owner = owner_of(fixture.organization);
+        let before = fixture.inventory.changes(&owner, &ChangeQuery::default()).await.unwrap().changes;
+        let mut file = Vec::new();
+        Export::new().write(&*fixture.store, &mut file).await.unwrap();
+        let restored = MemoryStore::new();
+        Restore::new().read(&restored, &file[..]).await.unwrap();
+        let after = Inventory::new(restored).changes(&owner, &ChangeQuery::default()).await.unwrap().changes;
+        // The place of each cause among the entries.
+        let causes = |changes: &[Change]| -> Vec<Option<usize>> {
+            let place = |change: &Change| {
+                let cause = change.cause.as_ref()?;
+                Some(
+                    changes.iter().position(|other| other.position == *cause).expect("the cause is an entry"),
+                )
+            };
+            changes.iter().map(place).collect()
+        };
+        let expected = causes(&before);
+        assert!(expected.iter().flatten().count() >= 2, "{expected:?}");
+        assert_eq!(causes(&after), expected);
+    });
+}
+
 pub(super) async fn count(fixture: &Fixture, kind: &'static str) -> usize {
     fixture.store.list(&Query::new(Name::new(kind))).await.unwrap().records.len()
 }

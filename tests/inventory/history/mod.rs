@@ -9,6 +9,7 @@ mod links;
 mod lists;
 mod model;
 mod older;
+mod renewed;
 pub(crate) mod replay;
 mod revert;
 mod security;
@@ -20,10 +21,10 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio::task::yield_now;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{ChangeQuery, Entity, ErrorKind, Problem};
+use toposcope::inventory::{ChangeQuery, Entity, ErrorKind, HostQuery, ListQuery, Moment, Problem};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, HostId, NetworkId, OrderDirection,
-    Permission, Tag, UserId,
+    Permission, Tag, Timestamp, UserId,
 };
 use toposcope::store::{Batch, LinkFilter, Name, Precondition, Query, Store};
 
@@ -262,5 +263,11 @@ fn organization_that_does_not_exist_has_no_history_to_read_or_follow() {
         assert_eq!(refusal(watch.next().await), missing);
         assert_eq!(refusal(inventory.watch(&system, None).next().await), missing);
         assert_eq!(refusal(inventory.changes(&system, &ChangeQuery::default()).await), missing);
+        let mut hosts = HostQuery::default();
+        assert_eq!(refusal(inventory.hosts().list(&system, &hosts).await), missing);
+        hosts.at = Some(Moment::Time(Timestamp::UNIX_EPOCH));
+        assert_eq!(refusal(inventory.hosts().list(&system, &hosts).await), missing);
+        assert_eq!(refusal(inventory.tags().list(&system, &ListQuery::default()).await), missing);
+        assert_eq!(refusal(inventory.tags().all(&system).await), missing);
     });
 }

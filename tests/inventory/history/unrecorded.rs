@@ -5,16 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use toposcope::access::Caller;
+use toposcope::discovery::reconcile::PortNames;
 use toposcope::discovery::report::{FdbRow, FdbStatus, Report, Reporter, Table};
 use toposcope::inventory::{ChangeQuery, DiscoverOptions, HistoryLimits, Inventory};
 use toposcope::model::{Change, ChangeAction, ChangedEntity, MacAddress, Tag};
-use toposcope::store::{Batch, Export, Precondition, Restore, Store, StoreError};
+use toposcope::store::{
+    Batch, Export, Facets, Key, Link as StoreLink, Name, Precondition, Restore, Store, StoreError,
+};
 use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
 
 use super::joining::{impatient, joined};
 use super::links::{count, last_entry, link_entries, plug, switch};
 use crate::backend::{TestStore, run};
-use crate::support::{Fixture, bare_host, followed, id, interface, inventory_in, owner_of, time};
+use crate::support::{Fixture, bare_host, followed, id, interface, inventory_in, owner_of, time, uuid};
 
 /// Returns all entries of links and hosts, in their order, without positions.
 async fn contents(inventory: &Inventory, caller: &Caller) -> Vec<Change> {
@@ -91,26 +94,75 @@ fn restored_organization_is_followed_where_others_were_before() {
     });
 }
 
+/// Returns a report of a switch that has learned an address at a port, or none.
+fn learning(address: MacAddress, is_learned: bool, at: &str) -> Report {
+    let mut device = crate::discovery::support::switch(1);
+    let mut row = FdbRow::new(address);
+    (row.if_index, row.status) = (Some(1), Some(FdbStatus::Learned));
+    let rows = is_learned.then_some(row).into_iter().collect();
+    device.tables.fdb = Some(Table::complete(rows));
+    let mut report = Report::new(Reporter::new("test"), time(at));
+    report.devices = vec![device];
+    report
+}
+
+/// Puts a host with one interface. Returns its MAC address.
+async fn put_station(fixture: &Fixture) -> MacAddress {
+    let mut station = bare_host(id(2), fixture.network);
+    let address = MacAddress::new([0x00, 0x1b, 0x21, 2, 0, 0]);
+    station.interfaces = vec![interface(&station, id(21), "192.0.2.2", 0)];
+    station.interfaces[0].mac_address = Some(address);
+    fixture.put(&station).await;
+    address
+}
+
+#[test]
+fn instance_with_other_rules_keeps_one_note_of_claims() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let address = put_station(&fixture).await;
+        let discover = async |is_learned: bool, second: usize| {
+            let options = DiscoverOptions::new(fixture.network);
+            let report = learning(address, is_learned, &format!("2026-08-01T12:00:{second:02}Z"));
+            fixture.inventory.discovery().reconcile(&owner, &report, options).await.unwrap();
+            followed(&fixture.inventory).await;
+        };
+        discover(false, 0).await;
+        let with_names = || {
+            let names = PortNames::new().with_kind("10GE", "xge").unwrap();
+            fixture.second_inventory().with_port_names(names)
+        };
+        let open = async || {
+            let other = with_names();
+            other.changes(&owner, &ChangeQuery::default()).await.unwrap();
+            followed(&other).await;
+        };
+        // The links are then recorded by its rules.
+        open().await;
+        let (_, start) = link_entries(&fixture, None).await;
+        for second in 1..6 {
+            discover(second % 2 == 1, second).await;
+            assert_eq!(count(&fixture, "pending_claims").await, 1, "after {second} reports");
+        }
+        assert_eq!(link_entries(&fixture, Some(&start)).await.0, []);
+        for _ in 0..2 {
+            open().await;
+        }
+        assert_eq!(count(&fixture, "pending_claims").await, 0);
+        let (entries, _) = link_entries(&fixture, Some(&start)).await;
+        let [created] = entries.try_into().unwrap();
+        assert_eq!(created.action, ChangeAction::Created);
+    });
+}
+
 #[test]
 fn changes_of_claims_alone_are_recorded_after_the_end_of_the_process() {
     run(async || {
         let fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
-        let mut station = bare_host(id(2), fixture.network);
-        let address = MacAddress::new([0x00, 0x1b, 0x21, 2, 0, 0]);
-        station.interfaces = vec![interface(&station, id(21), "192.0.2.2", 0)];
-        station.interfaces[0].mac_address = Some(address);
-        fixture.put(&station).await;
-        let report = |is_learned: bool, at: &str| {
-            let mut device = crate::discovery::support::switch(1);
-            let mut row = FdbRow::new(address);
-            (row.if_index, row.status) = (Some(1), Some(FdbStatus::Learned));
-            let rows = is_learned.then_some(row).into_iter().collect();
-            device.tables.fdb = Some(Table::complete(rows));
-            let mut report = Report::new(Reporter::new("test"), time(at));
-            report.devices = vec![device];
-            report
-        };
+        let address = put_station(&fixture).await;
+        let report = |is_learned: bool, at: &str| learning(address, is_learned, at);
         let discover = async |inventory: &Inventory, report: &Report| {
             let options = DiscoverOptions::new(fixture.network);
             inventory.discovery().reconcile(&owner, report, options).await.unwrap();
@@ -129,7 +181,12 @@ fn changes_of_claims_alone_are_recorded_after_the_end_of_the_process() {
         let mut query = ChangeQuery::default();
         query.after = Some(start.clone());
         assert_eq!(fixture.inventory.changes(&owner, &query).await.unwrap().changes, []);
-        assert_eq!(count(&fixture, "pending_claims").await, 1);
+        let notes = count(&fixture, "pending_claims").await;
+        assert!(notes >= 1);
+        // A turn of another instance, which does not know what the note is about, keeps it.
+        fixture.put(&switch(103, fixture.network, 1)).await;
+        followed(&fixture.inventory).await;
+        assert_eq!(count(&fixture, "pending_claims").await, notes);
         for _ in 0..2 {
             let reopened = fixture.second_inventory();
             reopened.changes(&owner, &ChangeQuery::default()).await.unwrap();
@@ -138,6 +195,23 @@ fn changes_of_claims_alone_are_recorded_after_the_end_of_the_process() {
         let (entries, _) = link_entries(&fixture, Some(&start)).await;
         let [created] = entries.try_into().unwrap();
         assert_eq!(created.action, ChangeAction::Created);
+        assert_eq!(count(&fixture, "pending_claims").await, 0);
+    });
+}
+
+#[test]
+fn notes_of_claims_do_not_outlive_their_network() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let on = StoreLink::new(Name::new("recorded_on"), fixture.other_network.uuid());
+        let facets = Facets::default().with_organization(fixture.organization.uuid()).with_links([on]);
+        let body = format!(r#"{{"organization_id":"{}"}}"#, fixture.organization);
+        let mut batch = Batch::new();
+        let key = Key::new(Name::new("pending_claims"), uuid(77));
+        batch.put(key, Precondition::Absent, facets, body);
+        fixture.store.commit(batch).await.unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.other_network).await.unwrap();
+        followed(&fixture.inventory).await;
         assert_eq!(count(&fixture, "pending_claims").await, 0);
     });
 }

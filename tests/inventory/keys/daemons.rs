@@ -8,7 +8,7 @@ use toposcope::model::{DaemonApiKey, Permission};
 
 use crate::support::{
     Fixture, LEVELS, NOW, access_denied, id, in_person, invalid, not_found, owner_of, reference_invalid,
-    refusal, through_a_key, time,
+    refusal, through_a_key, time, uuid,
 };
 
 /// Asserts that the host application and a user get the same refusal.
@@ -151,7 +151,8 @@ async fn keys_are_listed_by_age_for_their_organization_only() {
         fixture.inventory.daemon_api_keys().create(&foreign.system(), theirs).await.unwrap().record().clone();
     assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);
     assert_eq!(fixture.inventory.daemon_api_keys().all(&foreign.system()).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.daemon_api_keys().all(&Caller::system(id(9))).await.unwrap().is_empty());
+    let homeless = fixture.inventory.daemon_api_keys().all(&Caller::system(id(9))).await;
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, uuid(9)));
     fixture.inventory.daemon_api_keys().delete(&fixture.system(), records[1].id).await.unwrap();
     records.remove(1);
     assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);

@@ -1,10 +1,14 @@
 //! Deletion of organizations with everything that belongs to them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use toposcope::access::Caller;
 use toposcope::inventory::{Atomicity, Entity, ErrorKind, NewOrganization, NewShare, NewUser};
 use toposcope::model::{Network, OrganizationId, Permission, Subnet, Tag};
+use toposcope::store::{Batch, Facets, Key, Name, Precondition, Query};
+use toposcope::uuid::Uuid;
+use toposcope::{Inventory, MemoryStore, Store};
 
 use crate::support::{
     Fault, Fixture, PASSWORD, already_exists, bare_host, id, in_person, not_found, owner_of, refusal, settle,
@@ -204,4 +208,52 @@ async fn many_records_are_deleted_in_commits_of_bounded_size() {
     assert_eq!(sizes.iter().filter(|size| **size == 1_000).count(), 3, "{sizes:?}");
     assert!(sizes.iter().all(|size| *size <= 1_000), "{sizes:?}");
     assert_eq!(fixture.contents().await, []);
+}
+
+const EVENT: Name = Name::new("x.event");
+
+/// Adds a record to the store as a wrapper does.
+async fn add_event(store: &MemoryStore, number: u128, facets: Facets) {
+    let mut batch = Batch::new();
+    batch.put(Key::new(EVENT, Uuid::from_u128(number)), Precondition::Absent, facets, "event");
+    store.commit(batch).await.unwrap();
+}
+
+async fn events(store: &MemoryStore) -> Vec<u128> {
+    let page = store.list(&Query::new(EVENT)).await.unwrap();
+    page.records.iter().map(|record| record.key.id.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn records_of_declared_kinds_end_with_their_organization() {
+    let store = Arc::new(MemoryStore::new());
+    let inventory = Inventory::new(Arc::clone(&store)).with_wrapper_kinds([EVENT, Name::new("host")]);
+    let [own, other] = ["Own", "Other"].map(|name| inventory.organizations().create(name));
+    let (own, other) = (own.await.unwrap(), other.await.unwrap());
+    for number in 1..=1_001 {
+        add_event(&store, number, Facets::default().with_organization(own.id.uuid())).await;
+    }
+    add_event(&store, 2_001, Facets::default().with_organization(other.id.uuid())).await;
+    add_event(&store, 2_002, Facets::default()).await;
+    inventory.organizations().delete(own.id).await.unwrap();
+    assert_eq!(events(&store).await, [2_001, 2_002]);
+}
+
+#[tokio::test]
+async fn records_of_declared_kinds_end_with_their_network_and_others_keep_it() {
+    let store = Arc::new(MemoryStore::new());
+    let inventory = Inventory::new(Arc::clone(&store));
+    let organization = inventory.organizations().create("Example").await.unwrap();
+    let system = Caller::system(organization.id);
+    let network = inventory.networks().create(&system, Network::new("Office")).await.unwrap().id;
+    let facets = Facets::default().with_organization(organization.id.uuid()).with_network(network.uuid());
+    add_event(&store, 1, facets).await;
+    assert!(inventory.networks().delete(&system, network).await.is_err());
+    // No declaration reaches records of the crate.
+    let inventory = inventory.with_wrapper_kinds([EVENT, Name::new("host")]);
+    inventory.hosts().put(&system, bare_host(id(1), network)).await.unwrap();
+    assert!(inventory.networks().delete(&system, network).await.is_err());
+    inventory.hosts().delete(&system, id(1)).await.unwrap();
+    inventory.networks().delete(&system, network).await.unwrap();
+    assert_eq!(events(&store).await, []);
 }

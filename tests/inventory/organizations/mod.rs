@@ -301,5 +301,8 @@ async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
     }
     assert_eq!(networks(foreign.organization).await, [("Theirs".to_owned(), foreign.network.uuid())]);
     assert_eq!(tags(foreign.organization).await, [("theirs".to_owned(), foreign.tag.uuid())]);
-    assert!(networks(id(9)).await.is_empty() && tags(id(9)).await.is_empty());
+    let homeless = Caller::system(id(9));
+    let unknown = not_found(Entity::Organization, uuid(9));
+    assert_eq!(refusal(fixture.inventory.networks().list(&homeless, &by_name).await), unknown);
+    assert_eq!(refusal(fixture.inventory.tags().list(&homeless, &by_name).await), unknown);
 }

@@ -154,7 +154,8 @@ async fn enabled_and_disabled_shares_are_listed_by_age_for_their_organization_on
     let theirs = fixture.inventory.shares().create(&foreign.system(), NewShare::new("theirs")).await.unwrap();
     assert_eq!(fixture.inventory.shares().all(&fixture.system()).await.unwrap(), shares);
     assert_eq!(fixture.inventory.shares().all(&foreign.system()).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.shares().all(&Caller::system(id(9))).await.unwrap().is_empty());
+    let homeless = fixture.inventory.shares().all(&Caller::system(id(9))).await;
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, uuid(9)));
 }
 
 #[tokio::test]

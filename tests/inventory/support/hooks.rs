@@ -186,9 +186,11 @@ fn opens_history(operation: &Operation) -> bool {
 /// Returns whether a call is one of the background tasks that record links, as far as it shows.
 fn follows_links(operation: &Operation) -> bool {
     match operation {
-        Operation::Get(keys) => keys.iter().any(|key| key.kind.as_str() == "network_links"),
+        Operation::Get(keys) => {
+            keys.iter().any(|key| ["network_links", "pending_claims"].contains(&key.kind.as_str()))
+        }
         Operation::List(query) => match query.kind.as_str() {
-            "network_links" | "recorded_link" | "layout_moves" => true,
+            "network_links" | "recorded_link" | "layout_moves" | "pending_claims" => true,
             "network" => query.organization.is_none(),
             "change" | "change_run" => query.limit == Some(15),
             _ => false,

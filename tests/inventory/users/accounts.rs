@@ -128,7 +128,8 @@ async fn users_are_listed_by_age_for_their_organization_only() {
     let theirs = fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
     assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);
     assert_eq!(fixture.inventory.users().all(&foreign.system()).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.users().all(&Caller::system(id(9))).await.unwrap().is_empty());
+    let homeless = fixture.inventory.users().all(&Caller::system(id(9))).await;
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, uuid(9)));
     fixture.inventory.users().delete(&Caller::system(users[1].organization_id), users[1].id).await.unwrap();
     users.remove(1);
     assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);

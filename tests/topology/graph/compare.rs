@@ -67,6 +67,26 @@ fn equal_states_differ_in_nothing() {
 }
 
 #[test]
+fn changes_beyond_the_focus_are_not_counted() {
+    let (before, mut after) = (Office::new(), Office::new());
+    let far = after.network.host("sw-3", SWITCH, &[]);
+    let farther = after.network.host("sw-4", SWITCH, &[]);
+    after.network.link((after.switches[1], "Gi0/9"), (far, "Gi0/1"), "Confirmed");
+    after.network.link((far, "Gi0/2"), (farther, "Gi0/1"), "Confirmed");
+    let mut options = GraphOptions::new(TopologyView::L2);
+    let counts = |options: &GraphOptions| {
+        let graph = compared_with(&before.network, &after.network, options);
+        let comparison = graph.comparison.unwrap();
+        (comparison.nodes.added, comparison.edges.added)
+    };
+    assert_eq!(counts(&options), (2, 2));
+    (options.focus, options.depth) = (Some(after.switches[1].into()), 1);
+    assert_eq!(counts(&options), (1, 1));
+    options.focus = Some(after.computer.into());
+    assert_eq!(counts(&options), (0, 0));
+}
+
+#[test]
 fn cable_in_another_port_is_one_edge_that_has_moved() {
     let (before, after) = (Office::new(), Office::with_computer_at(1, "Gi0/10"));
     let graph = compared(&before.network, &after.network);

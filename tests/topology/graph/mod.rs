@@ -15,6 +15,7 @@ mod parallel;
 mod redaction;
 mod roles;
 pub(crate) mod scenes;
+mod service_roles;
 mod staleness;
 mod states;
 pub(crate) mod support;

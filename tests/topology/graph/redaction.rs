@@ -130,8 +130,8 @@ fn is_gateway_above(address: &str, kinds: &[Redaction]) -> bool {
     let mut network = Fixture::default();
     let subnet = network.subnet("all", "0.0.0.0/0");
     let core = network.host("core", "Cisco Catalyst switch", &[("10.0.0.1", subnet)]);
-    let gateway = network.host("gateway", "", &[(address, subnet)]);
-    network.link((core, "gateway"), (gateway, "core"), "Reported");
+    let gateway = network.host("uplink", "", &[(address, subnet)]);
+    network.link((core, "uplink"), (gateway, "core"), "Reported");
     for switch in 0..3 {
         let access = network.host("access", "Cisco Catalyst switch", &[("10.0.1.1", subnet)]);
         network.link((core, &format!("access {switch}")), (access, "core"), "Reported");
@@ -142,7 +142,7 @@ fn is_gateway_above(address: &str, kinds: &[Redaction]) -> bool {
     }
     let graph = redacted_of(&network, kinds, 1, TopologyView::L2);
     let height = |label: &str| graph.nodes.iter().find(|node| node.label == label).unwrap().y;
-    height("gateway") < height("core")
+    height("uplink") < height("core")
 }
 
 #[test]

@@ -1,7 +1,10 @@
 use toposcope::discovery::report::{Capability, Reporter, StpRow};
 use toposcope::inventory::{Claim, ClaimRows};
-use toposcope::model::{Host, HostRole, IfEntry, Interface, OperStatus, Timestamp, TopologyView};
-use toposcope::topology::graph::RoleSource;
+use toposcope::model::{
+    Host, HostRole, IfEntry, Interface, OperStatus, Service, ServiceDefinition, ServiceRoles, Timestamp,
+    TopologyView,
+};
+use toposcope::topology::graph::{Positions, RoleSource, lay_out};
 
 use super::support::{Fixture, node};
 
@@ -124,6 +127,19 @@ fn described(description: &str) -> Fixture {
     let mut network = Fixture::default();
     network.host("x", description, &[]);
     network
+}
+
+#[test]
+fn role_by_a_service_definition_precedes_what_the_device_announces() {
+    for role in ["server", "guest", "unknown"].map(|role| role.parse::<HostRole>().unwrap()) {
+        let mut network = described("Cisco IOS Software");
+        let host = network.hosts.last_mut().unwrap();
+        let definition = ServiceDefinition::new("Example ERP").unwrap();
+        host.services.push(Service::new(&*host, "ERP", definition.clone()));
+        network.service_roles = ServiceRoles::new().with_role(definition, role);
+        let expected = (role, RoleSource::ServiceDefinition, "Example ERP".to_owned());
+        assert_eq!(announced(network, &[Capability::Bridge]), expected);
+    }
 }
 
 const BOTH: [Capability; 2] = [Capability::Bridge, Capability::Router];
@@ -258,7 +274,31 @@ fn internet_is_drawn_on_top() {
         network.link((switch, &format!("p{number}")), (pc, "1"), "Confirmed");
     }
     let mut graph = network.graph(TopologyView::L2);
-    toposcope::topology::graph::lay_out(&mut graph, &toposcope::topology::graph::Positions::default());
+    lay_out(&mut graph, &Positions::default());
     assert!(node(&graph, "cloud").y < node(&graph, "router").y);
     assert!(node(&graph, "router").y < node(&graph, "switch").y);
+}
+
+#[test]
+fn name_of_a_device_without_a_role_is_a_hint_to_the_way_out() {
+    for (name, is_above) in
+        [("fw-1", true), ("edge.example.net", true), ("edge-sw-13", false), ("x13", false)]
+    {
+        let mut network = Fixture::default();
+        let cores = ["core-a", "core-b"].map(|core| network.host(core, "Cisco Catalyst switch", &[]));
+        network.link((cores[0], "1"), (cores[1], "1"), "Confirmed");
+        let mut below: Vec<String> = (1..=12).map(|number| format!("x{number}")).collect();
+        below.push(name.to_owned());
+        for (device, port) in below.iter().zip(2..) {
+            let host = network.host(device, "", &[]);
+            for (core, uplink) in cores.into_iter().zip(["1", "2"]) {
+                network.link((core, &format!("{port}")), (host, uplink), "Confirmed");
+            }
+        }
+
+        let mut graph = network.graph(TopologyView::L2);
+        lay_out(&mut graph, &Positions::default());
+
+        assert_eq!(node(&graph, name).y < node(&graph, "core-a").y, is_above, "{name}");
+    }
 }

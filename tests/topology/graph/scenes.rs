@@ -73,7 +73,8 @@ fn scenes_are_drawn_in_their_tiers_with_any_roles() {
                 }
             }
             let name = format!("{}, {} roles", scene.name, roles.text());
-            assert!(heights.values().all(|heights| heights.len() == 1), "{name}: {heights:?}");
+            // In a wide network, every other switch of a tier is lower.
+            assert!(heights.values().all(|heights| heights.len() <= 2), "{name}: {heights:?}");
             assert!(heights.values().flatten().is_sorted(), "{name}: {heights:?}");
         }
     }

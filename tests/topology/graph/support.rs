@@ -3,8 +3,8 @@
 use toposcope::discovery::report::{Capability, RouteRow};
 use toposcope::inventory::Claim;
 use toposcope::model::{
-    Host, HostId, Interface, LinkId, NetworkId, NodeId, Service, ServiceDefinition, ServiceId, Subnet,
-    SubnetId, Timestamp, TopologyView,
+    Host, HostId, Interface, LinkId, NetworkId, NodeId, Service, ServiceDefinition, ServiceId, ServiceRoles,
+    Subnet, SubnetId, Timestamp, TopologyView,
 };
 use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
 use toposcope::topology::links::{Link, LinkWarning, Links, RoutingTable, Segment, Stub};
@@ -27,6 +27,7 @@ pub(crate) struct Fixture {
     /// Whether the routing tables are not stated to be complete.
     pub(crate) has_incomplete_routes: bool,
     pub(crate) claims: Vec<Claim>,
+    pub(crate) service_roles: ServiceRoles,
     pub(crate) warnings: Vec<LinkWarning>,
     pub(crate) stale_before: Option<Timestamp>,
 }
@@ -100,7 +101,9 @@ impl Fixture {
     }
 
     pub(crate) fn summaries(&self) -> Vec<HostSummary> {
-        self.hosts.iter().map(|host| HostSummary::of(host, &self.claims)).collect()
+        let summary =
+            |host: &Host| HostSummary::of(host, &self.claims).with_service_roles(host, &self.service_roles);
+        self.hosts.iter().map(summary).collect()
     }
 
     pub(crate) fn graph(&self, view: TopologyView) -> Graph {

@@ -10,3 +10,4 @@ mod quality;
 mod rings;
 mod same_bytes;
 mod tiers;
+mod two_hubs;

@@ -97,6 +97,44 @@ fn ring_of_rings_is_no_row() {
 }
 
 #[test]
+fn rings_of_a_ring_are_circles_outside_of_it() {
+    let arrangement = arrange(&Fixture::ring_of_rings().diagram);
+    let distances = |shapes: &[usize]| {
+        let points: Vec<Point> = shapes.iter().map(|shape| center(&arrangement, *shape)).collect();
+        let count = points.len() as f64;
+        let middle = points.iter().fold(Point::new(0.0, 0.0), |sum, point| {
+            Point::new(sum.x + point.x / count, sum.y + point.y / count)
+        });
+        points.iter().map(|point| (point.x - middle.x).hypot(point.y - middle.y)).collect::<Vec<f64>>()
+    };
+    let rings = [vec![0, 1, 2]].into_iter().chain(
+        (0..3).map(|ring| [ring].into_iter().chain(3 + 6 * ring..9 + 6 * ring).collect::<Vec<usize>>()),
+    );
+    for ring in rings {
+        let distances = distances(&ring);
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+        assert!(distances.iter().all(|distance| (distance - mean).abs() < 1.0), "{ring:?}: {distances:?}");
+    }
+    assert!(overlaps(&Fixture::ring_of_rings().diagram, &arrangement).is_empty());
+}
+
+#[test]
+fn leaf_more_moves_no_switch_of_a_ring_of_rings() {
+    let mut fixture = Fixture::ring_of_rings();
+    let before = arrange(&fixture.diagram);
+    let leaf = fixture.shape(None);
+    fixture.connect(20, leaf);
+    let after = arrange(&fixture.diagram);
+    let shift = |shape: usize| {
+        let (one, other) = (center(&before, shape), center(&after, shape));
+        (other.x - one.x, other.y - one.y)
+    };
+    for shape in 0..21 {
+        assert_eq!(shift(shape), shift(0), "{shape}");
+    }
+}
+
+#[test]
 fn leaf_more_does_not_turn_a_ring_of_rings_over() {
     let mut fixture = Fixture::ring_of_rings();
     let directions = |fixture: &Fixture| {

@@ -1,11 +1,11 @@
 //! The hosts at ports of bridges.
 
-use toposcope::discovery::report::{ArpRow, BridgeId, FdbRow, StpRow};
-use toposcope::inventory::ClaimRows;
-use toposcope::model::Interface;
+use toposcope::discovery::report::{ArpRow, BridgeId, Capability, CdpRow, FdbRow, StpRow};
+use toposcope::inventory::{ClaimRows, MissingRows};
+use toposcope::model::{Interface, LldpPortId, LldpPortIdSubtype};
 use toposcope::topology::links::{CrowdedPort, Links, Method};
 
-use super::support::{Node, chassis, describe, described, links, mac, node, whole};
+use super::support::{Node, chassis, describe, described, links, mac, node, time, whole};
 
 /// Returns a host that is no bridge.
 fn station(number: u8) -> Node {
@@ -238,4 +238,92 @@ fn bridge_port_is_found_by_the_name_of_its_interface() {
     stp.designated_bridge = Some(BridgeId { priority: 0x8000, mac_address: mac(2) });
     let nodes = [node(1, 4).with(ClaimRows::Fdb(vec![row])).with(ClaimRows::Stp(vec![stp])), node(2, 2)];
     assert_eq!(described(&nodes), ["sw1 Gi0/3 -- sw2: Reported StpDesignated"]);
+}
+
+/// Returns a switch with a telephone on its first port, and the addresses that it learned there.
+fn switch_with_telephone(learned: &[u8]) -> Node {
+    let mut row = super::support::lldp(1, 9, 1);
+    row.capabilities = vec![Capability::Bridge, Capability::Telephone];
+    row.port_id = Some(LldpPortId { subtype: LldpPortIdSubtype::MacAddress, value: mac(9).to_string() });
+    let learned: Vec<(i64, u8)> = learned.iter().map(|last| (1, *last)).collect();
+    node(1, 4).with(ClaimRows::Lldp(vec![row])).fdb(&learned)
+}
+
+#[test]
+fn computer_behind_a_telephone_is_linked_to_it() {
+    let computer = "(sw9) -- sw2: Inferred SingleSidedFdb";
+    let nodes = [switch_with_telephone(&[2, 9]), station(2)];
+    let described = described(&nodes);
+    assert!(described.iter().any(|line| line == computer), "{described:?}");
+    assert_eq!(described.len(), 2, "{described:?}");
+    assert_eq!(links(&nodes).crowded_ports().count(), 0);
+    let known = [switch_with_telephone(&[2, 9]), station(2), station(9)];
+    let described = super::support::described(&known);
+    assert!(described.iter().any(|line| line == "sw2 -- sw9: Inferred SingleSidedFdb"), "{described:?}");
+    // Hosts may be set in any order.
+    let mut later = links(&nodes);
+    later.set(known[2].device());
+    assert_eq!(whole(&later), whole(&links(&known)));
+    later.remove(known[2].host.id);
+    assert_eq!(whole(&later), whole(&links(&nodes)));
+}
+
+#[test]
+fn several_devices_besides_a_telephone_are_behind_something_else() {
+    for learned in [&[2, 3, 9][..], &[2, 9, 0xF0]] {
+        let nodes = [switch_with_telephone(learned), station(2), station(3)];
+        let described = described(&nodes);
+        assert_eq!(described.len(), 1, "{described:?}");
+    }
+}
+
+/// Adds an address that a port no longer has.
+fn without_address(node: Node, port: i64, address: u8) -> Node {
+    let rows = node.clone().fdb(&[(port, address)]).claims.pop().unwrap().rows;
+    let mut node = node.fdb(&[]);
+    node.claims.last_mut().unwrap().missing.push(MissingRows::new(rows, time(), time()));
+    node
+}
+
+#[test]
+fn computer_moves_behind_a_telephone_and_back_in_any_order() {
+    let former = without_address(node(4, 4), 1, 2);
+    let telephones = [switch_with_telephone(&[]), switch_with_telephone(&[2, 9])];
+    let networks = telephones.map(|switch| [former.clone(), switch, station(2)]);
+    let [before, after] = [links(&networks[0]), links(&networks[1])];
+    assert_ne!(whole(&before), whole(&after));
+    for (mut changed, to, expected) in [(before.clone(), 1, &after), (after.clone(), 0, &before)] {
+        changed.set(networks[to][1].device());
+        assert_eq!(whole(&changed), whole(expected));
+    }
+    for (mut changed, to, expected) in [(before.clone(), 1, &after), (after.clone(), 0, &before)] {
+        changed.remove(networks[to][1].host.id);
+        changed.set(networks[to][1].device());
+        assert_eq!(whole(&changed), whole(expected));
+    }
+}
+
+#[test]
+fn former_neighbors_and_bridges_are_no_telephones() {
+    let computer = "(sw9) -- sw2: Inferred SingleSidedFdb";
+    for other in [5, 6, 7, 8] {
+        let mut former = switch_with_telephone(&[2, 9]);
+        let rows = ClaimRows::Lldp(vec![super::support::lldp(1, other, 1)]);
+        former.claims[0].missing.push(MissingRows::new(rows, time(), time()));
+        let bridge = switch_with_telephone(&[2, 9]).stp(&[(1, other, 1)]);
+        for switch in [former, bridge] {
+            for is_known in [false, true] {
+                let mut nodes = vec![switch.clone(), station(2)];
+                nodes.extend(is_known.then(|| node(other, 4)));
+                let described = described(&nodes);
+                assert!(described.iter().any(|line| line == computer), "{other} {is_known}: {described:?}");
+            }
+        }
+    }
+    let mut second = CdpRow::new("SEP00005E005308".to_owned());
+    second.if_index = Some(1);
+    second.capabilities = vec![Capability::Telephone];
+    let nodes = [switch_with_telephone(&[2, 9]).with(ClaimRows::Cdp(vec![second])), station(2)];
+    let described = described(&nodes);
+    assert!(described.iter().all(|line| !line.contains("sw2")), "{described:?}");
 }

@@ -103,6 +103,22 @@ fn switch_among_many_is_adjacent_to_those_below_it_only() {
     assert_eq!((direct, links.links().count()), (100, 200));
 }
 
+/// Returns a bridge of [`behind_a_core`]. If it is changed, some bridges are behind its other port, or unknown.
+fn changed_behind_a_core(random: &mut Rng, number: u32, is_changed: bool) -> Bridge {
+    let mut bridge = behind_a_core(70).swap_remove(number as usize - 1);
+    if is_changed {
+        for other in bridge.learned.remove(&1).unwrap_or_default() {
+            let port = match random.u8(..8) {
+                0 => continue,
+                1 => 2,
+                _ => 1,
+            };
+            bridge.learned.entry(port).or_default().push(other);
+        }
+    }
+    bridge
+}
+
 #[test]
 fn changes_among_many_switches_lead_to_the_links_of_a_new_computation() {
     for seed in 0..6 {
@@ -118,27 +134,56 @@ fn changes_among_many_switches_lead_to_the_links_of_a_new_computation() {
                     changing.remove(id(number));
                 }
                 change => {
-                    let mut bridge = behind_a_core(70).swap_remove(number as usize - 1);
-                    if change == 1 {
-                        // Some bridges are behind the other port, or unknown.
-                        let learned = bridge.learned.remove(&1).unwrap_or_default();
-                        for other in learned {
-                            let port = match random.u8(..8) {
-                                0 => continue,
-                                1 => 2,
-                                _ => 1,
-                            };
-                            bridge.learned.entry(port).or_default().push(other);
-                        }
-                    }
-                    changing.set(bridge.device());
-                    bridges.insert(number, bridge);
+                    let numbers = match change {
+                        1 | 2 => vec![number],
+                        _ => (0..8).map(|_| random.u32(1..=70)).collect(),
+                    };
+                    let set: Vec<Bridge> = numbers
+                        .iter()
+                        .map(|number| changed_behind_a_core(&mut random, *number, change != 2))
+                        .collect();
+                    changing.set_all(set.iter().map(Bridge::device));
+                    bridges.extend(numbers.into_iter().zip(set));
                 }
             }
             let fresh = links(&bridges.values().cloned().collect::<Vec<_>>());
             assert_eq!(whole(&changing), whole(&fresh), "seed {seed}, step {step}");
         }
     }
+}
+
+/// The bridges of which each learns most addresses of three devices, around the number that are compared.
+const LEARNERS: u32 = 22;
+
+#[test]
+fn changes_across_the_number_of_compared_bridges_lead_to_the_links_of_a_new_computation() {
+    for seed in 0..40 {
+        let mut random = Rng::with_seed(seed);
+        let mut bridges: BTreeMap<u32, Bridge> = BTreeMap::new();
+        let mut changing = Links::default();
+        for step in 0..20 {
+            let numbers: Vec<u32> = (0..random.usize(2..=8)).map(|_| random.u32(0..LEARNERS)).collect();
+            if random.u8(..4) == 0 {
+                let removed = numbers.iter().filter_map(|number| bridges.remove(number));
+                changing.remove_all(removed.map(|bridge| id(bridge.number)).collect::<Vec<HostId>>());
+            } else {
+                let set: Vec<Bridge> = numbers.iter().map(|number| learner(&mut random, *number)).collect();
+                changing.set_all(set.iter().map(Bridge::device).collect::<Vec<Device>>());
+                bridges.extend(numbers.into_iter().zip(set));
+            }
+            let new = links(&bridges.values().cloned().collect::<Vec<_>>());
+            assert_eq!(whole(&changing), whole(&new), "seed {seed}, step {step}");
+        }
+    }
+}
+
+fn learner(random: &mut Rng, number: u32) -> Bridge {
+    let others = (1_000..1_003).chain([0, 1]).filter(|other| *other != number);
+    let mut learned: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+    for other in others.filter(|_| random.u8(..10) < 9).collect::<Vec<_>>() {
+        learned.entry(random.i64(1..=2)).or_default().push(other);
+    }
+    Bridge::new(number, learned)
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use toposcope::discovery::report::Capability;
-use toposcope::model::{HostId, HostRole, LinkId, NodeId, TopologyView};
+use toposcope::model::{LinkId, NodeId, TopologyView};
 use toposcope::topology::links::{End, Link, LinkState};
 use toposcope::topology::paths::PathQuery;
 
+use super::naive::{end_devices, may_bridge};
 use crate::graph::support::Fixture;
 
 /// Maximum number of steps of a search.
@@ -16,8 +16,8 @@ const MAX_STEPS: usize = 300_000;
 pub(super) struct Exhaustive<'n> {
     links: Vec<(&'n Link, [NodeId; 2])>,
     end_devices: BTreeSet<NodeId>,
-    /// Routers that no table and no neighbor shows to be bridges.
-    routers: BTreeSet<NodeId>,
+    /// The nodes that forward no frames, such as routers that no table and no neighbor shows to be bridges.
+    without_bridges: BTreeSet<NodeId>,
 }
 
 /// The neighbors of each node over usable links.
@@ -31,20 +31,11 @@ impl<'n> Exhaustive<'n> {
         };
         let links = network.links.iter().map(|link| (link, [end(&link.source), end(&link.target)]));
         let graph = network.graph(TopologyView::L2);
-        let end_devices = graph.nodes.iter().filter(|node| !forwards(node.role)).map(|node| node.id);
-        let is_router = |role| matches!(role, HostRole::Router | HostRole::Firewall | HostRole::Internet);
-        let routers = graph.nodes.iter().filter(|node| is_router(node.role)).map(|node| node.id);
-        let bridges: BTreeSet<NodeId> = network.bridges.iter().map(|host| NodeId::from(*host)).collect();
-        let announces = |node: &NodeId| {
-            let is_bridge = |(host, capability): &(HostId, Capability)| {
-                NodeId::from(*host) == *node && *capability == Capability::Bridge
-            };
-            network.capabilities.iter().any(is_bridge)
-        };
+        let bound = graph.nodes.iter().filter(|node| !may_bridge(network, node.id, node.role));
         Self {
             links: links.collect(),
-            end_devices: end_devices.collect(),
-            routers: routers.filter(|node| !bridges.contains(node) && !announces(node)).collect(),
+            end_devices: end_devices(network),
+            without_bridges: bound.map(|node| node.id).collect(),
         }
     }
 
@@ -91,7 +82,7 @@ impl<'n> Exhaustive<'n> {
                 continue;
             }
             let is_end =
-                self.end_devices.contains(&last) || (query.vlan.is_some() && self.routers.contains(&last));
+                if query.vlan.is_some() { &self.without_bridges } else { &self.end_devices }.contains(&last);
             if last != query.from && is_end {
                 continue;
             }
@@ -104,21 +95,6 @@ impl<'n> Exhaustive<'n> {
         }
         Some(found)
     }
-}
-
-/// Returns whether devices of a role forward frames or packets of others.
-fn forwards(role: HostRole) -> bool {
-    matches!(
-        role,
-        HostRole::Router
-            | HostRole::Switch
-            | HostRole::AccessPoint
-            | HostRole::Firewall
-            | HostRole::Internet
-            | HostRole::WirelessController
-            | HostRole::Hypervisor
-            | HostRole::Unknown
-    )
 }
 
 fn is_usable(link: &Link, vlan: Option<u16>) -> bool {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use serde_json::json;
-use toposcope::model::{HostRole, LinkId, NodeId};
+use serde_json::{Value, json};
+use toposcope::model::{HostId, HostRole, LinkId, NodeId};
 use toposcope::topology::links::{LinkMember, LinkState};
 use toposcope::topology::paths::{
     AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, PairReason, PairedNode, PathIndex,
@@ -41,7 +41,8 @@ pub(super) fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuer
     assert_eq!(impact.by_role.values().sum::<usize>(), cut_off.len());
     let at_risk = &(&naive.redundant(roots) & &after) - &rest.redundant(&remaining);
     assert_eq!(ids(&impact.at_risk), at_risk, "{query:?}");
-    let links = |host: &AffectedHost| rest.neighbors(id(host)).count();
+    let links =
+        |host: &AffectedHost| rest.neighbors(id(host)).filter(|(node, _)| after.contains(node)).count();
     assert!(impact.at_risk.iter().all(|host| host.remaining_links == Some(links(host))), "{query:?}");
     let carried_by = &rest.tree(roots) - &naive.tree(roots);
     assert_eq!(impact.carried_by, carried_by.into_iter().collect::<Vec<LinkId>>(), "{query:?}");
@@ -94,13 +95,13 @@ pub(super) fn assert_pairs(naive: &Naive, network: &Fixture, index: &PathIndex) 
         let after = rest.reached(&naive.remaining_top(&top, &rest));
         &naive.devices(&(&before - &after)) - nodes
     };
-    let is_only_top = |node: NodeId| {
-        let part = naive.reached(&[node].into());
-        top.contains(&node) && part.intersection(&top).count() == 1
+    // All others of its part need the only node at the top of the part.
+    let needs = |node: NodeId, other: NodeId| {
+        let part = naive.reached(&[other].into());
+        part.contains(&node) && top.contains(&other) && part.intersection(&top).count() == 1
     };
-    let candidates = naive.devices(&before).into_iter().filter(|node| !is_only_top(*node));
     let candidates: Vec<(NodeId, BTreeSet<NodeId>)> =
-        candidates.map(|node| (node, lost(&[node].into()))).collect();
+        naive.devices(&before).into_iter().map(|node| (node, lost(&[node].into()))).collect();
     let location = |node: NodeId| {
         network.hosts.iter().find(|host| NodeId::from(host.id) == node)?.sys_location.as_deref()
     };
@@ -112,6 +113,9 @@ pub(super) fn assert_pairs(naive: &Naive, network: &Fixture, index: &PathIndex) 
     let mut compared = 0;
     for (place, (one, lost_by_one)) in candidates.iter().enumerate() {
         for (other, lost_by_other) in &candidates[place + 1..] {
+            if needs(*one, *other) || needs(*other, *one) {
+                continue;
+            }
             let mut reasons = Vec::new();
             reasons.extend(
                 location(*one).filter(|found| location(*other) == Some(*found)).map(|_| PairReason::Location),
@@ -173,6 +177,78 @@ fn cuts_of_random_networks_equal_their_definition() {
     println!("{cases} nodes and links compared");
 }
 
+#[test]
+fn cuts_of_random_networks_with_segments_equal_their_definition() {
+    let mut cases = 0;
+    for seed in 0..NETWORKS {
+        let mut rng = Rng::with_seed(seed);
+        let (hosts, links) = (rng.usize(2..8), rng.usize(..12));
+        let mut network = random(&mut rng, hosts, links);
+        let devices: Vec<HostId> = network.hosts.iter().map(|host| host.id).collect();
+        for _ in 0..rng.usize(1..3) {
+            let segment = segment(&mut network);
+            (0..rng.usize(1..5)).for_each(|_| attach(&mut network, segment, *rng.choice(&devices).unwrap()));
+        }
+        println!("seed {seed}");
+        cases += assert_fragile(&Naive::of(&network), &index(&network));
+    }
+    println!("{cases} nodes and links compared");
+}
+
+/// Servers that are linked with each other are connected without the only router, whether one is also at segments or not.
+#[test]
+fn end_device_that_remains_alone_is_connected_with_a_device_on_segments() {
+    for at_router in [true, false] {
+        for segments in 1..=2 {
+            let mut network = Fixture::default();
+            let router = network.host("gw", "Cisco IOS router", &[]);
+            let [alone, shared] = ["alone", "shared"].map(|name| network.host(name, "Windows server", &[]));
+            let mut above = None;
+            for _ in 0..segments {
+                let segment = segment(&mut network);
+                match above.replace(segment) {
+                    None => attach(&mut network, segment, router),
+                    Some(above) => {
+                        network.link_of(&segment_end(above), &segment_end(segment), "Confirmed");
+                    }
+                }
+                attach(&mut network, segment, shared);
+            }
+            connect(&mut network, router, alone);
+            connect(&mut network, alone, shared);
+            if at_router {
+                connect(&mut network, router, shared);
+            }
+            let index = index(&network);
+            assert_eq!(index.top_nodes().collect::<Vec<_>>(), [NodeId::from(router)]);
+            let fragile = index.fragile(&FragileQuery::new());
+            let router_of = fragile.nodes.iter().find(|node| node.host_id == Some(router)).unwrap();
+            assert_eq!(router_of.behind, 0, "{at_router} {segments}");
+            let mut query = ImpactQuery::new();
+            query.nodes.insert(router.into());
+            assert_eq!(index.impact(&query).unwrap().cut_off, []);
+            assert_fragile(&Naive::of(&network), &index);
+        }
+    }
+}
+
+/// Adds a segment, whose id is greater than those of hosts.
+fn segment(network: &mut Fixture) -> NodeId {
+    let id = NodeId::from_u128(u128::MAX - network.segments.len() as u128);
+    network.segments.push(serde_json::from_value(json!({"id": id, "label": "segment"})).unwrap());
+    id
+}
+
+fn segment_end(id: NodeId) -> Value {
+    json!({"type": "segment", "id": id})
+}
+
+/// Adds a link between a segment and a host.
+fn attach(network: &mut Fixture, segment: NodeId, host: HostId) {
+    let host = json!({"type": "host", "host_id": host, "port": null});
+    network.link_of(&segment_end(segment), &host, "Confirmed");
+}
+
 /// A router above two switches that are connected with it, with each other, and with a switch below, which has a printer.
 fn campus() -> (Fixture, [NodeId; 5], Vec<LinkId>) {
     let mut network = Fixture::default();
@@ -231,6 +307,88 @@ fn hosts_that_are_cut_off_are_counted_by_role_and_subnet() {
     let mut leaves = FragileQuery::new();
     leaves.leaves = true;
     assert_eq!(index(&network).fragile(&leaves).edges[0].link_id, links[5]);
+}
+
+/// Two switches of which only one is below the router, and a server that is connected with both.
+fn dual_homed(description: &str) -> (Fixture, [HostId; 5], Vec<LinkId>) {
+    let mut network = Fixture::default();
+    let router = network.host("gw", "Cisco IOS router", &[]);
+    let [near, far] = ["near", "far"].map(|name| network.host(name, "switch", &[]));
+    let server = network.host("srv", description, &[]);
+    let printer = network.host("lp", "HP LaserJet printer", &[]);
+    let pairs = [(router, near), (router, far), (near, server), (far, server), (far, printer)];
+    let links = pairs.map(|(one, other)| connect(&mut network, one, other));
+    (network, [router, near, far, server, printer], links.into())
+}
+
+#[test]
+fn server_with_two_links_is_no_way_between_its_switches() {
+    let (mut network, [_, near, far, server, printer], links) = dual_homed("Windows server");
+    let mut query = ImpactQuery::new();
+    query.edges.insert(links[1]);
+
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!(ids(&impact.cut_off), [far, printer].map(NodeId::from).into());
+    assert_eq!(ids(&impact.at_risk), [server.into()].into());
+    let fragile = index(&network).fragile(&FragileQuery::new());
+    let edges: Vec<(LinkId, usize)> = fragile.edges.iter().map(|edge| (edge.link_id, edge.behind)).collect();
+    assert_eq!(edges.iter().copied().collect::<BTreeMap<_, _>>(), [(links[0], 1), (links[1], 2)].into());
+    let names = |fragile: &Fragile| {
+        fragile.nodes.iter().map(|node| (node.name.clone(), node.behind)).collect::<BTreeMap<_, _>>()
+    };
+    // Without the router, the largest part that remains counts as the network.
+    assert_eq!(names(&fragile), [("gw".to_owned(), 1), ("far".to_owned(), 1)].into());
+    let mut query = ImpactQuery::new();
+    query.nodes = [near.into(), far.into()].into();
+    assert_eq!(
+        ids(&index(&network).impact(&query).unwrap().cut_off),
+        [server, printer].map(NodeId::from).into()
+    );
+
+    // A forwarding database shows that it bridges.
+    network.bridges.push(server);
+    let mut query = ImpactQuery::new();
+    query.edges.insert(links[1]);
+    assert_eq!(index(&network).impact(&query).unwrap().cut_off, []);
+    assert_eq!(index(&network).fragile(&FragileQuery::new()).edges, []);
+}
+
+#[test]
+fn both_switches_of_a_server_are_a_pair() {
+    let (network, ..) = dual_homed("Windows server");
+    let mut query = FragileQuery::new();
+    query.pairs = true;
+    let pairs = index(&network).fragile(&query).pairs.unwrap();
+    let names: BTreeSet<&str> = pairs[0].nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!((pairs.len(), names, pairs[0].behind), (1, ["far", "near"].into(), 1));
+}
+
+#[test]
+fn only_tops_of_separate_fabrics_are_a_pair() {
+    let mut network = Fixture::default();
+    let switches = ["a", "b"].map(|name| network.host(name, "Cisco Catalyst 2960 switch", &[]));
+    let servers = ["s1", "s2"].map(|name| network.host(name, "Windows server", &[]));
+    for switch in switches {
+        for server in servers {
+            connect(&mut network, switch, server);
+        }
+    }
+    let tops = switches.map(NodeId::from);
+    assert_eq!(index(&network).top_nodes().collect::<BTreeSet<_>>(), tops.into());
+    let mut query = ImpactQuery::new();
+    query.nodes = tops.into();
+    assert_eq!(index(&network).impact(&query).unwrap().cut_off.len(), 1);
+    let mut query = FragileQuery::new();
+    query.pairs = true;
+    let pairs = index(&network).fragile(&query).pairs.unwrap();
+    assert_eq!((pairs.len(), pairs[0].behind, pairs[0].reasons.clone()), (1, 1, vec![PairReason::Upstream]));
+    assert_eq!(assert_pairs(&Naive::of(&network), &network, &index(&network)), 1);
+
+    // In one of the fabrics, another switch is above one of the servers.
+    let access = network.host("c", "Cisco Catalyst 2960 switch", &[]);
+    connect(&mut network, switches[0], access);
+    connect(&mut network, access, servers[0]);
+    assert_pairs(&Naive::of(&network), &network, &index(&network));
 }
 
 #[test]

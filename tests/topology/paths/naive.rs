@@ -1,8 +1,9 @@
-//! The same answers by the definitions: each element is removed, and the rest is flooded.
+//! The same answers by the definitions: each element is removed, and the rest is flooded. Nothing is flooded through end devices.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use toposcope::model::{LinkId, NodeId};
+use toposcope::discovery::report::Capability;
+use toposcope::model::{HostRole, LinkId, NodeId, TopologyView};
 use toposcope::topology::links::{End, Link, LinkState};
 
 use crate::graph::support::Fixture;
@@ -22,6 +23,8 @@ pub(super) struct Naive {
     /// The nodes that are no devices.
     pub(super) segments: BTreeSet<NodeId>,
     pub(super) wires: Vec<Wire>,
+    /// The nodes that forward nothing.
+    ends: BTreeSet<NodeId>,
     /// The neighbors of each node, and the links to them.
     adjacency: BTreeMap<NodeId, Vec<(NodeId, LinkId)>>,
 }
@@ -40,17 +43,23 @@ impl Naive {
         let segments: BTreeSet<NodeId> = network.segments.iter().map(|segment| segment.id).collect();
         let hosts = network.hosts.iter().map(|host| NodeId::from(host.id));
         let nodes = hosts.chain(network.stubs.iter().map(|stub| stub.id)).chain(segments.iter().copied());
-        Self::new(nodes.collect(), segments, wires.collect())
+        let ends = end_devices(network);
+        Self::new(nodes.collect(), segments, wires.collect(), ends)
     }
 
-    fn new(nodes: BTreeSet<NodeId>, segments: BTreeSet<NodeId>, wires: Vec<Wire>) -> Self {
+    fn new(
+        nodes: BTreeSet<NodeId>,
+        segments: BTreeSet<NodeId>,
+        wires: Vec<Wire>,
+        ends: BTreeSet<NodeId>,
+    ) -> Self {
         let mut adjacency: BTreeMap<NodeId, Vec<(NodeId, LinkId)>> = BTreeMap::new();
         for wire in &wires {
             let [one, other] = wire.ends;
             adjacency.entry(one).or_default().push((other, wire.id));
             adjacency.entry(other).or_default().push((one, wire.id));
         }
-        Self { nodes, segments, wires, adjacency }
+        Self { nodes, segments, wires, ends, adjacency }
     }
 
     pub(super) fn without(&self, nodes: &BTreeSet<NodeId>, links: &BTreeSet<LinkId>) -> Self {
@@ -60,6 +69,7 @@ impl Naive {
             self.nodes.difference(nodes).copied().collect(),
             self.segments.clone(),
             self.wires.iter().filter(stays).copied().collect(),
+            self.ends.clone(),
         )
     }
 
@@ -78,6 +88,9 @@ impl Naive {
         let mut queue: VecDeque<NodeId> = distances.keys().copied().collect();
         while let Some(node) = queue.pop_front() {
             let next = distances[&node] + 1;
+            if next > 1 && self.ends.contains(&node) {
+                continue;
+            }
             for (neighbor, _) in self.neighbors(node) {
                 distances.entry(neighbor).or_insert_with(|| {
                     queue.push_back(neighbor);
@@ -92,11 +105,17 @@ impl Naive {
         self.distances(roots).into_keys().collect()
     }
 
+    /// Returns the parts of nodes that forward, each with the end devices at it. Those at none are parts alone.
     pub(super) fn parts(&self) -> Vec<BTreeSet<NodeId>> {
         let mut parts: Vec<BTreeSet<NodeId>> = Vec::new();
-        for node in &self.nodes {
+        for node in self.nodes.difference(&self.ends) {
             if !parts.iter().any(|part| part.contains(node)) {
                 parts.push(self.reached(&BTreeSet::from([*node])));
+            }
+        }
+        for node in self.nodes.intersection(&self.ends) {
+            if !parts.iter().any(|part| part.contains(node)) {
+                parts.push(BTreeSet::from([*node]));
             }
         }
         parts
@@ -106,7 +125,11 @@ impl Naive {
     pub(super) fn tree(&self, roots: &BTreeSet<NodeId>) -> BTreeSet<LinkId> {
         let distances = self.distances(roots);
         let last = |(node, distance): (&NodeId, &usize)| {
-            let nearer = self.neighbors(*node).filter(|(other, _)| distances[other] + 1 == *distance);
+            let is_nearer = |other: &NodeId| {
+                let forwards = *distance == 1 || !self.ends.contains(other);
+                forwards && distances.get(other).is_some_and(|other| other + 1 == *distance)
+            };
+            let nearer = self.neighbors(*node).filter(|(other, _)| is_nearer(other));
             nearer.min().map(|(_, link)| link)
         };
         distances.iter().filter_map(last).collect()
@@ -124,18 +147,50 @@ impl Naive {
 
     /// Returns the top that remains. Where none does, the largest part counts as connected.
     pub(super) fn remaining_top(&self, top: &BTreeSet<NodeId>, removed: &Self) -> BTreeSet<NodeId> {
-        let mut remaining: BTreeSet<NodeId> = top.intersection(&removed.nodes).copied().collect();
+        let kept: BTreeSet<NodeId> = top.intersection(&removed.nodes).copied().collect();
+        let mut remaining = kept.clone();
         for part in self.parts().into_iter().filter(|part| part.iter().any(|node| top.contains(node))) {
-            if part.intersection(&remaining).next().is_none() {
+            if part.intersection(&kept).next().is_none() {
                 let parts = removed.parts().into_iter().filter(|inner| inner.is_subset(&part));
-                let largest = parts.max_by_key(|inner| {
-                    (self.devices(inner).len(), std::cmp::Reverse(inner.first().copied()))
-                });
-                remaining.extend(largest.and_then(|inner| inner.first().copied()));
+                let first =
+                    |inner: &BTreeSet<NodeId>| inner.difference(&self.ends).next().or(inner.first()).copied();
+                let largest =
+                    parts.max_by_key(|inner| (self.devices(inner).len(), std::cmp::Reverse(first(inner))));
+                remaining.extend(largest.and_then(|inner| first(&inner)));
             }
         }
         remaining
     }
+}
+
+/// Returns the nodes that forward nothing, by their roles and by evidence.
+pub(super) fn end_devices(network: &Fixture) -> BTreeSet<NodeId> {
+    let graph = network.graph(TopologyView::L2);
+    let ends = graph.nodes.iter().filter(|node| {
+        let is_router = matches!(node.role, HostRole::Router | HostRole::Firewall | HostRole::Internet);
+        !may_bridge(network, node.id, node.role)
+            && !is_router
+            && !announces(network, node.id, Capability::Router)
+    });
+    ends.map(|node| node.id).collect()
+}
+
+/// Returns whether a node may forward frames, by its role or by evidence.
+pub(super) fn may_bridge(network: &Fixture, node: NodeId, role: HostRole) -> bool {
+    let is_bridge = matches!(
+        role,
+        HostRole::Switch
+            | HostRole::AccessPoint
+            | HostRole::WirelessController
+            | HostRole::Hypervisor
+            | HostRole::Unknown
+    );
+    let has_tables = network.bridges.iter().any(|host| NodeId::from(*host) == node);
+    is_bridge || has_tables || announces(network, node, Capability::Bridge)
+}
+
+fn announces(network: &Fixture, node: NodeId, capability: Capability) -> bool {
+    network.capabilities.iter().any(|(host, known)| NodeId::from(*host) == node && *known == capability)
 }
 
 fn node(end: &End) -> NodeId {

@@ -16,7 +16,7 @@ use crate::links::labs::{Lab, labs};
 
 /// The descriptions of random hosts: they decide the roles.
 const DESCRIPTIONS: [&str; 6] =
-    ["", "", "", "Cisco Catalyst 2960 switch", "Cisco IOS router", "HP LaserJet printer"];
+    ["", "", "Windows server", "Cisco Catalyst 2960 switch", "Cisco IOS router", "HP LaserJet printer"];
 
 pub(super) fn index(network: &Fixture) -> PathIndex {
     network.with_input(&GraphOptions::new(TopologyView::L2), PathIndex::new)

@@ -1,5 +1,7 @@
 //! The lines beside a table.
 
+use super::line::ip_address;
+
 /// The beginnings of lines beside a table, in lower case.
 const BEGINNINGS: &[&str] = &[
     "total",
@@ -7,28 +9,235 @@ const BEGINNINGS: &[&str] = &[
     "codes:",
     "columns:",
     "no. of ",
-    // Comments of RouterOS.
+    // Comments and commands of RouterOS.
     ";;;",
+    "/ip ",
+    "/ipv6 ",
+    // The beginning and the end of a session.
+    "connection to ",
+    "connection closed",
+    "script started on ",
+    "script done on ",
+    // Separators and messages of netdiscover.
+    "-- ",
     "starting arp-scan",
     "ending arp-scan",
+    "warning:",
     // Prompts of Junos.
     "{master",
     "{backup",
     "{primary",
     "{secondary",
 ];
-/// The commands that print tables. The line of a command may have a prompt before it.
-const COMMANDS: &[&str] = &[" arp", "ip neigh", "show ip", "show arp", "display arp", "ndp -"];
+/// The characters that end prompts.
+const PROMPT_ENDS: [char; 4] = ['#', '>', '$', '%'];
+/// The longest name of a device in a prompt.
+const MAX_NAME: usize = 128;
 
-/// Returns whether a line is a separator, a total, a legend, or a command with its prompt.
-pub(super) fn is_beside_table(line: &str) -> bool {
-    let line = line.trim().to_ascii_lowercase();
+/// Returns whether a line without addresses is a separator, a total, a legend, a statistic, or a command with its prompt.
+pub(super) fn is_beside_table(text: &str) -> bool {
+    if is_log(text) || is_empty_total(text) == Some(true) {
+        return true;
+    }
+    let line = text.trim().to_ascii_lowercase();
     let is_begun = BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
-    let is_prompt = line.contains(['#', '>', '$', '%'])
-        && (!line.contains(' ')
-            || line.ends_with(['#', '>', '$'])
-            || COMMANDS.iter().any(|command| line.contains(command)));
     let is_total = (line.contains("entries") || line.contains("packets received"))
         && line.contains(|character: char| character.is_ascii_digit());
-    is_begun || is_prompt || is_total || !line.contains(char::is_alphanumeric)
+    let is_statistic = line.ends_with(':')
+        || line.split_once(':').is_some_and(|(name, value)| {
+            // A damaged entry has a colon in its MAC address, behind digits.
+            let is_name = !name.contains(|character: char| character.is_ascii_digit());
+            let is_number = value.trim_start().starts_with(|character: char| character.is_ascii_digit());
+            is_name && (is_number || name.ends_with(' ') || value.starts_with("  "))
+        });
+    is_begun
+        || is_total
+        || is_statistic
+        || matches!(&*line, "done" | "interrupted")
+        // Numbers of entries precede comments.
+        || line.contains(" ;;; ")
+        || is_prompt(&line)
+        || !line.contains(char::is_alphanumeric)
+}
+
+/// Returns whether a line is a prompt, with or without a command.
+fn is_prompt(line: &str) -> bool {
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or("");
+    let is_bracketed = first.starts_with(['<', '[']) && line.contains(['>', ']']) && !first.starts_with("[{");
+    first.contains(PROMPT_ENDS)
+        || is_bracketed
+        || words.take(2).any(|word| matches!(word, "#" | ">" | "$" | "%"))
+        || line.ends_with(PROMPT_ENDS)
+}
+
+/// A command with the prompt before it.
+pub(super) struct Command<'l> {
+    /// The name of the device that the prompt shows, such as `sw-1` of `sw-1#show ip arp` and of
+    /// `admin@sw-1(config)> show arp`.
+    pub(super) device: Option<&'l str>,
+    pub(super) text: &'l str,
+}
+
+impl<'l> Command<'l> {
+    pub(super) fn read(text: &'l str) -> Option<Self> {
+        let text = text.trim().trim_start_matches(['*', '-', ' ']);
+        // The zone of an address follows a percent sign.
+        if ip_address(text.split(' ').next()?).is_some() {
+            return None;
+        }
+        let (prompt, command) = match text.strip_prefix(['<', '[']) {
+            // Views of Comware and VRP are in square brackets, and their names begin with that of the device.
+            Some(bracketed) => bracketed
+                .split_once(['>', ']'])
+                .filter(|(name, _)| text.starts_with('<') || name.contains('@'))?,
+            None => {
+                let (prompt, end) = text.split_at_checked(text.find(PROMPT_ENDS)?)?;
+                (prompt, end.strip_prefix(|end| is_before_command(prompt, end))?)
+            }
+        };
+        // RouterOS begins its commands with a slash, and so do paths of programs.
+        let command = command.trim_start_matches(|character| {
+            matches!(character, ' ' | '/') || PROMPT_ENDS.contains(&character)
+        });
+        let is_command = command.starts_with(|character: char| character.is_ascii_alphabetic());
+        is_command.then(|| Self { device: device(prompt), text: command })
+    }
+
+    /// Returns whether the command prints the whole table of a device.
+    pub(super) fn prints_table(&self) -> bool {
+        let command = self.text.to_ascii_lowercase();
+        let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+        let program = |word: &str| word.rsplit('/').next().is_some_and(|name| TABLES.contains(&name));
+        let is_table = words.iter().any(|word| program(word))
+            || words
+                .iter()
+                .zip(words.iter().skip(1))
+                .any(|(first, second)| matches!(*first, "ipv6" | "nd") && second.starts_with("neighbor"));
+        let is_part = |word: &&str| OTHER_COMMANDS.contains(word) || ip_address(word).is_some();
+        is_table && !words.iter().any(is_part)
+    }
+}
+
+/// Words of commands that print tables.
+const TABLES: &[&str] = &["arp", "iparp", "ndp", "neigh"];
+/// Words of commands that change tables or print a part of one.
+#[rustfmt::skip]
+const OTHER_COMMANDS: &[&str] = &[
+    "|", "clear", "no", "debug", "reset", "flush", "add", "del", "delete", "set", "replace", "man", "-d", "-s",
+    "summary", "statistics", "count", "timeout", "traffic", "inspection",
+];
+
+/// Returns whether a character ends the prompt behind this text. In other lines, it is a part of a sentence.
+fn is_before_command(prompt: &str, end: char) -> bool {
+    if end == '%' && prompt.ends_with(|last: char| last.is_ascii_digit()) {
+        return false;
+    }
+    // `name #` and `name (context) #`
+    prompt.split_once(' ').is_none_or(|(_, rest)| {
+        let rest = rest.trim();
+        let is_context = rest.starts_with('(') && rest.ends_with(')') && !rest.contains(' ');
+        // The folder stands before the end of zsh's prompts.
+        let is_folder = rest.starts_with(['~', '/']) && !rest.contains(' ');
+        (end == '#' && (rest.is_empty() || is_context)) || (end == '%' && is_folder)
+    })
+}
+
+/// Returns the name of the device in a prompt.
+fn device(prompt: &str) -> Option<&str> {
+    let name = prompt.rsplit_once('@').map_or(prompt, |(_, name)| name);
+    let name = if name.starts_with("RP/") { name.rsplit_once(':')?.1 } else { name };
+    // Modes, contexts and folders follow the name.
+    let (name, rest) = name.split_at(name.find(['(', ':', '/', ' ', '~']).unwrap_or(name.len()));
+    // EXOS counts the commands in its prompt.
+    let name = match name.rsplit_once('.') {
+        Some((name, count)) if count.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    };
+    let is_name = name.len() <= MAX_NAME
+        && name.starts_with(|character: char| character.is_ascii_alphanumeric())
+        && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_' | '.'));
+    // A drive of Windows is no name.
+    (is_name && !rest.contains('\\')).then_some(name)
+}
+
+/// Returns whether a line is about leases of DHCP, whose devices may be away since.
+pub(super) fn is_about_leases(text: &str) -> bool {
+    let mut words = text.split(|character: char| !character.is_alphanumeric());
+    words.any(|word| word.eq_ignore_ascii_case("lease") || word.eq_ignore_ascii_case("leases"))
+}
+
+/// Returns whether a line names IPv6 or the protocol that finds its neighbors.
+pub(super) fn is_about_ipv6(text: &str) -> bool {
+    let line = text.to_ascii_lowercase();
+    ["ipv6", "inet6", " -6", "ndp", "neighbor"].iter().any(|name| line.contains(name))
+}
+
+/// Returns whether a line states that there are no entries; `None` if it states no number of them.
+pub(super) fn is_empty_total(text: &str) -> Option<bool> {
+    let line = text.trim().to_lowercase();
+    if has_no_entries(&line) {
+        return Some(true);
+    }
+    let is_total = line.starts_with("total") || line.contains("entries");
+    let mut digits = line.bytes().filter(u8::is_ascii_digit).peekable();
+    (is_total && digits.peek().is_some()).then(|| digits.all(|digit| digit == b'0'))
+}
+
+/// The words for no entries, and for entries, in several languages.
+const NONE: &[&str] =
+    &["no", "keine", "aucune", "ninguna", "nessuna", "nenhuma", "geen", "brak", "не", "нет", "没有", "沒有"];
+const ENTRIES: &[&str] = &["entr", "eintr", "voce", "voci", "wpis", "запис", "vermelding"];
+
+/// Returns whether a line in lower case is a sentence such as `No ARP entries found.` or `The ARP table is empty.`
+fn has_no_entries(line: &str) -> bool {
+    let names_table = || line.contains("arp") || line.contains("neighbo");
+    if line.contains("is empty") && names_table() {
+        return true;
+    }
+    let words = || line.split(|character: char| !character.is_alphanumeric());
+    let is_entry = |word: &str| ENTRIES.iter().any(|entry| word.starts_with(entry));
+    let is_sentence = !line.contains(|character: char| character.is_ascii_digit());
+    // Languages without spaces have the words in the middle of others.
+    let is_unspaced = || names_table() && ["找不到", "見つかりません"].iter().any(|none| line.contains(none));
+    is_sentence && (is_unspaced() || (words().any(|word| NONE.contains(&word)) && words().any(is_entry)))
+}
+
+/// Returns whether a line is the command that prints a table, or states that there are no entries of ARP.
+pub(super) fn announces_table(text: &str) -> bool {
+    let states_none = || is_empty_total(text) == Some(true) && text.to_ascii_lowercase().contains("arp");
+    Command::read(text).is_some_and(|command| command.prints_table()) || states_none()
+}
+
+/// Returns whether a line is a message that the device writes to its console: `%LINK-3-UPDOWN: …` of Cisco, `%%01IFNET/4/…` of
+/// VRP, or `%Nov 28 10:00:00:123 2026 sw-1 SHELL/5/SHELL_LOGIN: …` of Comware.
+pub(super) fn is_log(text: &str) -> bool {
+    let mut words = text.split(' ').filter(|word| !word.is_empty());
+    words.any(|word| {
+        let word = word.trim_end_matches(':');
+        let word = word.split_once('(').map_or(word, |(word, _)| word);
+        let dashed = word.strip_prefix('%').map(|word| word.split('-'));
+        dashed.is_some_and(|parts| is_tag(parts.rev())) || is_tag(word.rsplit('/'))
+    })
+}
+
+/// Returns whether the parts of a word, the last one first, are the name of a message, its severity and its origin.
+fn is_tag<'l>(mut parts: impl Iterator<Item = &'l str>) -> bool {
+    let is_name = |name: &str| {
+        name.len() > 1
+            && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+            && name.starts_with(|first: char| first.is_ascii_uppercase())
+    };
+    let is_named = parts.next().is_some_and(is_name);
+    let is_severity = matches!(parts.next(), Some("0" | "1" | "2" | "3" | "4" | "5" | "6" | "7"));
+    let origin = parts
+        .next()
+        .map(|origin| origin.trim_start_matches(|character: char| !character.is_ascii_uppercase()));
+    is_named && is_severity && origin.is_some_and(is_name)
+}
+
+/// Returns whether a line is the message of a device that it does not know a command.
+pub(super) fn is_refusal(text: &str) -> bool {
+    let message = text.trim().strip_prefix('%').map(str::trim_start);
+    message.is_some_and(|message| message.starts_with(|first: char| first.is_ascii_uppercase()))
 }

@@ -1,10 +1,13 @@
 //! The heading of a table with the titles of its columns, and the cells of a line below it.
 
 use super::line::{Anchors, Word};
+use super::titles::{Meaning, meaning, title};
 use crate::invariant::Invariant;
 
 /// The difference between the places of a title and its values with which a line still counts as aligned.
 const TOLERANCE: usize = 3;
+/// The most characters between a full cell and the next column.
+const BORDER: usize = 3;
 /// Values that stand for none.
 const EMPTY: &[&str] = &["-", "--", "---", "n/a", "none", "*"];
 /// Words of other columns.
@@ -32,32 +35,119 @@ pub(super) struct Heading {
     mac: usize,
     interface: Option<usize>,
     if_index: Option<usize>,
+    /// The VLAN, whose name is that of the interface of an entry without a port.
+    vlan: Option<usize>,
+    /// Whether the titles and the entries are on two lines each.
+    is_wrapped: bool,
 }
 
 impl Heading {
     /// Reads a heading. `None` if the words do not name the columns of both addresses.
     pub(super) fn read(words: &[Word<'_>]) -> Option<Self> {
-        let mut columns: Vec<(Meaning, usize)> = Vec::new();
-        let mut rest = words;
-        while let Some(first) = rest.first() {
-            // A unit such as `(min)` belongs to the title before it.
-            if first.text.starts_with('(') && !columns.is_empty() {
-                rest = rest.get(1..).asserted_or_default();
-                continue;
-            }
-            let (meaning, length) = title(rest);
-            columns.push((meaning, first.start));
-            rest = rest.get(length..).asserted_or_default();
-        }
+        Self::of_columns(columns(words))
+    }
+
+    fn of_columns(columns: Vec<(Meaning, usize)>) -> Option<Self> {
         let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
         let (ip, mac) = (place(Meaning::IpAddress)?, place(Meaning::MacAddress)?);
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
-        Some(Self { ip, mac, interface, if_index: place(Meaning::IfIndex), columns })
+        let vlan = place(Meaning::Vlan);
+        let interface = interface.or(vlan);
+        Some(Self { ip, mac, interface, if_index: place(Meaning::IfIndex), vlan, columns, is_wrapped: false })
+    }
+
+    /// Reads titles of which each has its first words above the last one: `IP` above `Address`, and `Sub` above `Interface`.
+    pub(super) fn read_stacked(upper: &[Word<'_>], lower: &[Word<'_>]) -> Option<Self> {
+        let ends = lower.iter().skip(1).map(|word| word.start).chain(std::iter::once(usize::MAX));
+        let column = |(word, end): (&Word<'_>, usize)| {
+            let above = upper.iter().filter(|above| (word.start..end).contains(&above.start));
+            let words: Vec<&str> = above.chain(std::iter::once(word)).map(|word| word.text).collect();
+            (meaning(&words.join(" ").to_lowercase()).unwrap_or(Meaning::Other), word.start)
+        };
+        let heading = Self::of_columns(lower.iter().zip(ends).map(column).collect())?;
+        heading.interface.is_some().then_some(heading)
+    }
+
+    /// Reads a heading whose titles are on two lines. `None` if the second line alone is a heading, too.
+    pub(super) fn read_wrapped(first: &[Word<'_>], second: &[Word<'_>]) -> Option<Self> {
+        let words: Vec<Word<'_>> = first.iter().chain(second).copied().collect();
+        let heading = Self::read(&words)?;
+        // One line has the title of each address.
+        let upper = columns(first).len();
+        let is_divided = (heading.ip < upper) != (heading.mac < upper);
+        is_divided.then_some(Self { is_wrapped: true, ..heading })
+    }
+
+    /// Returns whether each entry is on two lines, as the titles are.
+    pub(super) const fn is_wrapped(&self) -> bool {
+        self.is_wrapped
+    }
+
+    /// Returns whether a line names the interface, of which the heading before it says nothing: it belongs to titles of two
+    /// lines, whose columns are not known.
+    pub(super) fn is_continued_by(&self, words: &[Word<'_>]) -> bool {
+        self.interface.is_none()
+            && words.iter().any(|word| meaning(&word.text.to_lowercase()) == Some(Meaning::Interface))
+    }
+
+    /// Takes the places of the columns from the line of dashes below the titles, which may be centered.
+    pub(super) fn align(&mut self, ruler: &str) {
+        let is_dash = |character: char| matches!(character, '-' | '=');
+        if !ruler.chars().all(|character| is_dash(character) || matches!(character, '+' | ' ')) {
+            return;
+        }
+        let places = ruler.chars().zip(std::iter::once(' ').chain(ruler.chars())).enumerate();
+        let starts = places.filter(|(_, (one, before))| is_dash(*one) && !is_dash(*before));
+        let starts: Vec<usize> = starts.map(|(place, _)| place).collect();
+        if starts.len() == self.columns.len() {
+            self.columns.iter_mut().zip(starts).for_each(|((_, start), place)| *start = place);
+        }
+    }
+
+    /// Returns whether a line begins to the right of the first column: it continues the line before.
+    pub(super) fn is_indented(&self, words: &[Word<'_>]) -> bool {
+        let first = words.first().map(|word| word.start);
+        let title = self.columns.first().map(|(_, start)| *start);
+        title.zip(first).is_some_and(|(title, first)| first > title + TOLERANCE)
+    }
+
+    /// Returns whether the name of an interface fills its column, so that the rest of it may be on the next line.
+    pub(super) fn is_full(&self, name: &str) -> bool {
+        let column = |place: usize| self.columns.get(place).map(|(_, start)| *start);
+        let place = self.interface.unwrap_or(usize::MAX);
+        let width = column(place).zip(place.checked_add(1).and_then(column));
+        // The columns of titles on two lines each are beside each other.
+        let width = width.filter(|(start, next)| !self.is_wrapped && start < next);
+        width.is_some_and(|(start, next)| name.chars().count() + BORDER >= next - start)
+    }
+
+    /// Returns the rest of the name of an interface on a line of its own, below its column.
+    pub(super) fn rest_of_interface<'l>(&self, words: &[Word<'l>]) -> Option<&'l str> {
+        let starts = |word: &Word<'_>, column: &(Meaning, usize)| word.start.abs_diff(column.1) <= 1;
+        let column = self.columns.get(self.interface?)?;
+        let are_below = words.iter().all(|word| self.columns.iter().any(|column| starts(word, column)));
+        // Lines that begin at the edge are of their own, such as the next command.
+        let rest = words.iter().find(|word| word.start > 0 && starts(word, column)).filter(|_| are_below)?;
+        Some(rest.text)
+    }
+
+    /// Returns whether a line has no cell in the first column, and that one has the interface. Such a line belongs to
+    /// the interface of the line before.
+    pub(super) fn continues_interface(&self, words: &[Word<'_>]) -> bool {
+        self.interface == Some(0) && self.is_indented(words)
     }
 
     /// Returns the interface of a line below the heading.
     pub(super) fn interface(&self, words: &[Word<'_>], anchors: Anchors) -> Option<String> {
-        self.side(self.interface?, words, anchors)?.interface()
+        let place = self.interface?;
+        let meaning = self.columns.get(place)?.0;
+        let name = self.side(place, words, anchors)?.interface();
+        let named_vlan =
+            || self.side(self.vlan?, words, anchors)?.cell().and_then(|name| interface_name(&name));
+        let is_vlan = meaning == Meaning::Vlan || (name.is_none() && meaning == Meaning::Port);
+        let name = name.or_else(|| named_vlan().filter(|_| is_vlan))?;
+        // A number alone is that of a VLAN, and no name of an interface.
+        Some(name).filter(|name| !is_vlan || name.contains(char::is_alphabetic))
     }
 
     /// Returns the index of the interface of a line below the heading.
@@ -94,6 +184,23 @@ impl Heading {
     }
 }
 
+/// Returns the meanings and places of titles.
+fn columns(words: &[Word<'_>]) -> Vec<(Meaning, usize)> {
+    let mut columns: Vec<(Meaning, usize)> = Vec::new();
+    let mut rest = words;
+    while let Some(first) = rest.first() {
+        // A unit such as `(min)` belongs to the title before it.
+        if first.text.starts_with('(') && !columns.is_empty() {
+            rest = rest.get(1..).asserted_or_default();
+            continue;
+        }
+        let (meaning, length) = title(rest);
+        columns.push((meaning, first.start));
+        rest = rest.get(length..).asserted_or_default();
+    }
+    columns
+}
+
 /// The columns and the words of a line before, between or behind the addresses.
 struct Side<'h, 'l> {
     columns: &'h [(Meaning, usize)],
@@ -113,8 +220,11 @@ impl Side<'_, '_> {
         if cells.len() == self.columns.len() {
             return cells.get(self.wanted).and_then(|cell| interface_name(cell));
         }
+        if self.is_aligned && self.has_word_below_title() {
+            return interface_name(&self.below_title()?);
+        }
         if self.words.len() == self.columns.len() {
-            return self.words.get(self.wanted).and_then(|word| interface_name(word.text));
+            return self.word().and_then(|name| interface_name(&name));
         }
         if self.is_aligned {
             return interface_name(&self.below_title()?);
@@ -122,6 +232,17 @@ impl Side<'_, '_> {
         let is_last = self.wanted + 1 == self.columns.len();
         let word = if is_last { self.words.last() } else { self.words.get(self.wanted) };
         word.and_then(|word| undeclared_interface(word.text))
+    }
+
+    /// Returns the word at the place of the column. The number of `vlan 1` belongs to the word before it, unless it is below a
+    /// title of its own.
+    fn word(&self) -> Option<String> {
+        let word = self.words.get(self.wanted)?;
+        let is_below = self.columns.get(self.wanted).is_some_and(|(_, title)| word.start == *title);
+        let is_number = word.text.bytes().all(|byte| byte.is_ascii_digit()) && !word.follows_gap && !is_below;
+        let kind = self.wanted.checked_sub(1).and_then(|before| self.words.get(before));
+        let kind = kind.filter(|kind| is_number && kind.text.chars().all(char::is_alphabetic));
+        Some(kind.map_or_else(|| word.text.to_owned(), |kind| format!("{} {}", kind.text, word.text)))
     }
 
     /// Returns the cell of the column. If each column has a cell, the place of the column decides, and otherwise the
@@ -135,6 +256,13 @@ impl Side<'_, '_> {
             return self.words.get(self.wanted).map(|word| word.text.to_owned());
         }
         if self.is_aligned { self.below_title() } else { None }
+    }
+
+    /// Returns whether a word behind a gap begins below the title.
+    fn has_word_below_title(&self) -> bool {
+        let start = self.columns.get(self.wanted).map(|(_, start)| *start);
+        let is_below = |word: &Word<'_>| start.is_some_and(|start| word.start.abs_diff(start) <= 1);
+        self.words.iter().any(|word| word.follows_gap && is_below(word))
     }
 
     fn below_title(&self) -> Option<String> {
@@ -162,10 +290,12 @@ fn cells(words: &[Word<'_>]) -> Vec<String> {
     cells
 }
 
-/// Returns the name of an interface. Where a port follows a comma or stands in brackets, the interface is the logical
-/// one before it.
+/// Returns the name of an interface. Where a port follows a comma or an asterisk, or stands in brackets, the interface is
+/// the logical one before it.
 pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name = cell.split(',').next()?.trim();
+    let name =
+        name.split_once('*').map_or(name, |(logical, _)| if logical.is_empty() { name } else { logical });
     let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
     let is_none = name.is_empty() || EMPTY.iter().any(|empty| name.eq_ignore_ascii_case(empty));
     (!is_none).then(|| name.to_owned())
@@ -178,110 +308,4 @@ pub(super) fn undeclared_interface(word: &str) -> Option<String> {
         || super::line::state(&name).is_some()
         || !name.chars().any(char::is_alphabetic);
     (!is_other).then_some(name)
-}
-
-/// The meaning of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    IpAddress,
-    MacAddress,
-    Interface,
-    IfIndex,
-    /// The physical port behind a logical interface. It is the interface where there is no other.
-    Port,
-    Other,
-}
-
-/// The titles of columns, in lower case. Titles of several words precede their parts.
-///
-/// The tools of Linux translate theirs.
-const TITLES: &[(&str, Meaning)] = &[
-    ("link layer address", Meaning::MacAddress),
-    ("hardware address", Meaning::MacAddress),
-    ("hardware addr", Meaning::MacAddress),
-    ("hw address", Meaning::MacAddress),
-    ("hw addr", Meaning::MacAddress),
-    ("hwaddress", Meaning::MacAddress),
-    ("hwaddr", Meaning::MacAddress),
-    ("mac address", Meaning::MacAddress),
-    ("mac addr", Meaning::MacAddress),
-    ("mac-address", Meaning::MacAddress),
-    ("mac-addr", Meaning::MacAddress),
-    ("macaddress", Meaning::MacAddress),
-    ("mac", Meaning::MacAddress),
-    ("physical address", Meaning::MacAddress),
-    ("phys addr", Meaning::MacAddress),
-    ("linklayer address", Meaning::MacAddress),
-    ("linklayer addr", Meaning::MacAddress),
-    ("link-layer address", Meaning::MacAddress),
-    ("link-layer addr", Meaning::MacAddress),
-    ("linklayeraddress", Meaning::MacAddress),
-    ("linklayer", Meaning::MacAddress),
-    ("link-layer", Meaning::MacAddress),
-    ("ethernet address", Meaning::MacAddress),
-    ("ll address", Meaning::MacAddress),
-    ("lladdr", Meaning::MacAddress),
-    ("hardware-adresse", Meaning::MacAddress),
-    ("adressemat", Meaning::MacAddress),
-    ("direcciónhw", Meaning::MacAddress),
-    ("indirizzohw", Meaning::MacAddress),
-    ("endereçohw", Meaning::MacAddress),
-    ("internet address", Meaning::IpAddress),
-    ("network address", Meaning::IpAddress),
-    ("ipv4 address", Meaning::IpAddress),
-    ("ipv6 address", Meaning::IpAddress),
-    ("ipv6 addr", Meaning::IpAddress),
-    ("ip address", Meaning::IpAddress),
-    ("ip addr", Meaning::IpAddress),
-    ("ip-address", Meaning::IpAddress),
-    ("ipaddress", Meaning::IpAddress),
-    ("address", Meaning::IpAddress),
-    ("adresse", Meaning::IpAddress),
-    ("dirección", Meaning::IpAddress),
-    ("indirizzo", Meaning::IpAddress),
-    ("endereço", Meaning::IpAddress),
-    ("destination", Meaning::IpAddress),
-    ("neighbor", Meaning::IpAddress),
-    ("host", Meaning::IpAddress),
-    ("ip", Meaning::IpAddress),
-    ("physical interface", Meaning::Other),
-    ("egress interface", Meaning::Other),
-    ("physical port", Meaning::Other),
-    ("vlan/vsi name", Meaning::Other),
-    ("vlan id", Meaning::Other),
-    ("vlan name", Meaning::Other),
-    ("l3 interface", Meaning::Interface),
-    ("interface name", Meaning::Interface),
-    ("interface/link id", Meaning::Interface),
-    ("interfacealias", Meaning::Interface),
-    ("interfaceindex", Meaning::IfIndex),
-    ("ifindex", Meaning::IfIndex),
-    ("interface", Meaning::Interface),
-    ("schnittstelle", Meaning::Interface),
-    ("interfaz", Meaning::Interface),
-    ("iface", Meaning::Interface),
-    ("netif", Meaning::Interface),
-    ("intf", Meaning::Interface),
-    ("device", Meaning::Interface),
-    ("port", Meaning::Port),
-];
-
-/// The words of the longest title.
-const MAX_TITLE_WORDS: usize = 3;
-
-/// Returns the meaning of the name of a field or of a column.
-pub(super) fn meaning(title: &str) -> Option<Meaning> {
-    TITLES.iter().find(|(known, _)| *known == title).map(|(_, meaning)| *meaning)
-}
-
-/// Returns the meaning of the title that begins the words, and the number of its words.
-pub(super) fn title(words: &[Word<'_>]) -> (Meaning, usize) {
-    for length in (1..=MAX_TITLE_WORDS.min(words.len())).rev() {
-        let words = words.get(..length).asserted_or_default();
-        let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
-        if let Some(meaning) = meaning(&text.join(" ").to_lowercase()) {
-            return (meaning, length);
-        }
-    }
-    (Meaning::Other, 1)
 }

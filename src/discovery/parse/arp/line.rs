@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::heading::{Heading, interface_name, undeclared_interface};
-use super::heading::{Meaning, meaning};
+use super::titles::{Meaning, meaning};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 
@@ -60,6 +60,8 @@ pub(super) enum ArpLine {
     AddressOnly,
     /// A MAC address without an IP address.
     MacOnly,
+    /// A lease of dnsmasq, whose device may be away since.
+    Lease,
     /// The line has no address.
     NoAddress,
 }
@@ -92,12 +94,19 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
     {
         return ArpLine::MacOnly;
     }
+    if heading.is_none() && is_lease(words) {
+        return ArpLine::Lease;
+    }
     let ip = words.iter().position(|word| ip_address(word.text).is_some());
     let mac = words.iter().position(|word| mac_address(word.text).is_some());
     let (ip, mac) = match (ip, mac) {
         (Some(ip), Some(mac)) => (ip, mac),
         (Some(ip), None) => return without_mac(words, ip, heading),
-        (None, Some(_)) => return ArpLine::MacOnly,
+        (None, Some(mac)) => {
+            let word = words.get(mac).map_or("", |word| word.text);
+            let is_unknown = heading.is_some() && mac_address(word).is_some_and(|address| address.is_zero());
+            return if is_unknown { ArpLine::Incomplete } else { ArpLine::MacOnly };
+        }
         (None, None) => return ArpLine::NoAddress,
     };
     let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
@@ -110,6 +119,7 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         },
     };
     let if_index = heading.and_then(|heading| heading.if_index(words, Anchors { ip, mac }));
+    let if_index = if_index.or_else(|| value_of(words, &["index", "ifindex"])?.parse().ok());
     let word = |place: usize| words.get(place).map_or("", |word| word.text);
     match row(word(ip), word(mac), interface, state) {
         ArpLine::Row(row) => ArpLine::Row(ArpRow { if_index, ..row }),
@@ -129,7 +139,7 @@ fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState
 
 /// Reads a line with an IP address and no MAC address.
 fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpLine {
-    if words.len() == 1 {
+    if words.len() == 1 || heading.is_some_and(Heading::is_wrapped) {
         return ArpLine::AddressOnly;
     }
     let is_unknown = |word: &Word<'_>| {
@@ -137,7 +147,8 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
         UNKNOWN.iter().any(|unknown| text.eq_ignore_ascii_case(unknown))
     };
     let is_ip_neigh = ip == 0 && words.get(1).is_some_and(|word| word.text == "dev");
-    if heading.is_some() || is_ip_neigh || words.iter().any(is_unknown) {
+    let is_of_fields = value_of(words, &["ifname"]).is_some();
+    if heading.is_some() || is_ip_neigh || is_of_fields || words.iter().any(is_unknown) {
         ArpLine::Incomplete
     } else {
         ArpLine::NoAddress
@@ -162,6 +173,22 @@ pub(super) fn continues_fields(text: &str) -> bool {
     text.starts_with(' ') && field(text.trim_start()).is_some() && read_fields(text).is_none()
 }
 
+/// Returns whether a line is one of dnsmasq's leases: the time of their end, MAC address, IP address, and names.
+fn is_lease(words: &[Word<'_>]) -> bool {
+    let [end, mac, ip, ..] = words else { return false };
+    let is_time = end.text == "0" || end.text.len() >= 9;
+    is_time
+        && end.text.bytes().all(|byte| byte.is_ascii_digit())
+        && mac_address(mac.text).is_some()
+        && ip_address(ip.text).is_some()
+}
+
+/// Returns the value of a word such as `ifname=port1`.
+fn value_of<'l>(words: &[Word<'l>], names: &[&str]) -> Option<&'l str> {
+    let fields = words.iter().filter_map(|word| word.text.split_once('='));
+    fields.filter(|(name, _)| names.contains(name)).map(|(_, value)| value).next()
+}
+
 /// Returns the names and values of the fields in a line. Quotes surround values with spaces.
 fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text.trim_start();
@@ -179,10 +206,10 @@ fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Splits the field that begins a text into name and value, and returns the rest.
 fn field(text: &str) -> Option<(&str, &str, &str)> {
-    let (name, value) = text.split_once('=')?;
-    if name.is_empty() || name.contains([' ', '"']) {
-        return None;
-    }
+    // Nothing behind the first of these characters is looked at, so that the fields of a line are found in linear time.
+    let end = text.find(['=', ' ', '"']).filter(|end| *end > 0)?;
+    let (name, value) = text.split_at_checked(end)?;
+    let value = value.strip_prefix('=')?;
     let (value, rest) = match value.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
         None => value.split_once(' ').unwrap_or((value, "")),
@@ -202,9 +229,22 @@ fn keyword_interface(words: &[Word<'_>]) -> Option<Option<String>> {
         Some(behind("dev").and_then(interface_name))
     } else if behind("at").is_some() {
         Some(behind("on").and_then(interface_name))
+    } else if let Some(name) = value_of(words, &["ifname"]) {
+        Some(interface_name(name))
     } else {
-        None
+        translated_interface(words)
     }
+}
+
+/// Returns the interface of a line of `arp -a` in any language: `? (192.0.2.1) auf 00:00:5e:00:53:01 [ether] auf br0`.
+fn translated_interface(words: &[Word<'_>]) -> Option<Option<String>> {
+    let place = words.iter().position(|word| word.text.starts_with('(') && word.text.ends_with(')'))?;
+    let [ip, _, mac, kind, rest @ .., last] = words.get(place..)? else { return None };
+    let is_form = ip_address(ip.text).is_some()
+        && mac_address(mac.text).is_some()
+        && kind.text.starts_with('[')
+        && !rest.is_empty();
+    is_form.then(|| interface_name(last.text))
 }
 
 /// Returns the interface of a line without heading: the name behind the addresses, or the one that begins the line.
@@ -224,7 +264,7 @@ fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
     (first == 1)
         .then(|| words.first().and_then(|word| undeclared_interface(word.text)))
         .flatten()
-        .filter(|name| name != "Internet")
+        .filter(|name| !matches!(&**name, "Internet" | "arp"))
 }
 
 /// Reads an IP address, without parentheses and without the zone that follows `%`.

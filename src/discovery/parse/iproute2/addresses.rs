@@ -14,7 +14,8 @@ use crate::discovery::report::{AddressRow, IfEntryRow, LagRow, Report, Table, Ta
 use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 const COMMAND: &str = "ip -j addr";
-const EXPECTED: &str = "the output of `ip -j addr` or `ip -j link`: no entry has `ifindex` and `ifname`";
+const EXPECTED: &str =
+    "the output of `ip -j addr` or `ip -j link`: no entry has `ifindex`, `ifname` and `operstate`";
 /// The highest number of a VLAN.
 const MAX_VLAN: u64 = 4094;
 
@@ -64,8 +65,8 @@ pub(in crate::discovery::parse) fn read(
     let mut device = named_device(options, meter)?;
     let mut sink = Sink::new(meter);
     let counts = json::InputCounts::default();
-    let read = super::read_list(reader, options, &counts, COMMAND, |entry| sink.accept(entry));
-    json::finish(read, &counts, sink.meter)?;
+    let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(entry));
+    json::finish(read.map(drop), &counts, sink.meter)?;
     if sink.entries.is_empty() && sink.has_malformed {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
@@ -106,19 +107,25 @@ impl<'m> Sink<'m> {
     }
 
     fn accept(&mut self, entry: Entry) {
-        let (Some(index), Some(name)) = (entry.ifindex, &entry.ifname) else {
+        let is_interface =
+            entry.operstate.is_some() || entry.link_type.is_some() || entry.addr_info.is_some();
+        let (Some(index), Some(name), true) = (entry.ifindex, &entry.ifname, is_interface) else {
+            // The ports of `bridge -j link` and the groups of `ip -j maddr` have indexes and names as well.
             self.has_malformed = true;
             let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
             return self.meter.skip_of(WarningCode::RowIncomplete, || name);
         };
-        if !self.meter.admit_interface(self.entries.len()) {
-            return;
-        }
         let row = row(index, name, &entry);
-        let (name, mac_address) = (name.clone(), row.mac_address);
-        self.entries.push(row);
-        self.note_relations(index, &name, &entry);
-        self.indexes.insert(name, index);
+        let mac_address = row.mac_address;
+        // The output of `ip -j -6 addr` behind that of `ip -j -4 addr` has the same interfaces again.
+        if self.indexes.get(name) != Some(&index) {
+            if !self.meter.admit_interface(self.entries.len()) {
+                return;
+            }
+            self.note_relations(index, name, &entry);
+            self.indexes.insert(name.clone(), index);
+            self.entries.push(row);
+        }
         if let Some(addresses) = entry.addr_info {
             self.has_addresses = true;
             addresses.into_iter().for_each(|address| self.accept_address(&address, index, mac_address));

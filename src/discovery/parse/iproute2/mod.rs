@@ -38,22 +38,38 @@ fn read_list<T: for<'de> Deserialize<'de>>(
     list.deserialize(Objects(&mut deserializer)).and_then(|()| deserializer.end())
 }
 
-/// Reads lists as [`read_list`] does, of several runs of a command one after the other.
+/// Reads lists as [`read_list`] does, of several runs of a command one after the other. Returns the lengths of the lists.
 fn read_lists<T: for<'de> Deserialize<'de>>(
     reader: &mut dyn BufRead,
     options: &ParseOptions,
     counts: &json::InputCounts,
     expected: &'static str,
     mut visit: impl FnMut(T),
-) -> serde_json::Result<()> {
+) -> serde_json::Result<ListLengths> {
     let mut deserializer = json::deserializer(reader, counts, options);
+    let mut lists = ListLengths::default();
     loop {
-        let list = List { expected, visit: &mut visit, entry: PhantomData::<T> };
+        let mut is_empty = true;
+        let visit = |entry| {
+            is_empty = false;
+            visit(entry);
+        };
+        let list = List { expected, visit, entry: PhantomData::<T> };
         list.deserialize(Objects(&mut deserializer))?;
+        lists.count += 1;
+        lists.has_empty |= is_empty;
         if deserializer.end().is_ok() {
-            return Ok(());
+            return Ok(lists);
         }
     }
+}
+
+/// The lists of several runs of a command.
+#[derive(Clone, Copy, Debug, Default)]
+struct ListLengths {
+    count: usize,
+    /// Whether any list has no entry.
+    has_empty: bool,
 }
 
 /// A list of which each entry is passed on.

@@ -26,8 +26,8 @@ pub(in crate::discovery::parse) fn read(
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
     let counts = json::InputCounts::default();
-    let read = super::read_list(reader, options, &counts, "ip -j neigh", |entry| accept(entry, sink));
-    json::finish(read, &counts, sink.meter)
+    let read = super::read_lists(reader, options, &counts, "ip -j neigh", |entry| accept(entry, sink));
+    json::finish(read.map(drop), &counts, sink.meter)
 }
 
 fn accept(entry: Entry, sink: &mut Sink<'_>) {

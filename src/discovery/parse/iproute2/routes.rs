@@ -6,13 +6,14 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::ListLengths;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{MAX_ROUTES, Report, RouteRow, Table, WarningCode};
+use crate::discovery::report::{AddressFamily, MAX_ROUTES, Report, RouteRow, Table, WarningCode};
 use crate::model::Cidr;
 
 const COMMAND: &str = "ip -j route";
-const EXPECTED: &str = "the output of `ip -j route`: no entry is a route";
+const EXPECTED: &str = "the output of `ip -j route`: no entry is a route of a table";
 /// The name of the table that the kernel looks up for packets of all kinds.
 const MAIN_TABLE: &str = "main";
 
@@ -42,6 +43,8 @@ struct Entry {
     mac: Option<IgnoredAny>,
     /// Neighbors have it.
     state: Option<IgnoredAny>,
+    /// The answer to `ip route get` has it: the route to one address, which no table has.
+    cache: Option<IgnoredAny>,
 }
 
 /// A gateway of the other family.
@@ -72,15 +75,21 @@ pub(in crate::discovery::parse) fn read(
     let counts = json::InputCounts::default();
     let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(&entry));
     let Sink { rows, read: routes, malformed, has_too_many, .. } = sink;
-    json::finish(read, &counts, meter)?;
+    let lists = read.as_ref().map_or(ListLengths::default(), |lists| *lists);
+    json::finish(read.map(drop), &counts, meter)?;
     if routes == 0 && malformed > 0 {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     meter.use_rows(rows.len());
-    // The command prints the routes of one family. A table of IPv6 routes alone must not replace one with those of IPv4.
-    let has_ipv4 = rows.iter().any(|row| row.destination.first_address().is_ipv4());
+    // The command prints the routes of one family, which must not replace those of the other. Of the other family, the list
+    // may be empty. The same command twice gives no empty list, unless the device has no routes at all.
+    let has_both = lists.count > 1 && lists.has_empty;
+    let family = AddressFamily::of_all(rows.iter().map(|row| row.destination.first_address()));
     let is_whole = malformed == 0 && !has_too_many && !meter.is_truncated();
-    device.tables.routes = Some(Table::of(rows, options.complete && has_ipv4 && is_whole));
+    // An empty list of one command does not show the family.
+    let is_known = has_both || !rows.is_empty();
+    let table = Table::of(rows, options.complete && is_known && is_whole);
+    device.tables.routes = Some(table.limited_to(family.filter(|_| !has_both)));
     Ok(Report::of_device("ip", options.observed_at, device))
 }
 
@@ -156,7 +165,7 @@ impl Sink<'_> {
 impl Entry {
     /// Returns whether the entry has a key that routes have, and none that they never have.
     const fn is_route(&self) -> bool {
-        if self.mac.is_some() || self.state.is_some() {
+        if self.mac.is_some() || self.state.is_some() || self.cache.is_some() {
             return false;
         }
         self.kind.is_some()

@@ -17,10 +17,16 @@ pub(super) enum Unusable {
     Incomplete,
     /// The protocol is neither LLDP nor CDP.
     Protocol,
+    /// The port is described, and not a neighbor.
+    Local,
 }
 
 /// Converts the neighbor on an interface.
 pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusable> {
+    // `show interfaces` prints the device's own ports, with their state and without a protocol.
+    if interface.get("status").is_some() && interface.get("via").is_none() {
+        return Err(Unusable::Local);
+    }
     let (sys_name, chassis) = chassis(interface).ok_or(Unusable::Incomplete)?;
     let if_name = (!name.is_empty()).then(|| name.to_owned());
     let port = interface.get("port");
@@ -111,7 +117,8 @@ fn cdp(
 /// The name is a field of the object, or the key whose value the object is.
 fn chassis(interface: &JsonNode) -> Option<(Option<&str>, &JsonNode)> {
     let chassis = interface.get("chassis")?;
-    if chassis.get("id").is_some() {
+    // The name of a neighbor, which is a key, may be `id` as well.
+    if chassis.get("id").is_some_and(|id| id.text().is_some()) {
         return Some((chassis.get("name").and_then(JsonNode::text), chassis));
     }
     let fields = chassis.elements().find_map(JsonNode::fields)?;

@@ -48,6 +48,7 @@ impl Bridge {
             }
             [1, 4, 1, 2, port] => self.base_ports.accept(*port, value, meter),
             [2, 15, 1, column, port] => self.accept_stp(*column, *port, value, meter),
+            [1, 4, 1, 2, ..] | [2, 15, 1, 3 | 5 | 6 | 8 | 9, ..] => Accepted::InvalidIndex,
             [7, 1, 2, 2, 1, column, index @ ..] => self.fdb.accept_vlan(*column, index, value, meter),
             // Some agents leave out the time mark of the current table.
             [7, 1, 4, 2, 1, column, _, vlan] | [7, 1, 4, 2, 1, column, vlan] => {

@@ -32,6 +32,9 @@ impl Cdp {
             [2, 1, 1, column, index, neighbor] => {
                 self.accept_neighbor(*column, (*index, *neighbor), value, meter)
             }
+            // Some agents do not number the neighbors of an interface.
+            [2, 1, 1, column, index] => self.accept_neighbor(*column, (*index, 0), value, meter),
+            [2, 1, 1, 4..=9 | 11, ..] => Accepted::InvalidIndex,
             [3, 4, 0] => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
                 self.device_id = text::trimmed(bytes);
@@ -168,7 +171,9 @@ fn capabilities(bytes: &[u8]) -> Vec<Capability> {
 }
 
 fn address(bytes: &[u8]) -> Option<String> {
-    match text::ip(bytes) {
+    // Some agents send the text of the address.
+    let by_text = || str::from_utf8(bytes).ok()?.trim_matches([' ', '\0']).parse().ok();
+    match by_text().or_else(|| text::ip(bytes)) {
         Some(address) => Some(address.to_string()),
         None => (!bytes.is_empty()).then(|| text::hex(bytes)),
     }

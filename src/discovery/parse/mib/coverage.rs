@@ -24,6 +24,19 @@ pub(super) fn is_read(oid: &[u64]) -> bool {
     }
 }
 
+/// Returns whether a variable is of a column that is read, of a table whose index is one number. Of these, only rows with
+/// another index are asked.
+pub(super) fn is_row(oid: &[u64]) -> bool {
+    matches!(
+        oid,
+        [1, 3, 6, 1, 2, 1, 2, 2, 1, 2 | 3 | 5..=8, ..]
+            | [1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 1 | 15 | 18, ..]
+            | [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, ..]
+            | [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 4 | 5 | 11..=13, ..]
+            | [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13, ..]
+    )
+}
+
 /// Returns whether a variable that no table needs belongs to a MIB that discovery reads.
 fn is_of_known_mib(oid: &[u64]) -> bool {
     let lldp = match oid {

@@ -11,6 +11,8 @@ use crate::discovery::report::{Device, WarningCode};
 const CHASSIS: i64 = 3;
 /// `entPhysicalClass` of a stack of chassis.
 const STACK: i64 = 11;
+/// `entPhysicalClass` of components that describe no device: power supplies, fans, sensors and ports.
+const PARTS: [i64; 4] = [6, 7, 8, 10];
 /// The greatest depth of components within components.
 const MAX_DEPTH: usize = 16;
 
@@ -64,6 +66,7 @@ impl Entity {
         meter.add_steps(self.rows.len() * 4);
         let first = |class: i64| self.described().find(|(_, row)| row.class == Some(class));
         let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| self.outermost());
+        let found = found.filter(|(_, row)| row.class.is_none_or(|class| !PARTS.contains(&class)));
         let Some((_, row)) = found else {
             for index in self.rows.keys() {
                 meter.leave_out(WarningCode::RowIncomplete, || format!("component {index} of ENTITY-MIB"));

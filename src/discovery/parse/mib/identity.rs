@@ -50,7 +50,10 @@ impl SameDevice {
             VariableValue::Integer(_) => return,
         };
         match self.scalars.get(name) {
-            Some(held) if *held != text => self.conflict = Some(described(name, held, &text)),
+            // Names differ in case where one agent changes it.
+            Some(held) if !held.eq_ignore_ascii_case(&text) => {
+                self.conflict = Some(described(name, held, &text));
+            }
             Some(_) => {}
             None => drop(self.scalars.insert(name, text)),
         }

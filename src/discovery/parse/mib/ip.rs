@@ -5,7 +5,7 @@
 mod neighbors;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use neighbors::{CacheColumn, NeighborIndex, NeighborTables};
 
@@ -19,6 +19,8 @@ use crate::discovery::report::{AddressRow, ArpRow, WarningCode};
 pub(super) struct Ip {
     addresses: BTreeMap<AddressIndex, Address>,
     neighbors: NeighborTables,
+    /// Whether the device has `ipNetToPhysicalTable`. The others have neighbors of one family of addresses.
+    has_both_families: bool,
 }
 
 /// The index of an address. Small agents number the rows, and have the address only in its column.
@@ -68,6 +70,7 @@ impl Ip {
                 self.neighbors.accept(index, column, value, meter)
             }
             (35, 4 | 6 | 7) => {
+                self.has_both_families = true;
                 let Some(index) = new_neighbor_index(index) else { return Accepted::InvalidIndex };
                 let column = match column {
                     4 => CacheColumn::MacAddress,
@@ -205,6 +208,16 @@ impl Ip {
         rows.into_values().collect()
     }
 
+    /// Returns whether an address is one of the device's own.
+    pub(super) fn has_address(&self, address: IpAddr) -> bool {
+        self.addresses.contains_key(&AddressIndex::Address(address, 0))
+    }
+
+    /// Returns whether there are variables of a neighbor cache for both families of addresses.
+    pub(super) const fn has_both_families(&self) -> bool {
+        self.has_both_families
+    }
+
     pub(super) fn into_arp(self, meter: &mut Meter) -> Vec<ArpRow> {
         self.neighbors.into_rows(meter)
     }
@@ -234,7 +247,8 @@ const fn is_link_local(ip: IpAddr) -> bool {
 
 /// Returns the length of a mask. A mask of zeros belongs to no address.
 fn mask_length(bytes: &[u8]) -> Option<u8> {
-    let mask = u32::from(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?));
+    let IpAddr::V4(mask) = text::ip(bytes)? else { return None };
+    let mask = u32::from(mask);
     (mask.leading_ones() + mask.trailing_zeros() == 32 || mask == 0).then_some(mask.leading_ones() as u8)
 }
 

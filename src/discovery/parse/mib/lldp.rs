@@ -2,6 +2,7 @@
 
 mod addresses;
 mod neighbor;
+mod time_marks;
 
 use std::collections::BTreeMap;
 
@@ -218,6 +219,7 @@ impl Lldp {
             names: if is_derived { self.ports.names(meter) } else { BTreeMap::new() },
         };
         let mut neighbors = self.neighbors;
+        neighbors.join_times(meter);
         self.addresses.join(&mut neighbors, meter);
         neighbors.into_rows(&locals, meter)
     }

@@ -17,9 +17,10 @@ mod routes;
 mod system;
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use super::meter::Meter;
-use crate::discovery::report::{Device, IfEntryRow, LagRow, Table, TableKind, WarningCode};
+use crate::discovery::report::{AddressFamily, Device, IfEntryRow, LagRow, Table, TableKind, WarningCode};
 use coverage::{Converted, Coverage};
 use identity::SameDevice;
 
@@ -150,6 +151,11 @@ impl Mib {
         self.coverage.note_loss_of(kind);
     }
 
+    /// Returns whether an address is one of the device's own, as far as the variables show.
+    pub(super) fn has_address(&self, address: IpAddr) -> bool {
+        self.ip.has_address(address)
+    }
+
     /// Returns two values of one variable that a single device does not have, if there were such.
     pub(super) fn conflict(&self) -> Option<&str> {
         self.identity.conflict()
@@ -175,10 +181,12 @@ impl Mib {
             [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, higher, lower] => {
                 self.lag.accept_stack(*higher, *lower, value, meter)
             }
-            // `atTable` has the columns of `ipNetToMediaTable`, and the type of the address in its index.
-            [1, 3, 6, 1, 2, 1, 3, 1, 1, column, interface, 1, address @ ..] => {
-                let index = [&[*interface], address].concat();
-                self.ip.accept(22, *column, &index, value, meter)
+            // `atTable` has the columns of `ipNetToMediaTable`. Most agents put the type of the address before it.
+            [1, 3, 6, 1, 2, 1, 3, 1, 1, column, interface, 1, a, b, c, d] => {
+                self.ip.accept(22, *column, &[*interface, *a, *b, *c, *d], value, meter)
+            }
+            [1, 3, 6, 1, 2, 1, 3, 1, 1, column, index @ ..] => {
+                self.ip.accept(22, *column, index, value, meter)
             }
             [1, 3, 6, 1, 2, 1, 4, 24, table, 1, column, index @ ..] => {
                 self.routes.accept_new(*table, *column, index, value, meter)
@@ -207,6 +215,7 @@ impl Mib {
             [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, column, index] => {
                 self.lag.accept(*column, *index, value, meter)
             }
+            _ if coverage::is_row(oid) => Accepted::InvalidIndex,
             _ => Accepted::Yes,
         };
         self.account(accepted, oid, meter);
@@ -284,13 +293,18 @@ impl Mib {
         device.tables.cdp = coverage.table(TableKind::Cdp, complete, cdp);
         let addresses = Converted::new(meter, |meter| self.ip.addresses(&interfaces, meter));
         device.tables.addresses = coverage.table(TableKind::Addresses, complete, addresses);
+        let has_both = self.ip.has_both_families();
         let arp = Converted::new(meter, |meter| self.ip.into_arp(meter));
-        device.tables.arp = coverage.table(TableKind::Arp, complete, arp);
+        let arp = coverage.table(TableKind::Arp, complete, arp);
+        device.tables.arp = arp.map(|arp| limited(arp, has_both, |row| row.ip_address));
         if self.routes.has_too_many() {
             coverage.note_loss_of(TableKind::Routes);
         }
+        let has_both = self.routes.has_both_families();
         let routes = Converted::new(meter, |meter| self.routes.into_rows(meter));
-        device.tables.routes = coverage.table(TableKind::Routes, complete, routes);
+        let routes = coverage.table(TableKind::Routes, complete, routes);
+        device.tables.routes =
+            routes.map(|routes| limited(routes, has_both, |row| row.destination.first_address()));
         let mut stp = Vec::new();
         let fdb = Converted::new(meter, |meter| {
             let tables = self.bridge.into_tables(&mut interfaces, meter);
@@ -312,6 +326,12 @@ impl Mib {
         };
         device
     }
+}
+
+/// Limits a table to the family of its addresses, unless the device was asked for both.
+fn limited<T>(table: Box<Table<T>>, has_both: bool, address: impl Fn(&T) -> IpAddr) -> Box<Table<T>> {
+    let family = if has_both { None } else { AddressFamily::of_all(table.rows.iter().map(address)) };
+    table.limited_to(family)
 }
 
 /// Returns the interfaces that only neighbors and local ports show, or `None` if there are none.

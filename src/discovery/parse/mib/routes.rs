@@ -14,6 +14,8 @@ pub(super) struct Routes {
     routes: BTreeMap<RouteIndex, Route>,
     /// Whether rows are missing because there are too many.
     has_too_many: bool,
+    /// Whether the device has `inetCidrRouteTable`. The others have no IPv6 routes.
+    has_both_families: bool,
 }
 
 /// The index of a route.
@@ -47,6 +49,11 @@ impl Routes {
     /// Returns whether rows are missing because there are too many.
     pub(super) const fn has_too_many(&self) -> bool {
         self.has_too_many
+    }
+
+    /// Returns whether there are variables of a table for both families of addresses.
+    pub(super) const fn has_both_families(&self) -> bool {
+        self.has_both_families
     }
 
     /// Stores a variable of `ipRouteTable`.
@@ -87,6 +94,7 @@ impl Routes {
         value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
+        self.has_both_families |= table == 7;
         let index = match (table, column) {
             (4, 5 | 6 | 11) => cidr_index(index),
             (7, 7 | 8 | 12) => inet_index(index),

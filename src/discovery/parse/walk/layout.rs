@@ -1,6 +1,8 @@
 //! How the lines of a walk are laid out: with times in front, and with or without ` = `. Messages of the SNMP tools may
 //! stand between the variables.
 
+use std::net::{IpAddr, SocketAddr};
+
 use memchr::memmem;
 
 use super::oid::{Resolution, resolve};
@@ -48,10 +50,11 @@ impl Layout {
             let (name, value) = line.split_at_checked(end)?;
             return (!name.is_empty()).then(|| (name, value.trim_ascii_start()));
         }
-        let separator = memmem::find(line, b" =")?;
+        let separator = separator(line)?;
         let (name, rest) = line.split_at_checked(separator)?;
         let value = rest.get(2..)?;
-        (value.is_empty() || value.starts_with(b" ")).then(|| (name, value.trim_ascii_start()))
+        let is_separated = matches!(value.first(), None | Some(b' ' | b'\t'));
+        is_separated.then(|| (name, value.trim_ascii_start()))
     }
 
     /// Returns whether a line begins a variable. Other lines continue the value of the variable before.
@@ -66,8 +69,15 @@ impl Layout {
         if self.is_quick {
             return is_certain(name) || (is_indexed_name(name) && !is_quoted());
         }
-        begins(name, value) || (is_indexed_name(name) && !is_quoted())
+        begins(name, value) || ((is_indexed_name(name) || is_known(name)) && !is_quoted())
     }
+}
+
+/// Returns the place of the first equals sign behind a space or a tab, with that.
+fn separator(line: &[u8]) -> Option<usize> {
+    let by_space = memmem::find(line, b" =");
+    // Most lines have a space.
+    by_space.or_else(|| memmem::find(line, b"\t="))
 }
 
 /// Returns whether identifier and value together can only be a variable.
@@ -106,9 +116,10 @@ fn is_certain(name: &[u8]) -> bool {
 }
 
 /// Returns whether an identifier is that of a variable that a table needs.
-fn is_known(name: &[u8]) -> bool {
+pub(super) fn is_known(name: &[u8]) -> bool {
     let mut arcs = Vec::new();
-    is_indexed_name(name) && matches!(resolve(name, &mut arcs), Resolution::Complete | Resolution::Lossy)
+    is_indexed_name(without_path(name))
+        && matches!(resolve(name, &mut arcs), Resolution::Complete | Resolution::Lossy)
 }
 
 /// Returns whether an identifier has the form `name.index` or `name[index]`.
@@ -120,6 +131,22 @@ fn is_indexed_name(name: &[u8]) -> bool {
         && matches!(separator, b'.' | b'[')
         && index.first().is_some_and(|byte| byte.is_ascii_digit() || b"\"'i[S\\".contains(byte))
         && end_of_name(name) == name.len()
+}
+
+/// Removes the names of subtrees, as `-Ou` prints them before the object: `system.sysName.0`.
+fn without_path(name: &[u8]) -> &[u8] {
+    let mut rest = name;
+    while let Some(dot) = memchr::memchr(b'.', rest) {
+        let (part, behind) = rest.split_at_checked(dot).unwrap_or((rest, b""));
+        let behind = behind.get(1..).asserted_or_default();
+        let is_subtree = part.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+            && behind.first().is_some_and(u8::is_ascii_lowercase);
+        if !is_subtree {
+            break;
+        }
+        rest = behind;
+    }
+    rest
 }
 
 /// Returns the length of the identifier at the beginning of a line: up to a space outside of quotes and brackets.
@@ -229,12 +256,25 @@ const MESSAGES: &[(&[u8], Message)] = &[
     (b"Created directory:", Message::Notice),
 ];
 
+/// Returns whether a line is one of a packet, as `-d` prints it: its length, or `0016: 30 29 …`.
+fn is_dump(line: &[u8]) -> bool {
+    if line.starts_with(b"Sending ") || line.starts_with(b"Received ") {
+        return memmem::find(line, b" bytes ").is_some();
+    }
+    let Some(([digits @ .., b':', b' '], bytes)) = line.split_at_checked(6) else { return false };
+    let pair = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    digits.iter().all(u8::is_ascii_digit) && pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit)
+}
+
 /// The tools that begin messages with their name and a colon.
 const TOOLS: &[&[u8]] =
     &[b"snmpwalk", b"snmpbulkwalk", b"snmpget", b"snmpgetnext", b"snmpbulkget", b"snmptable"];
 
-/// Recognizes the lines that the tools write besides variables.
-pub(super) fn message(line: &[u8]) -> Option<Message> {
+/// Recognizes the lines that the tools write besides variables. Within quotes, a line like that of a packet is text.
+pub(super) fn message(line: &[u8], is_quoted: bool) -> Option<Message> {
+    if !is_quoted && is_dump(line) {
+        return Some(Message::Detail);
+    }
     // Most lines begin with a numeric identifier.
     if line.first().is_none_or(|first| *first == b'.' || first.is_ascii_digit()) {
         return None;
@@ -253,8 +293,21 @@ pub(super) fn message(line: &[u8]) -> Option<Message> {
     is_command(line).then_some(Message::Notice)
 }
 
+/// Identifiers that have the form of an IPv4 address: the roots of all variables.
+const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
+
+/// Returns the address of the agent in the command of a walk; `None` for an agent with a name.
+pub(super) fn agent(command: &[u8]) -> Option<IpAddr> {
+    let mut words = str::from_utf8(command).ok()?.split(' ').filter(|word| !ROOTS.contains(word));
+    words.find_map(|word| {
+        let word = ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
+        let address = || word.trim_matches(['[', ']']).parse().ok();
+        address().or_else(|| Some(word.parse::<SocketAddr>().ok()?.ip()))
+    })
+}
+
 /// Returns whether a line is the command of a walk, with or without the prompt of a shell.
-fn is_command(line: &[u8]) -> bool {
+pub(super) fn is_command(line: &[u8]) -> bool {
     let Some(position) = memmem::find(line, b"snmp") else { return false };
     let (before, command) = line.split_at(position);
     let is_prompt =

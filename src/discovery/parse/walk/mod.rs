@@ -1,5 +1,6 @@
 //! Output of net-snmp's `snmpwalk`, numeric or symbolic.
 
+mod agents;
 mod layout;
 mod oid;
 mod symbols;
@@ -9,10 +10,11 @@ mod value;
 use super::lines::{BoundedLine, BoundedLines};
 use super::meter::Meter;
 use super::mib::Mib;
-use super::{ParseError, ParseErrorKind};
+use super::{ParseError, ParseErrorKind, terminal};
 use crate::discovery::report::WarningCode;
 use crate::printable::printable;
-use layout::{Layout, Message, message};
+use agents::Agents;
+use layout::{Layout, Message, agent, is_command, message};
 use oid::{Resolution, resolve};
 
 pub(super) use oid::parse_numeric;
@@ -29,22 +31,29 @@ const EXPECTED: &str = "an SNMP walk: no line has the form `OID = TYPE: value` (
 /// Reads all variables of a walk.
 pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
     let mut variable = Variable::default();
-    let mut layout = None;
+    let (mut layout, mut agents) = (None, Agents::default());
     let mut is_ended = true;
     while let Some(BoundedLine { bytes: line, has_newline }) = lines.next(meter)? {
         is_ended = has_newline;
+        // Colors of `grep`, for example. No value has such a character: the tools write it in hexadecimal digits.
+        let colored = memchr::memchr(ESCAPE, line).map(|_| plain(line));
+        let line = colored.as_deref().unwrap_or(line);
         layout = layout.or_else(|| Layout::detect(line));
         let line = layout.map_or(line, |layout| layout.content(line));
-        let message = message(line);
+        let message = message(line, variable.has_open_quote());
         let begun = layout
             .filter(|layout| message.is_none() && layout.begins_variable(line, || variable.has_open_quote()));
         if let Some(layout) = begun {
             variable.flush(mib, meter);
             check(mib, meter)?;
+            agents.answer(mib);
             variable.begin(layout.split(line).unwrap_or((line, b"")), mib, meter);
         } else if let Some(message) = message {
             variable.flush(mib, meter);
             variable.ended |= variable.started || message != Message::Notice;
+            if is_command(line) {
+                agents.asked = agent(line);
+            }
             match message {
                 Message::Failure => meter.truncate_at(|| shown(line)),
                 Message::Notice => meter.skip_of(WarningCode::RowMalformed, || shown(line)),
@@ -69,12 +78,29 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
     }
     variable.finish(is_ended, mib, meter);
     check(mib, meter)?;
+    let agents = agents.finish(mib);
+    agents.map_err(|conflict| meter.error(ParseErrorKind::SeveralDevices(conflict)))?;
     meter.check()
 }
 
-/// Returns whether a line has an identifier and a value with a space between them, as `-Oq` prints them.
-pub(super) fn is_quick_variable(line: &[u8]) -> bool {
-    Layout::detect(line).is_some_and(|layout| layout.is_quick())
+/// The character that begins the escape sequences of terminals.
+const ESCAPE: u8 = 0x1B;
+
+/// Returns a line as a terminal shows it.
+pub(super) fn plain(line: &[u8]) -> Vec<u8> {
+    match str::from_utf8(line) {
+        Ok(text) => terminal::without_colors(text).into_bytes(),
+        Err(_) => line.to_vec(),
+    }
+}
+
+/// Returns whether a line is a variable by its name: one that a table needs, or one with a space before its value, as
+/// `-Oq` prints them.
+pub(super) fn is_named_variable(line: &[u8]) -> bool {
+    Layout::detect(line).is_some_and(|layout| {
+        let is_known = |(name, _)| layout::is_known(name);
+        layout.is_quick() || layout.split(layout.content(line)).is_some_and(is_known)
+    })
 }
 
 /// Fails if the variables are those of two devices.
@@ -99,6 +125,8 @@ struct Variable {
     /// Whether a message of the tool ended the value.
     ended: bool,
     is_read: bool,
+    /// Whether the closing quote is missing so far.
+    is_quote_open: bool,
     malformed: bool,
     lossy: bool,
     cut: bool,
@@ -119,6 +147,7 @@ impl Variable {
         self.lossy = resolution == Resolution::Lossy;
         self.text.clear();
         self.text.extend_from_slice(value);
+        self.is_quote_open = value::has_open_quote(value);
         self.started = true;
         self.ended = false;
         self.cut = false;
@@ -134,16 +163,20 @@ impl Variable {
             self.text.push(b'\n');
             self.text.extend_from_slice(line);
             meter.add_steps(line.len());
+            // Blank lines change nothing, and the search for the quote would pass over all of them each time.
+            if !line.trim_ascii().is_empty() {
+                self.is_quote_open = value::has_open_quote(&self.text);
+            }
         }
     }
 
-    fn has_open_quote(&self) -> bool {
-        self.is_read && value::has_open_quote(&self.text)
+    const fn has_open_quote(&self) -> bool {
+        self.is_read && self.is_quote_open
     }
 
     /// Returns whether further lines may belong to the value.
     fn takes_lines(&self) -> bool {
-        self.started && !self.ended && (!self.is_read || value::takes_lines(&self.text))
+        self.started && !self.ended && (!self.is_read || value::takes_lines(&self.text, self.is_quote_open))
     }
 
     fn flush(&mut self, mib: &mut Mib, meter: &mut Meter) {
@@ -155,6 +188,11 @@ impl Variable {
             meter.add_steps(self.text.len().saturating_mul(4) + self.arcs.len());
             if self.cut {
                 meter.warn(WarningCode::ValueTruncated);
+            }
+            // Blank lines between variables are no part of a value, unless quotes surround it.
+            if !self.has_open_quote() {
+                let last = self.text.iter().rposition(|byte| !b"\r\n".contains(byte));
+                self.text.truncate(last.map_or(0, |last| last + 1));
             }
             match value::parse(&self.text, &self.arcs) {
                 Ok(Some(value)) => mib.accept(&self.arcs, self.lossy, &value, meter),

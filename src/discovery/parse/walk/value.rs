@@ -63,9 +63,9 @@ pub(super) fn has_open_quote(text: &[u8]) -> bool {
 }
 
 /// Returns whether a value may go on in the next line: text that no quote has ended, and bytes.
-pub(super) fn takes_lines(text: &[u8]) -> bool {
+pub(super) fn takes_lines(text: &[u8], is_quote_open: bool) -> bool {
     match split_type(text) {
-        Some((b"STRING" | b"OCTET STRING", rest)) => !rest.starts_with(b"\"") || has_open_quote(text),
+        Some((b"STRING" | b"OCTET STRING", rest)) => !rest.starts_with(b"\"") || is_quote_open,
         Some((kind, _)) => matches!(kind, b"Hex-STRING" | b"Hex" | b"BITS" | b"OPAQUE" | b"Opaque"),
         None => !ABSENT.iter().any(|absent| text.starts_with(absent)),
     }

@@ -86,8 +86,15 @@ impl Named {
         // Telephones and access points announce the digits of their address as a text of their own.
         let is_local = id.subtype == LldpChassisIdSubtype::LocallyAssigned && chassis_mac.is_none();
         let digits = if is_local { names::mac(&id.value) } else { None };
-        let names = name.into_iter().flat_map(Identity::of_name);
-        let (names, short_names) = names.partition(|name| name.kind() == IdentityKind::Name);
+        let all = name.into_iter().flat_map(Identity::of_name);
+        let (names, short_names): (Vec<Identity>, Vec<Identity>) =
+            all.partition(|name| name.kind() == IdentityKind::Name);
+        // Short names of two full names are equal in different domains, too. A full name has only those hosts as others
+        // whose own name is the short one.
+        let is_short = |short: &Identity| names.contains(&short.to_name());
+        let short_names =
+            short_names.into_iter().map(|short| if is_short(&short) { short } else { short.to_name() });
+        let short_names = short_names.collect();
         Self {
             chassis: Identity::of_chassis_id(id),
             chassis_mac,

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-use super::{ClaimedTable, TableRow};
-use crate::discovery::report::{ArpRow, CdpRow, FdbRow, FdbStatus, LldpRow};
+use super::families::Replaced;
+use super::{ClaimRow, ClaimedTable, TableRow};
+use crate::discovery::report::{AddressFamily, ArpRow, CdpRow, FdbRow, FdbStatus, LldpRow};
 use crate::discovery::{ClaimRows, MissingRows};
 use crate::model::MacAddress;
 
@@ -95,29 +96,42 @@ impl ClaimedTable {
         }
     }
 
-    fn missing_of<R: Located>(&self, before: &[R], later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
+    fn missing_of<R: Located + ClaimRow>(
+        &self,
+        before: &[R],
+        later: &Self,
+        known: &[MissingRows],
+    ) -> Vec<MissingRows> {
         let Some(now) = R::rows_of(&later.table) else { return Vec::new() };
         let former = self.missing.iter().filter_map(|group| R::rows_of(&group.rows)).flatten();
         let present = Present::new(before.iter().chain(former), now);
         let known = known.iter().filter_map(|group| R::rows_of(&group.rows)).flatten();
-        let known: HashSet<R::Subject> = known.filter_map(Located::subject).collect();
-        let is_known = |row: &R| row.subject().is_some_and(|subject| known.contains(&subject));
-        let is_counted = later.complete && later.observed_at > self.observed_at;
+        let known: HashSet<<R as Located>::Subject> = known.filter_map(Located::subject).collect();
+        let is_known = |row: &R| Located::subject(row).is_some_and(|subject| known.contains(&subject));
         let mut room = MAX_ROWS;
-        let mut lacking = |rows: &[R]| {
-            let rows: Vec<R> =
-                rows.iter().filter(|row| present.lacks(*row) && !is_known(row)).take(room).cloned().collect();
+        let mut lacking = |rows: &[R], family: Option<AddressFamily>| {
+            let is_lacking = |row: &&R| {
+                family.is_none_or(|family| row.family() == Some(family))
+                    && present.lacks(*row)
+                    && !is_known(row)
+            };
+            let rows: Vec<R> = rows.iter().filter(is_lacking).take(room).cloned().collect();
             room = room.saturating_sub(rows.len());
             (!rows.is_empty()).then(|| R::into_table(rows))
         };
         let mut missing = Vec::new();
-        if is_counted && let Some(rows) = lacking(before) {
-            missing.push(MissingRows::new(rows, self.observed_at, later.observed_at));
+        let times = self.families().replaced_by(&later.families());
+        for Replaced { family, times } in &times {
+            let rows = times.and_then(|times| Some((lacking(before, *family)?, times)));
+            missing.extend(rows.map(|(rows, (seen, since))| MissingRows::new(rows, seen, since)));
         }
         for group in &self.missing {
-            let rows = R::rows_of(&group.rows).and_then(&mut lacking);
-            let missed_scans = group.missed_scans.saturating_add(u32::from(is_counted));
-            missing.extend(rows.map(|rows| MissingRows { missed_scans, rows, ..group.clone() }));
+            let Some(rows) = R::rows_of(&group.rows) else { continue };
+            for Replaced { family, times } in &times {
+                let missed_scans = group.missed_scans.saturating_add(u32::from(times.is_some()));
+                let rows = lacking(rows, *family);
+                missing.extend(rows.map(|rows| MissingRows { missed_scans, rows, ..group.clone() }));
+            }
         }
         missing
     }

@@ -1,5 +1,6 @@
 //! Tables of claims, as hosts report them: one for each host and kind. Each row is a claim.
 
+mod families;
 mod missing;
 mod rows;
 mod table;
@@ -8,8 +9,8 @@ mod view;
 use serde::Serialize;
 
 pub(super) use self::rows::{ClaimRow, RowPart};
-use self::table::claimed;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
+use self::table::{ReportedTable, claimed};
 use crate::discovery::ClaimRows;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow, TableKind,
@@ -24,7 +25,7 @@ macro_rules! define_table_rows {
         $field:ident: $kind:ident($row:ident) = $text:literal,
     )*) => {
         /// Returns the tables of a device, as [`claimed`] does, one after the other.
-        fn claimed_of_device(tables: &Tables) -> impl Iterator<Item = (bool, bool, ClaimRows)> {
+        fn claimed_of_device(tables: &Tables) -> impl Iterator<Item = ReportedTable> {
             TableKind::ALL.iter().filter_map(|kind| match kind {
                 $(TableKind::$kind => claimed(tables.$field.as_deref()),)*
             })

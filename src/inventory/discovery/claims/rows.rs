@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use serde_json::{Map, Value};
 
 use super::TableRow;
+use super::families::TimesByFamily;
 use crate::discovery::report::{
-    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow,
+    AddressFamily, AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, RouteRow, StpRow,
 };
 use crate::model::{Cidr, MacAddress, PortNumber, Protocol, Timestamp};
 
@@ -22,11 +23,19 @@ pub(in crate::inventory::discovery) trait ClaimRow: TableRow {
     /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
 
+    /// Whether the rows of each family of addresses are a table of their own.
+    const HAS_FAMILIES: bool = false;
+
     /// Returns the subject of the row.
     fn subject(&self) -> Self::Subject;
 
     /// Returns the part of the host that the row describes, or at which it was observed.
     fn part(&self) -> RowPart<'_>;
+
+    /// Returns the family of addresses of the row; `None` if the table has no families.
+    fn family(&self) -> Option<AddressFamily> {
+        None
+    }
 }
 
 /// The part of a host that a row of a table describes.
@@ -49,15 +58,18 @@ pub(super) struct Layer<'r, R> {
 
 /// Returns the latest rows about each subject, sorted by subject, with the times at which they were observed.
 ///
-/// Rows from before `since` do not count. Of rows about a subject that were observed at one time, only those are left
+/// Rows from before the complete table of their family do not count. Of rows about a subject that were observed at one time, only those are left
 /// out that another one repeats or extends.
-pub(super) fn join<R: ClaimRow>(layers: &[Layer<'_, R>], since: Option<Timestamp>) -> Vec<(Timestamp, R)> {
+pub(super) fn join<R: ClaimRow>(
+    layers: &[Layer<'_, R>],
+    families: Option<&TimesByFamily>,
+) -> Vec<(Timestamp, R)> {
     let mut latest: BTreeMap<R::Subject, (Timestamp, Vec<&R>)> = BTreeMap::new();
     for layer in layers {
         let mut earlier = layer.earlier.iter().peekable();
         for (place, row) in layer.rows.iter().enumerate() {
             let at = earlier.next_if(|(other, _)| *other == place).map_or(layer.at, |(_, at)| *at);
-            if since.is_some_and(|since| at < since) {
+            if families.and_then(|families| families.since(row)).is_some_and(|since| at < since) {
                 continue;
             }
             let (latest_at, rows) = latest.entry(row.subject()).or_insert((at, Vec::new()));
@@ -164,8 +176,14 @@ impl ClaimRow for FdbRow {
 impl ClaimRow for ArpRow {
     type Subject = (Option<i64>, Option<String>, IpAddr);
 
+    const HAS_FAMILIES: bool = true;
+
     fn subject(&self) -> Self::Subject {
         (self.if_index, self.if_name.clone(), self.ip_address)
+    }
+
+    fn family(&self) -> Option<AddressFamily> {
+        Some(AddressFamily::of(self.ip_address))
     }
 
     fn part(&self) -> RowPart<'_> {
@@ -201,8 +219,14 @@ impl ClaimRow for LagRow {
 impl ClaimRow for RouteRow {
     type Subject = Cidr;
 
+    const HAS_FAMILIES: bool = true;
+
     fn subject(&self) -> Cidr {
         self.destination
+    }
+
+    fn family(&self) -> Option<AddressFamily> {
+        Some(AddressFamily::of(self.destination.first_address()))
     }
 
     fn part(&self) -> RowPart<'_> {

@@ -68,6 +68,7 @@ impl KnownHost {
                 network_id: host.network_id,
                 observed_at: claimed.observed_at,
                 complete: claimed.complete,
+                family: claimed.family(),
                 reporter: claimed.reporter,
                 rows: claimed.table,
                 parts: seen(parts),

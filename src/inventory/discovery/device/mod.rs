@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 pub(super) use self::outcome::unknown_tables;
-use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
+use self::outcome::{ambiguous, ignored, recognized, refused, unknown_observer};
 use self::store::Attempted;
 use super::Reconciler;
 use super::plan::Role;
@@ -70,7 +70,7 @@ impl Reconciler {
         let device = &*subject.device;
         let outcome = match self.try_discover(&subject).await {
             Ok(outcome) => outcome,
-            Err(error) if concerns_device(&error) => ignored(device, error.to_string()),
+            Err(error) if concerns_device(&error) => refused(device, &error),
             Err(error) => return Err(error),
         };
         if let Some(device_id) = outcome.id.filter(|_| role == Role::Reported) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
 use crate::discovery::report::{Device, TableKind, Warning, WarningCode};
+use crate::inventory::Error;
 use crate::inventory::discovery::Reconciler;
 use crate::model::HostId;
 use crate::printable::printable;
@@ -23,7 +24,14 @@ pub(super) fn ignored(device: &Device, reason: String) -> DiscoveredHost {
         matched_by: None,
         changes: Vec::new(),
         reason: Some(reason),
+        code: None,
     }
+}
+
+/// Returns the outcome of a device that an error keeps from being stored.
+pub(super) fn refused(device: &Device, error: &Error) -> DiscoveredHost {
+    let code = error.application_code().map(|code| code.as_str().to_owned());
+    DiscoveredHost { code, ..ignored(device, error.to_string()) }
 }
 
 /// Maximum number of characters of a name in a sentence.
@@ -62,6 +70,7 @@ pub(super) fn recognized(device: &Device, id: HostId, matched_by: MatchedBy) -> 
         matched_by: Some(matched_by),
         changes: Vec::new(),
         reason: None,
+        code: None,
     }
 }
 
@@ -79,6 +88,7 @@ pub(super) fn ambiguous(
         matched_by: Some(key),
         changes: Vec::new(),
         reason: Some(format!("{device_name} may be any of the hosts {}.", listed(hosts, names))),
+        code: None,
     }
 }
 

@@ -98,6 +98,6 @@ impl RecordChanges {
 
     pub(super) fn outcome(self, id: HostId, matched_by: Option<MatchedBy>) -> DiscoveredHost {
         let Self { name, outcome, changes, reason, .. } = self;
-        DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason }
+        DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason, code: None }
     }
 }

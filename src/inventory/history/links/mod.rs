@@ -35,7 +35,7 @@ mod pass;
 #[cfg(feature = "topology")]
 mod reading;
 #[cfg(feature = "topology")]
-mod recorded;
+pub(in crate::inventory::history) mod recorded;
 #[cfg_attr(not(feature = "topology"), allow(dead_code, reason = "without topologies, no links are followed"))]
 pub(in crate::inventory::history) mod touched;
 
@@ -95,9 +95,10 @@ impl Inventory {
 impl TouchedNetworks {
     /// Adds nothing to a batch: no links are followed.
     pub(in crate::inventory::history) fn note_claims(
-        &self,
+        &mut self,
         _organization: OrganizationId,
         _with_leads: &std::collections::BTreeSet<NetworkId>,
+        _new_id: impl FnMut() -> Result<uuid::Uuid, Error>,
         _batch: &mut Batch,
     ) -> Result<(), Error> {
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::claims::pending_claims_key;
+use super::claims::{TurnNotes, common_note_key};
 use super::differences::DifferingLink;
 use super::followers::FollowedKey;
 use super::leads::Leads;
@@ -40,8 +40,8 @@ pub(super) struct NetworkTurn {
     rules: LinkRules,
     record: Option<Record>,
     recorded: Option<RecordedNetwork>,
-    /// The note of changes of claims without an entry.
-    pub(super) pending_claims: Option<Record>,
+    /// The notes of changes of claims without an entry that the turn compares.
+    notes: TurnNotes,
 }
 
 /// The changes that one turn records.
@@ -60,7 +60,8 @@ impl Inventory {
         touched: Touched,
     ) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
-            let Some(turn) = self.begin_turn(key, &touched).await? else {
+            let mut touched = touched.clone();
+            let Some(turn) = self.begin_turn(key, &mut touched).await? else {
                 // The links in memory are no longer needed.
                 drop(self.state.history.followers.memory.take(key));
                 return Ok(());
@@ -68,20 +69,37 @@ impl Inventory {
             if self.is_behind(&turn, &touched).await? && !self.take_turn(&turn, &touched).await? {
                 continue;
             }
-            return self.forget_claims(&turn).await;
+            return self.delete_notes(&turn.notes).await;
         }
         Err(ErrorKind::Conflict { entity: Entity::Network, id: key.1.uuid() }.into())
     }
 
-    /// Reads the stored records of a network. `None`: its links are not recorded, or by another release.
-    async fn begin_turn(&self, key: FollowedKey, touched: &Touched) -> Result<Option<NetworkTurn>, Error> {
+    /// Reads the stored records of a network. `None`: its links are not recorded, or by other rules.
+    ///
+    /// Everything is touched if others have left notes, which name no hosts.
+    async fn begin_turn(
+        &self,
+        key: FollowedKey,
+        touched: &mut Touched,
+    ) -> Result<Option<NetworkTurn>, Error> {
         let (organization, network) = key;
-        let records = [network_key(network), network_links_key(network), pending_claims_key(network)];
+        let records = [network_key(network), network_links_key(network), common_note_key(network)];
         let keys = [&[organization_key(organization)], &records[..]].concat();
         let mut found = self.store.get(&keys).await?.into_iter();
-        let [owner, stored, record, pending_claims] = std::array::from_fn(|_| found.next().flatten());
+        let [owner, stored, record, common_note] = std::array::from_fn(|_| found.next().flatten());
+        if owner.is_none() {
+            return Ok(None);
+        }
         let exists = belongs_to(organization, stored.as_ref())?;
-        if owner.is_none() || (!exists && record.is_none()) {
+        let mut notes = TurnNotes { own: touched.notes.clone(), common: None };
+        if touched.opening || touched.all || !exists {
+            // Before the hosts are read, so that they have the changes of these notes.
+            notes.own.extend(self.notes_of(key).await?);
+            notes.common = common_note.map(|note| (note.key, note.version));
+            touched.all |= !notes.is_empty();
+        }
+        if !exists && record.is_none() {
+            self.delete_notes(&notes).await?;
             return Ok(None);
         }
         let recorded: Option<RecordedNetwork> = record.as_ref().map(decode).transpose()?;
@@ -97,13 +115,16 @@ impl Inventory {
                 || *former == rules
                 || (touched.opening && former.version == rules.version)
         });
-        Ok(is_own.then_some(NetworkTurn { key, exists, rules, record, recorded, pending_claims }))
+        if !is_own {
+            self.merge_notes(key, &notes.own).await?;
+            return Ok(None);
+        }
+        Ok(Some(NetworkTurn { key, exists, rules, record, recorded, notes }))
     }
 
     /// Returns whether a network may have links that are not recorded.
     async fn is_behind(&self, turn: &NetworkTurn, touched: &Touched) -> Result<bool, Error> {
-        let is_known = !touched.is_empty() || turn.pending_claims.is_some();
-        if is_known || !turn.exists || turn.has_other_rules() {
+        if !touched.is_empty() || !turn.exists || turn.has_other_rules() {
             return Ok(true);
         }
         Ok(self.newest_lead(turn.key, turn.reached()).await?.is_some())
@@ -122,8 +143,6 @@ impl Inventory {
         // The entries are read first, because the next reads may or may not see commits made meanwhile. Other inventories in
         // this process may have made some of the changes.
         let mut touched = touched.clone();
-        // The note names no host.
-        touched.all |= touched.opening && turn.pending_claims.is_some();
         // The links in memory were compared before, even if nothing was recorded.
         let compared = known.as_ref().filter(|network| network.recorded.is_some());
         let since = compared.and_then(|network| network.reached).max(turn.reached());

@@ -224,14 +224,14 @@ impl FollowedNetwork {
     fn apply(&mut self, reading: Reading, is_new: bool) -> BTreeSet<LinkId> {
         let Reading { hosts, devices, gone, manual, .. } = reading;
         self.hosts.extend(hosts);
-        for host in gone {
-            self.hosts.remove(&host);
-            self.links.remove(host);
+        for host in &gone {
+            self.hosts.remove(host);
         }
+        self.links.remove_all(gone);
         if is_new {
             self.links = Links::new(devices, manual.as_deref().unwrap_or_default());
         } else {
-            devices.into_iter().for_each(|device| self.links.set(device));
+            self.links.set_all(devices);
             manual.iter().for_each(|manual| self.links.set_manual(manual));
         }
         self.links.take_decided()

@@ -24,13 +24,13 @@ pub(super) struct LinkRules {
 
 /// The record of a network that states how far its links are recorded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RecordedNetwork {
+pub(in crate::inventory::history) struct RecordedNetwork {
     pub(super) organization_id: OrganizationId,
     /// The rules of the links that were recorded.
     pub(super) rules: LinkRules,
     /// The place of the last entry whose consequences are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reached: Option<Place>,
+    pub(in crate::inventory::history) reached: Option<Place>,
     /// A random number of the turn that has written it.
     #[serde(default)]
     pub(super) turn: u64,
@@ -146,7 +146,7 @@ pub(super) fn recorded_links((organization, network): FollowedKey) -> Query {
 }
 
 impl RecordedNetwork {
-    pub(super) fn put(
+    pub(in crate::inventory::history) fn put(
         &self,
         network: NetworkId,
         precondition: Precondition,

@@ -20,6 +20,8 @@ pub(in crate::inventory::history) struct Touched {
     pub(super) manual: bool,
     /// Whether claims were written.
     pub(super) claims: bool,
+    /// The notes of these changes of claims.
+    pub(super) notes: BTreeSet<Uuid>,
     /// Whether anything may have changed.
     pub(super) all: bool,
     /// Whether it is not known that anything has changed: the store was opened.
@@ -50,15 +52,20 @@ impl Touched {
         self.hosts.extend(other.hosts);
         self.manual |= other.manual;
         self.claims |= other.claims;
+        self.notes.extend(other.notes);
         self.all |= other.all;
         self.opening |= other.opening;
         self.bound();
     }
 
     fn bound(&mut self) {
-        if self.hosts.len() > MAX_HOSTS {
+        if self.hosts.len() > MAX_HOSTS || self.notes.len() > MAX_HOSTS {
             self.hosts.clear();
             self.all = true;
+        }
+        if self.all {
+            // A turn that compares all links finds all notes.
+            self.notes.clear();
         }
     }
 
@@ -113,6 +120,8 @@ impl TouchedNetworks {
     pub(in crate::inventory::history) fn complete(&mut self, networks: impl Iterator<Item = NetworkId>) {
         let mut written = Touched::default();
         self.networks.values().cloned().for_each(|touched| written.add(touched));
+        // They are about their own networks.
+        written.notes.clear();
         for network in networks {
             // A host may have left one network for another one.
             if self.deleted.is_empty() && (written.is_empty() || self.networks.contains_key(&network)) {

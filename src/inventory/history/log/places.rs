@@ -167,7 +167,7 @@ impl Inventory {
             if commits.is_empty() {
                 break;
             }
-            commits.sort_by_key(|commit| commit.place(0));
+            commits.sort_by_key(|commit| commit.places().min());
             for commit in &commits {
                 later = if commit.at <= time { 0 } else { later + 1 };
                 last = last.max(commit.places().max().filter(|_| commit.at <= time));

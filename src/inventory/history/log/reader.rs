@@ -150,7 +150,7 @@ impl<'i> LogReader<'i> {
         Self { inventory, filter, direction, span, stage: Stage::Commits, at_once, records: 0 }
     }
 
-    /// Reads about so many records at a time, if these are fewer.
+    /// Reads at most about this number of records at a time.
     pub(in crate::inventory::history) fn some_at_a_time(self, records: usize) -> Self {
         let (commits, runs, bytes) = self.at_once;
         let at_once = (records.clamp(1, commits), records.clamp(1, runs), bytes);
@@ -316,7 +316,7 @@ impl Inventory {
     }
 }
 
-/// Returns a query of records in the order of the log, of which so many bytes are read at a time.
+/// Returns a query of records in the order of the log, for a part of them at a time.
 pub(in crate::inventory::history) fn ordered(query: &Query, direction: Direction) -> Query {
     let order = vec![Order::new(WRITTEN, direction)];
     Query { order, max_bytes: Some(BYTES_AT_ONCE), ..query.clone() }

@@ -155,8 +155,12 @@ fn empty_run(organization_id: OrganizationId, commit: &CommitChanges) -> ChangeR
 }
 
 impl CommitChanges {
+    /// Returns whether entries have the same commit and author. Commits of another store may have been written again in one commit.
     fn is_of(&self, commit: &Self) -> bool {
-        self.era == commit.era && self.version == commit.version
+        self.place(0) == commit.place(0)
+            && self.at == commit.at
+            && self.actor == commit.actor
+            && self.request_id == commit.request_id
     }
 }
 

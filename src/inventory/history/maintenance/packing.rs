@@ -16,15 +16,15 @@ use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::OrganizationId;
 use crate::store::{Batch, Direction, Facets, Key, Precondition, Query, Record, StoreErrorKind, TermRange};
 
-/// The number of records of commits from which on the oldest are joined.
-const JOINED_FROM: u64 = 2_048;
+/// The number of records of commits from which on the oldest are joined: even the shortest entries then fill a slab.
+const JOINED_FROM: u64 = 512;
 
 /// The numbers of records and of bytes that one step joins at most, but for one large commit.
 const JOINED_TOGETHER: usize = 2_000;
 const BYTES_TOGETHER: usize = 4 * 1024 * 1024;
 
 /// The number of records after which an organization is looked at, on average.
-const LOOKED_AT_EVERY: u64 = 512;
+const LOOKED_AT_EVERY: u64 = 128;
 
 /// The number and the size of entries in runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

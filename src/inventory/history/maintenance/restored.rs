@@ -2,12 +2,18 @@
 
 use bytes::Bytes;
 
+#[cfg(feature = "topology")]
+use crate::inventory::history::links::recorded::RecordedNetwork;
 use crate::inventory::history::log::counts::CountedStretch;
 use crate::inventory::history::log::position::Place;
 use crate::inventory::history::log::record::{ChangeEntry, CommitChanges};
 use crate::inventory::history::log::run::ChangeRun;
 use crate::inventory::schema::{CHANGE, CHANGE_COUNTS, CHANGE_RUN, WRITTEN};
+#[cfg(feature = "topology")]
+use crate::inventory::schema::{NETWORK_LINKS, decode};
 use crate::inventory::{Error, Inventory};
+#[cfg(feature = "topology")]
+use crate::model::NetworkId;
 use crate::store::{Batch, Facets, Key, Precondition, Record, Version};
 
 /// The latest era whose entries are restored. A store begins few, so that a later one is made up.
@@ -36,6 +42,8 @@ impl RestoredHistory {
             CHANGE => self.add_commit(&record, facets, batch),
             CHANGE_RUN => self.add_run(&record, batch),
             CHANGE_COUNTS => self.add_counts(&record, batch),
+            #[cfg(feature = "topology")]
+            NETWORK_LINKS => self.add_network(&record, batch),
             _ => Ok(Some(false)),
         }
     }
@@ -83,6 +91,16 @@ impl RestoredHistory {
             place.era = era;
         }
         stretch.put(record.key, Precondition::Absent, batch)?;
+        Ok(Some(true))
+    }
+
+    /// Adds the record of a followed network, with the place up to which the links were recorded.
+    #[cfg(feature = "topology")]
+    fn add_network(&mut self, record: &Record, batch: &mut Batch) -> Result<Option<bool>, Error> {
+        let Ok(mut network) = decode::<RecordedNetwork>(record) else { return Ok(None) };
+        network.reached =
+            network.reached.and_then(|reached| Some(Place { era: self.era(reached.era)?, ..reached }));
+        network.put(NetworkId::new(record.key.id), Precondition::Absent, batch)?;
         Ok(Some(true))
     }
 

@@ -27,7 +27,7 @@ impl<'d> ObjectMembers<'d> {
         after: &'d str,
     ) -> Result<(Self, Self), serde_json::Error> {
         let same = common_end(before.as_bytes(), after.as_bytes());
-        // What follows a member within the common end are the same members of both, since both end there.
+        // A member within the common end is followed by the same members of both, since both end there.
         let read = |text: &'d str| {
             let end = text.as_ptr().addr() + text.len() - same;
             Self::read_until(text, |_, value| value.get().as_ptr().addr() + value.get().len() >= end)

@@ -70,10 +70,11 @@ impl Inventory {
         mut batch: Batch,
         touched: &mut TouchedNetworks,
     ) -> Result<(), StoreError> {
-        let is_recorded = |kind| entity_of(kind).is_some() || is_credential(kind);
+        let is_recorded = |kind| self.is_recorded(kind) || is_credential(kind);
         let is_dry_run = self.recording == Recording::DryRun;
         if is_dry_run || !batch.writes().iter().any(|write| is_recorded(write.key().kind)) {
-            let noted = touched.note_claims(author.organization, &BTreeSet::new(), &mut batch);
+            let noted =
+                touched.note_claims(author.organization, &BTreeSet::new(), || self.new_id(), &mut batch);
             noted.map_err(as_store_error)?;
             return self.store.commit(batch).await;
         }
@@ -91,6 +92,11 @@ impl Inventory {
         committed
     }
 
+    /// Returns whether entries are written about records of a kind. Those of wrappers of the store have none.
+    fn is_recorded(&self, kind: Name) -> bool {
+        entity_of(kind).is_some() && !self.wrapper_kinds.contains(&kind)
+    }
+
     async fn record(
         &self,
         author: &Author,
@@ -105,11 +111,13 @@ impl Inventory {
         }
         let (before, user) = self.state_before(author, batch).await?;
         // The state before in an entry must be the one that the commit replaces.
-        batch.require(|key| entity_of(key.kind).map(|_| unchanged(before.get(&key))));
+        batch.require(|key| self.is_recorded(key.kind).then(|| unchanged(before.get(&key))));
         let mut changes = CommitEntries::default();
         for write in batch.writes() {
             let before = before.get(&write.key());
-            changes.add(write, before)?;
+            if self.is_recorded(write.key().kind) {
+                changes.add(write, before)?;
+            }
             if is_credential(write.key().kind)
                 && let Some(event) = SecurityEvent::of(write, before, batch)?
             {
@@ -118,7 +126,7 @@ impl Inventory {
             }
         }
         let has_layouts = self.add_layouts(author, &before, &mut changes, batch).await?;
-        touched.note_claims(author.organization, &changes.networks_with_leads(), batch)?;
+        touched.note_claims(author.organization, &changes.networks_with_leads(), || self.new_id(), batch)?;
         if changes.count == 0 && !has_layouts {
             return Ok(EntriesAdded::default());
         }
@@ -141,7 +149,7 @@ impl Inventory {
         author: &Author,
         batch: &Batch,
     ) -> Result<(BTreeMap<Key, Record>, Option<User>), Error> {
-        let is_recorded = |key: &Key| entity_of(key.kind).is_some() || is_credential(key.kind);
+        let is_recorded = |key: &Key| self.is_recorded(key.kind) || is_credential(key.kind);
         let mut keys: Vec<Key> = batch.writes().iter().map(Write::key).filter(is_recorded).collect();
         let user = author.actor.user_id().map(user_key);
         keys.extend(user.filter(|user| !keys.contains(user)));
@@ -160,9 +168,7 @@ impl Inventory {
         changes: CommitEntries,
         batch: &mut Batch,
     ) -> Result<EntriesAdded, Error> {
-        let mut commit = [0; 8];
-        self.random.fill(&mut commit)?;
-        let commit = u64::from_be_bytes(commit);
+        let commit = self.new_commit_number()?;
         let mut recorded = EntriesAdded { random: commit, ..EntriesAdded::default() };
         let (count, actor) = (changes.count, Arc::new(author.actor.clone()));
         for ((audience, class), Entries { list, .. }) in changes.finished() {
@@ -183,6 +189,13 @@ impl Inventory {
             changes.put(Key::new(CHANGE, self.new_id()?), Precondition::Absent, batch)?;
         }
         Ok(recorded)
+    }
+
+    /// Returns a random number for a commit.
+    pub(in crate::inventory::history) fn new_commit_number(&self) -> Result<u64, Error> {
+        let mut number = [0; 8];
+        self.random.fill(&mut number)?;
+        Ok(u64::from_be_bytes(number))
     }
 }
 
@@ -224,6 +237,8 @@ impl CommitEntries {
             Write::Delete { .. } => None,
         };
         let before = before.map(|record| shown(entity, &record.body)).transpose()?;
+        // A record that a wrapper of the store has added may have a body of its own form. It counts as absent.
+        let before = before.filter(|body| entity != ChangedEntity::ApplicationRecord || is_object(body));
         let before = before.as_ref().map(RecordState::read).transpose()?;
         let after = after.as_ref().map(RecordState::read).transpose()?;
         if let (Some(former), Some(latter)) = (&before, &after)
@@ -317,6 +332,10 @@ impl CommitEntries {
 /// Returns whether links may follow from a change.
 pub(in crate::inventory::history) const fn is_lead(entry: &ChangeEntry) -> bool {
     matches!(entry.entity, ChangedEntity::Host | ChangedEntity::TopologyLink)
+}
+
+fn is_object(body: &Bytes) -> bool {
+    serde_json::from_slice::<Map<String, Value>>(body).is_ok()
 }
 
 /// Returns the part of a body that entries show, as JSON. Bodies of hosts begin with a comma.

@@ -127,6 +127,7 @@ impl Columns {
             line,
             field: field.map(str::to_owned),
             reason: reason.into_owned(),
+            code: None,
         };
         if cells.len() != self.columns.len() {
             let reason = format!("the row has {} cells, and the header {}", cells.len(), self.columns.len());

@@ -106,7 +106,7 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
                 Err(Fault::TooLong) => format!("the row is longer than {} bytes", self.max_length),
                 Err(Fault::Unclosed) => "the row ends within quotes".to_owned(),
             };
-            return Ok(Some((line, ImportRow::Refused(Refusal { line, field: None, reason }))));
+            return Ok(Some((line, ImportRow::Refused(Refusal { line, field: None, reason, code: None }))));
         }
         Ok(None)
     }

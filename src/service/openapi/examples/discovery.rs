@@ -7,8 +7,8 @@ use serde_json::json;
 use super::{NETWORK, SUBNET, VERSION, id, now, uuid};
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{
-    AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow,
-    NeighborState, PortRow, Reporter, RouteRow, StpRow, StpState, TableKind, Warning, WarningCode,
+    AddressFamily, AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow,
+    LldpRow, NeighborState, PortRow, Reporter, RouteRow, StpRow, StpState, TableKind, Warning, WarningCode,
 };
 use crate::invariant::Invariant;
 use crate::inventory::{
@@ -70,6 +70,7 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&report());
     schemas.add(&StaleDeletion { hosts: 1, ports: 2, ..StaleDeletion::default() });
     add_rows(schemas);
+    schemas.add(&AddressFamily::Ipv4);
     schemas.add(&claim());
 }
 
@@ -132,6 +133,7 @@ fn report() -> DiscoveryReport {
         matched_by: Some(MatchedBy::ChassisId),
         changes: vec!["sys_descr".to_owned()],
         reason: Some("The chassis id is that of the host.".to_owned()),
+        code: None,
     };
     let table =
         DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true, unchanged: false };
@@ -158,6 +160,7 @@ fn claim() -> Claim {
         network_id: NETWORK,
         observed_at: now(),
         complete: true,
+        family: None,
         reporter: Reporter::new("snmpwalk"),
         rows: ClaimRows::IfEntries(vec![IfEntryRow::new(7)]),
         parts: vec![SeenPart { id: id(23), last_seen_at: now(), missed_scans: 0 }],

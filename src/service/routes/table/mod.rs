@@ -1,11 +1,17 @@
 //! The rows of the route table, by collection.
 
 mod accounts;
+#[cfg(feature = "topology")]
+mod addresses;
+#[cfg(feature = "discovery")]
+mod daemons;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod history;
 mod hosts;
 mod past;
+#[cfg(feature = "topology")]
+mod questions;
 mod records;
 mod row;
 #[cfg(feature = "topology")]
@@ -39,15 +45,19 @@ pub(super) fn routes() -> Vec<Route> {
         accounts::daemon_keys(),
         accounts::shares(),
         #[cfg(feature = "discovery")]
-        discovery::daemons(),
+        daemons::daemons(),
         #[cfg(feature = "discovery")]
         discovery::discoveries(),
         #[cfg(feature = "discovery")]
-        discovery::for_all_daemons(),
+        daemons::for_all_daemons(),
         #[cfg(feature = "discovery")]
         discovery::reports(),
         #[cfg(feature = "topology")]
         topology::topology(),
+        #[cfg(feature = "topology")]
+        questions::questions(),
+        #[cfg(feature = "topology")]
+        addresses::addresses(),
     ];
     let with_patch = |route: Route| {
         let patch = route.patch();

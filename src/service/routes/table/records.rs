@@ -3,7 +3,7 @@
 use http::Method;
 
 #[cfg(feature = "discovery")]
-use super::discovery;
+use super::daemons::or_by_daemons;
 use super::row::CollectionNames;
 use super::row::{ANY_SESSION, IN_USE, UNIQUE, route};
 use crate::model::{Cidr, Network, NetworkId, Organization, OrganizationId, Subnet, Tag, Timestamp};
@@ -97,7 +97,7 @@ pub(super) fn subnets() -> Vec<Route> {
     };
     let create = subnets.create::<Subnet>(groups::SUBNET).errors(UNIQUE);
     #[cfg(feature = "discovery")]
-    let create = discovery::or_by_daemons(create, daemons::create_subnet);
+    let create = or_by_daemons(create, daemons::create_subnet);
     let list = subnets.list::<Subnet>(&[
         groups::PAGE,
         groups::IDS,
@@ -107,7 +107,7 @@ pub(super) fn subnets() -> Vec<Route> {
         groups::ORDER,
     ]);
     #[cfg(feature = "discovery")]
-    let list = discovery::or_by_daemons(list, daemons::list_subnets);
+    let list = or_by_daemons(list, daemons::list_subnets);
     vec![
         list,
         subnets.get::<Subnet>(),

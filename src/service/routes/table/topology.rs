@@ -4,24 +4,21 @@ use http::Method;
 
 use super::row::CollectionNames;
 use super::row::{MEMBER, VIEWER, route};
-use crate::inventory::{MAX_POSITIONS, MAX_RELEASED, MAX_RESERVED};
+use crate::inventory::MAX_POSITIONS;
 use crate::model::{HostRole, LinkEnd, NetworkId, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
-use crate::service::input::{
-    MAX_ANSWER_LIMIT, MAX_DEPTH, MAX_FAILURES, MAX_IDS, MAX_NODE_TEXT, MAX_TERMS, MAX_VLAN, MIN_VLAN,
-};
+use crate::service::input::{MAX_DEPTH, MAX_IDS, MAX_TERMS, MAX_VLAN, MIN_VLAN};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{ResponseContent, Route};
 use crate::service::sender::AllowedSenders;
 use crate::topology::graph::{Detail, GraphOptions, GroupBy};
 use crate::topology::links::Confidence;
-use crate::topology::paths::{DEFAULT_LIMIT, DEFAULT_PATHS, MAX_PATHS};
 use crate::topology::render::{ColorScheme, Format};
-use crate::wire::{AddressState, ErrorCode};
+use crate::wire::ErrorCode;
 
-const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
+pub(super) const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
 
 const LINK: &[Parameter] = &[
     Parameter::required("network_id", Kind::Id, "The network of both hosts."),
@@ -116,108 +113,15 @@ const FILE: &[Parameter] = &[
     TIDY,
 ];
 
-const NODE_TEXT: Kind = Kind::Text { min: 1, max: MAX_NODE_TEXT };
-
 /// Texts that may have commas in them.
-const NODE_TEXTS: Kind = Kind::Matching { pattern: "^.+$", max: MAX_FAILURES };
-
-const ANSWER_LIMIT: &[Parameter] = &[Parameter::optional(
-    "limit",
-    Kind::Number { min: 1, max: MAX_ANSWER_LIMIT as i64, default: Some(DEFAULT_LIMIT as i64) },
-    "The maximum number of items of each list.",
-)];
-
-const ONE_VLAN: &[Parameter] = &[Parameter::nullable(
-    "vlan",
-    Kind::Number { min: MIN_VLAN as i64, max: MAX_VLAN as i64, default: None },
-    "Only this VLAN.",
-)];
-
-const LOCATE: &[Parameter] = &[
-    Parameter::nullable(
-        "mac",
-        NODE_TEXT,
-        "The MAC address of the device. One of `mac`, `ip` and `name` is required.",
-    ),
-    Parameter::nullable("ip", NODE_TEXT, "The IP address of the device."),
-    Parameter::nullable("name", NODE_TEXT, "The name, the address or the id of the host."),
-];
-
-const PATH_ENDS: &[Parameter] = &[
-    Parameter::required("from", NODE_TEXT, "The id, the address or the name of the sender."),
-    Parameter::required("to", NODE_TEXT, "The id, the address or the name of the receiver."),
-    Parameter::optional(
-        "k",
-        Kind::Number { min: 1, max: MAX_PATHS as i64, default: Some(DEFAULT_PATHS as i64) },
-        "The maximum number of paths.",
-    ),
-];
-
-const FAILURES: &[Parameter] = &[
-    Parameter::optional(
-        "node",
-        NODE_TEXTS,
-        "The nodes that fail: ids, addresses or names. One of `node`, `edge` and `location` is required.",
-    ),
-    Parameter::optional("edge", Kind::Ids { min: 0, max: MAX_FAILURES }, "The links that fail."),
-    Parameter::optional(
-        "location",
-        NODE_TEXTS,
-        "The locations, as devices report them, of which all devices fail.",
-    ),
-    Parameter::optional(
-        "from",
-        NODE_TEXTS,
-        "The nodes from which others are cut off. Without them, it is the top of the network.",
-    ),
-];
-
-const PAIRS: &[Parameter] = &[Parameter::optional(
-    "pairs",
-    Kind::Flag(false),
-    "Whether to list pairs of devices whose joint loss cuts off others. Devices at the same location, and above the same device, are \
-     compared.",
-)];
-const LEAVES: &[Parameter] = &[Parameter::optional(
-    "leaves",
-    Kind::Flag(false),
-    "Whether to list links that are the only one of a device.",
-)];
-
-const ADDRESS_STATE: &[Parameter] = &[Parameter::nullable(
-    "state",
-    Kind::Choice(AddressState::TEXTS),
-    "Only addresses in this state. Without it, all that are not free.",
-)];
-
-const RESERVATION: &[Parameter] = &[
-    Parameter::required(
-        "count",
-        Kind::Number { min: 1, max: MAX_RESERVED as i64, default: None },
-        "The number of addresses.",
-    ),
-    Parameter::required("name", Kind::Name, "The purpose of the reservation."),
-];
-
-const RELEASE: &[Parameter] = &[Parameter::required(
-    "addresses",
-    Kind::Texts { format: "ip", max: MAX_RELEASED },
-    "The addresses, at least one. Those that are not reserved are left out.",
-)];
-
-const AMBIGUOUS: &[ErrorCode] = &[ErrorCode::ValidationAmbiguous];
-
-const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
+pub(super) const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
 
 const GONE: &[ErrorCode] = &[ErrorCode::PositionGone];
 
-const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
+pub(super) const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
 
 pub(super) fn topology() -> Vec<Route> {
-    [graphs(), questions(), addresses(), pages(), links(), layouts(), shares()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [graphs(), pages(), links(), layouts(), shares()].into_iter().flatten().collect()
 }
 
 fn graphs() -> Vec<Route> {
@@ -273,106 +177,6 @@ fn graphs() -> Vec<Route> {
             .query(&[NETWORK])
             .list("BlindSpot"),
         ),
-    ]
-}
-
-fn questions() -> Vec<Route> {
-    let ask = |route: Route| route.access(VIEWER).tagged().errors(NETWORK_ERRORS).errors(TOO_LARGE);
-    vec![
-        ask(route(
-            Method::GET,
-            "/api/v1/topology/locate",
-            "locate_device",
-            "Returns where a device is connected.",
-            topology::locate,
-        )
-        .query(&[NETWORK, LOCATE])
-        .value("Location")
-        .errors(AMBIGUOUS)),
-        ask(route(
-            Method::GET,
-            "/api/v1/topology/path",
-            "find_paths",
-            "Returns how a device is reached.",
-            topology::find_paths,
-        )
-        .query(&[NETWORK, PATH_ENDS, ONE_VLAN])
-        .value("Paths")
-        .errors(AMBIGUOUS)),
-        ask(route(
-            Method::GET,
-            "/api/v1/topology/impact",
-            "get_impact",
-            "Returns what breaks if nodes and links fail.",
-            topology::get_impact,
-        )
-        .query(&[NETWORK, FAILURES, ANSWER_LIMIT])
-        .value("Impact")
-        .errors(AMBIGUOUS)),
-        ask(route(
-            Method::GET,
-            "/api/v1/topology/fragile",
-            "get_fragile",
-            "Returns what must not fail.",
-            topology::get_fragile,
-        )
-        .query(&[NETWORK, LEAVES, PAIRS, ANSWER_LIMIT])
-        .value("Fragile")),
-        ask(route(
-            Method::GET,
-            "/api/v1/topology/vlans",
-            "get_vlans",
-            "Returns the VLANs of a network.",
-            topology::get_vlans,
-        )
-        .query(&[NETWORK, ONE_VLAN, ANSWER_LIMIT])
-        .value("VlanList")),
-    ]
-}
-
-fn addresses() -> Vec<Route> {
-    vec![
-        route(
-            Method::GET,
-            "/api/v1/subnets/{id}/addresses",
-            "list_addresses",
-            "Lists addresses of a subnet, the lowest first.",
-            topology::list_addresses,
-        )
-        .query(&[ADDRESS_STATE, ANSWER_LIMIT])
-        .value("AddressList")
-        .tagged()
-        .errors(NETWORK_ERRORS)
-        .errors(TOO_LARGE),
-        route(
-            Method::POST,
-            "/api/v1/subnets/{id}/addresses/reserve",
-            "reserve_addresses",
-            "Reserves free addresses of a subnet.",
-            topology::reserve_addresses,
-        )
-        .access(MEMBER)
-        .fields(RESERVATION)
-        .value("AddressList")
-        .repeatable()
-        .errors(NETWORK_ERRORS)
-        .errors(&[
-            ErrorCode::AddressesExhausted,
-            ErrorCode::EntityConflict,
-            ErrorCode::QuotaExceeded,
-        ]),
-        route(
-            Method::POST,
-            "/api/v1/subnets/{id}/addresses/release",
-            "release_addresses",
-            "Releases reserved addresses of a subnet.",
-            topology::release_addresses,
-        )
-        .access(MEMBER)
-        .fields(RELEASE)
-        .value("AddressList")
-        .errors(NETWORK_ERRORS)
-        .errors(&[ErrorCode::EntityConflict, ErrorCode::ValidationEmpty]),
     ]
 }
 

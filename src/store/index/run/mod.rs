@@ -5,6 +5,7 @@
     reason = "blocks and nodes of the tree are counted together, and a merge numbers its own runs"
 )]
 
+pub(super) mod groups;
 pub(super) mod merge;
 pub(super) mod sort;
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Conversion of a graph to a diagram, and of positions back into the graph.
 
+mod name;
 pub(super) mod size;
 pub(super) mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::name::rank_of_name;
 use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
 use self::size::{sort_key, width};
 use super::port_name::port_labels;
@@ -137,6 +139,9 @@ fn rank(view: TopologyView, node: &Node) -> Option<u8> {
         (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet | NodeKind::Area)
         | (TopologyView::Workloads, _) => None,
         (_, NodeKind::Group) => Some(5),
+        (TopologyView::L2, NodeKind::Host | NodeKind::Stub) => {
+            rank_of(node.role).or_else(|| rank_of_name(&node.label))
+        }
         _ => rank_of(node.role),
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::matching::{EdgeMatches, matches};
 use super::GraphInput;
-use super::build::{add_facts, drafted, finished};
+use super::build::{add_facts, drafted, finished, keep_focus};
 use super::context::GraphContext;
 use super::draft::GraphDraft;
 use super::shape::{ChangeCounts, FormerEnd, Graph, GraphChange, GraphComparison, Node, NodeKind};
@@ -47,9 +47,10 @@ pub fn compare(before: &GraphInput<'_>, after: &GraphInput<'_>) -> Graph {
     mark_nodes(&mut draft, (&before, &after), &former, &known_as);
     add_removed_nodes(&mut draft, &after, &former, &known_as, &matches);
     mark_edges(&mut draft, &former, &known_as, matches);
+    count_hosts_not_drawn(&mut draft, &before, &after);
+    keep_focus(&mut draft, after.input.options);
     let nodes = ChangeCounts::of(draft.nodes.values().filter_map(|node| node.change));
     let edges = ChangeCounts::of(draft.edges.values().filter_map(|edge| edge.change));
-    count_hosts_not_drawn(&mut draft, &before, &after);
     parallel::join(&mut draft);
     let mut graph = finished(draft, &after, unplaced);
     graph.comparison = Some(GraphComparison { with: None, nodes, edges });

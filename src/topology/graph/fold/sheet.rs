@@ -12,8 +12,16 @@ use crate::topology::graph::shape::{Edge, Graph, Node};
 
 /// Returns how many of the groups must be folded, so that the names are large enough on A3; all if they never are.
 ///
-/// Pictures are laid out to find this out, but only those whose nodes have room on the sheet side by side.
+/// Groups of the same size are folded together: the racks of a fabric look alike. Pictures are laid out to find this out, but only
+/// those whose nodes have room on the sheet side by side.
 pub(super) fn folds_needed(draft: &GraphDraft, folds: &[Fold], view: TopologyView) -> usize {
+    let needed = least_needed(draft, folds, view);
+    let size = |fold: &Fold| fold.leaves.len();
+    let Some(smallest) = needed.checked_sub(1).and_then(|last| folds.get(last)).map(size) else { return 0 };
+    folds.partition_point(|fold| size(fold) >= smallest)
+}
+
+fn least_needed(draft: &GraphDraft, folds: &[Fold], view: TopologyView) -> usize {
     if folds.is_empty() {
         return 0;
     }

@@ -24,7 +24,7 @@ const ETHERNET: [i64; 3] = [6, 62, 117];
 pub struct RoleReason {
     /// The kind of evidence.
     pub source: RoleSource,
-    /// The capability, the port number or the word that decided. Empty for a role that a user set.
+    /// The capability, the port number, the word or the service definition that decided. Empty for a role that a user set.
     pub value: Cow<'static, str>,
 }
 
@@ -44,6 +44,8 @@ pub enum RoleSource {
     Virtualization,
     /// A word in the description, the manufacturer or the model of the device.
     Description,
+    /// The definition of a service, to which the application has given the role.
+    ServiceDefinition,
     /// The name of a service.
     Service,
     /// An open port.
@@ -130,7 +132,7 @@ pub(super) fn combine(host: &HostSummary, capabilities: &[Capability]) -> Option
         reason.source == RoleSource::Description && words::is_of_routers_and_switches(&reason.value)
     });
     let is_specific = match reason.map(|reason| reason.source) {
-        Some(RoleSource::Manual | RoleSource::Guest) => true,
+        Some(RoleSource::Manual | RoleSource::Guest | RoleSource::ServiceDefinition) => true,
         Some(RoleSource::Description | RoleSource::Service) => host.role != HostRole::Server && !is_of_both,
         Some(
             RoleSource::Capability | RoleSource::Port | RoleSource::Interfaces | RoleSource::Virtualization,

@@ -49,13 +49,13 @@ const fn known_role(role: HostRole) -> &'static str {
 /// Returns the number of devices of a role in words, such as `4 printers`.
 pub(in crate::topology) fn role_count(of: RoleCount) -> String {
     let one = match of.role {
-        HostRole::Unknown => "device of unknown role".to_owned(),
+        HostRole::Unknown => "unknown device".to_owned(),
         HostRole::Internet => "network outside".to_owned(),
         role => role_name(role).to_lowercase(),
     };
     let several = match of.role {
         HostRole::Switch => "switches".to_owned(),
-        HostRole::Unknown => "devices of unknown role".to_owned(),
+        HostRole::Unknown => "unknown devices".to_owned(),
         HostRole::Internet => "networks outside".to_owned(),
         HostRole::Storage => "storage devices".to_owned(),
         HostRole::Ups => "power supplies".to_owned(),

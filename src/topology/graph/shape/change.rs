@@ -32,7 +32,7 @@ pub struct GraphComparison {
     /// The time of the earlier state; absent if it precedes all changes that the caller may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Timestamp>,
-    /// The numbers of devices and containers that differ.
+    /// The numbers of devices and containers that differ; with a focus, of those around it.
     pub nodes: ChangeCounts,
     /// The numbers of links that differ.
     pub edges: ChangeCounts,

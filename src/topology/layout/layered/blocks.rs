@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
+use super::lanes::Lanes;
 use super::rows::{self, ArrangedRows, RowItem};
 use super::stack::{TierRow, TierStyle, stack};
 use crate::invariant::Invariant;
@@ -27,6 +28,8 @@ pub(super) struct BlockPart {
     pub(super) anchor: f64,
     pub(super) nodes: Vec<(usize, Point)>,
     pub(super) is_grid: bool,
+    /// The room that it takes in each row, if it is a part of tiers.
+    pub(super) lanes: Lanes,
 }
 
 impl BlockPart {
@@ -216,5 +219,6 @@ pub(super) fn join(
     };
     let anchor = centers.iter().sum::<f64>() / centers.len().max(1) as f64 - left;
     let height = if parts.is_empty() { above } else { above + LAYER_GAP + lower.height };
-    BlockPart { size: Size::new(right - left, height), anchor, nodes, is_grid: false }
+    let size = Size::new(right - left, height);
+    BlockPart { size, anchor, nodes, is_grid: false, lanes: Lanes::default() }
 }

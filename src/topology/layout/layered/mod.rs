@@ -3,7 +3,11 @@
 //! The layer of a node is its distance from the top.
 
 mod blocks;
+mod grids;
+mod lanes;
+mod leaves;
 mod ordering;
+mod page;
 mod rows;
 mod stack;
 mod stagger;

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::geometry::{Point, Size};
 use super::blocks::{BlockPart, LANE, LowerPart, join};
+use super::grids;
+use super::lanes::{self, Extent, Lanes, lane_of};
 use super::rows::{self, ArrangedRows, DesiredCenter, Grid, RowItem, side_by_side};
 use super::stagger::Stagger;
 
 /// The part of the width of a row that many nodes above it take.
 const SPREAD: f64 = 0.5;
 /// The room between the two labels of a line, where its speed is, and beside them.
-const BETWEEN_LABELS: f64 = 64.0;
+const BETWEEN_LABELS: f64 = 48.0;
 /// The largest distance between nodes above a row.
 const MAX_TOP_GAP: f64 = 400.0;
 
@@ -32,9 +34,18 @@ pub(super) struct TierStyle<'a> {
     pub(super) stagger: Stagger,
 }
 
+impl TierStyle<'_> {
+    /// Returns the number of lanes.
+    const fn lanes(&self) -> usize {
+        lane_of(self.rows.len())
+    }
+}
+
 /// The nodes of a tier side by side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TierRow {
+    /// The number of the tier.
+    pub(super) tier: usize,
     /// The height of its highest node.
     pub(super) height: f64,
     /// Whether the upper edges of its nodes are at the same height, rather than their centers. This is so beside
@@ -53,16 +64,7 @@ pub(super) fn stack(
     let mut hanging = gather_leaves(hanging, label_width, style.map(|(style, _)| style));
     let have_shared = hanging.iter().any(|hanging| hanging.above.len() > 1);
     if style.is_some() {
-        // Lines to leaves beside all other parts cross none of the lines to these.
-        hanging.sort_by_key(|hanging| {
-            let top = hanging.above.first().copied().unwrap_or(0);
-            let side = match hanging.part.is_grid {
-                true if top * 2 < tops.len() => 0,
-                true => 2,
-                false => 1,
-            };
-            (if have_shared { 0 } else { top }, side)
-        });
+        grids::order(&mut hanging, tops.len());
     }
     let highest = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
     // Beside a large container, leaves are near each other.
@@ -72,13 +74,20 @@ pub(super) fn stack(
     let place = |hanging: &[LowerPart]| {
         let items: Vec<RowItem> = hanging.iter().map(|hanging| hanging.part.item()).collect();
         let width: f64 = items.iter().map(|item| item.size.width + GAP).sum();
-        let fits = style.is_some_and(|(style, _)| style.max_row.is_none_or(|max_row| width <= max_row));
-        if fits { rows::one_row(&items) } else { rows::place(&items, channel, above + LAYER_GAP) }
+        match style.map(|(style, _)| style.max_row) {
+            Some(None) => in_lanes(hanging),
+            Some(Some(max_row)) if width <= max_row => rows::one_row(&items),
+            _ => rows::place(&items, channel, above + LAYER_GAP),
+        }
     };
-    let staggered = style
-        .filter(|(style, _)| style.max_row.is_none() && (tops.len() == 1 || have_shared))
-        .and_then(|(style, _)| style.stagger.place(level, &mut hanging));
-    let mut rows = staggered.unwrap_or_else(|| place(&hanging));
+    if let Some((style, row)) = style.filter(|(style, _)| style.max_row.is_none()) {
+        let first = lane_of(row.tier + 1);
+        if tops.len() == 1 || have_shared {
+            style.stagger.lower(level, style, first, &mut hanging);
+        }
+        hanging.iter_mut().for_each(|hanging| hanging.part.lanes.reach_up(first));
+    }
+    let mut rows = place(&hanging);
     if rows.channel {
         // Lines run down to leaves from right below their hub.
         hanging.sort_by_key(|hanging| !hanging.part.is_grid);
@@ -122,8 +131,73 @@ pub(super) fn stack(
     if style.is_some() && tops.len() > 1 && !have_shared && !rows.channel {
         center_below(&mut rows, &hanging, &placed);
     }
+    let lines = lines_below(&placed, &hanging, &rows);
     let parts: Vec<BlockPart> = hanging.into_iter().map(|hanging| hanging.part).collect();
-    join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above)
+    let mut part = join(&[], &ArrangedRows::default(), &placed, &parts, &rows, above);
+    if let Some((style, row)) = style {
+        part.lanes = if rows.channel {
+            Lanes::of_box(lane_of(row.tier)..style.lanes(), Extent::of_shape(0.0, part.size.width))
+        } else {
+            lanes_of(&part, &placed, &lines, (&parts, &rows), row.tier)
+        };
+    }
+    part
+}
+
+/// Places parts side by side, each as near to those left of it as the shapes of every row allow.
+fn in_lanes(hanging: &[LowerPart]) -> ArrangedRows {
+    let mut rows = ArrangedRows::default();
+    let positions = lanes::side_by_side(hanging.iter().map(|hanging| &hanging.part.lanes));
+    for (hanging, x) in hanging.iter().zip(positions) {
+        rows.corners.push(Point::new(x, 0.0));
+        rows.left = rows.left.min(x);
+        rows.right = rows.right.max(x + hanging.part.size.width);
+        rows.height = rows.height.max(hanging.part.size.height);
+    }
+    rows
+}
+
+/// Returns for each node on top how far its lines to the parts below run aside; `None` if it has no lines.
+fn lines_below(
+    tops: &[(usize, Point, Size)],
+    hanging: &[LowerPart],
+    rows: &ArrangedRows,
+) -> Vec<Option<Extent>> {
+    let mut lines: Vec<Option<Extent>> = vec![None; tops.len()];
+    for (hanging, corner) in hanging.iter().zip(&rows.corners) {
+        let end = Extent::of_lines(corner.x + hanging.part.anchor, 1);
+        for top in &hanging.above {
+            let (_, top_corner, size) = tops[*top];
+            let start = Extent::of_lines(top_corner.x + size.width / 2.0, 1);
+            lines[*top] = Some(lines[*top].unwrap_or(start).joined(end));
+        }
+    }
+    lines
+}
+
+/// Returns what a block takes of the lanes: its nodes on top of that of their tier, their lines of the next one, and the parts below of
+/// others.
+fn lanes_of(
+    part: &BlockPart,
+    tops: &[(usize, Point, Size)],
+    lines: &[Option<Extent>],
+    (parts, rows): (&[BlockPart], &ArrangedRows),
+    tier: usize,
+) -> Lanes {
+    let mut lanes = Lanes::default();
+    for ((_, corner), (.., size)) in part.nodes.iter().zip(tops) {
+        lanes.add(lane_of(tier), Extent::of_shape(corner.x, corner.x + size.width));
+    }
+    let shift = match (part.nodes.first(), tops.first()) {
+        (Some((_, joined)), Some((_, placed, _))) => joined.x - placed.x,
+        _ => 0.0,
+    };
+    for (part, corner) in parts.iter().zip(&rows.corners) {
+        lanes.join(&part.lanes, corner.x + shift);
+    }
+    // Lower shapes of the tier stand beside lines that run aside, and not in them.
+    lines.iter().flatten().for_each(|lines| lanes.add(lane_of(tier) + 1, lines.moved(shift)));
+    lanes
 }
 
 /// Places the parts of a row below the nodes on top that each of them hangs at.
@@ -192,7 +266,11 @@ fn gather_leaves(hanging: Vec<LowerPart>, label_width: f64, style: Option<&TierS
         let Grid { corners, size, anchor } = rows::grid(&sizes, label_width, columns);
         let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
         let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
-        let part = BlockPart { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
+        let lanes = leaves.first().zip(style).map_or_else(Lanes::default, |(leaf, style)| {
+            let first = leaf.part.lanes.range().start;
+            Lanes::of_box(first..style.lanes(), Extent::of_shape(0.0, size.width))
+        });
+        let part = BlockPart { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true, lanes };
         gathered.push(LowerPart { key, above, part });
     }
     gathered.sort_by(|one, other| one.key.total_cmp(&other.key));

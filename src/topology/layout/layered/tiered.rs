@@ -4,8 +4,11 @@ use std::cmp::Ordering;
 
 use super::super::containers::{LAYER_GAP, Level, bounds};
 use super::super::geometry::{Point, Size};
-use super::super::packing::misproportion;
+use super::super::packing::{SHEET_WIDTH, misproportion};
 use super::super::tiers::Tiers;
+use super::lanes::LANE_GAP;
+use super::leaves::{Leaves, leaves_of_most_hubs};
+use super::page::PageEstimate;
 use super::stack::{TierRow, TierStyle};
 use super::stagger::Stagger;
 use super::{MAX_IN_A_ROW, blocks, ordering};
@@ -25,14 +28,10 @@ const MAX_IN_DENSE_ROW: usize = 128;
 const ROW: f64 = 1.5;
 /// Maximum number of leaves that are all side by side.
 const MAX_IN_SMALL_NETWORK: usize = 8;
-/// Maximum number of leaves that may be a tier.
-const MAX_IN_ROWS: usize = 28;
-/// The same for leaves that are known to be switches.
-const MAX_SWITCHES_IN_ROWS: usize = 48;
 /// The distance that lines need to run aside, compared with how far the farthest one does.
 const SLOPE: f64 = 0.045;
 /// The least and the largest of these distances.
-const ASIDE: (f64, f64) = (32.0, 140.0);
+const ASIDE: (f64, f64) = (28.0, 140.0);
 
 /// Shapes in tiers.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<Pl
 
 /// Returns which nodes are in the row of their tier: all but leaves in grids.
 fn are_in_rows(level: &Level, tiers: &Tiers, columns: Option<usize>) -> Vec<bool> {
-    let most = leaves_in_a_row(tiers, columns);
+    let most = leaves_in_a_row(level, tiers, columns);
     let leaves_of =
         |hub: usize| level.network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
     let are_few: Vec<bool> = (0..level.network.len()).map(|hub| leaves_of(hub) <= most).collect();
@@ -68,11 +67,12 @@ fn are_in_rows(level: &Level, tiers: &Tiers, columns: Option<usize>) -> Vec<bool
 }
 
 /// Returns the largest number of leaves of a hub that are side by side.
-fn leaves_in_a_row(tiers: &Tiers, columns: Option<usize>) -> usize {
-    let all = tiers.is_leaf.iter().filter(|is_leaf| **is_leaf).count();
+fn leaves_in_a_row(level: &Level, tiers: &Tiers, columns: Option<usize>) -> usize {
+    let leaves = Leaves::of(level, tiers);
     match columns {
         Some(_) => 1,
-        None if all <= MAX_IN_SMALL_NETWORK => MAX_IN_SMALL_NETWORK,
+        None if leaves.are_rows_of_switches() => usize::MAX,
+        None if leaves.count <= MAX_IN_SMALL_NETWORK => MAX_IN_SMALL_NETWORK,
         None => MAX_IN_A_ROW,
     }
 }
@@ -102,18 +102,23 @@ fn best_style(level: &Level, tiers: &Tiers, keys: &[usize]) -> Option<(Vec<Point
     let rows = rows(level, tiers);
     let attempt = |columns: Option<usize>, max_row: Option<f64>| {
         let is_in_row = are_in_rows(level, tiers, columns);
-        let stagger = Stagger::of(level, tiers, &is_in_row);
+        let ends = line_ends(level, tiers, &is_in_row);
         let style = TierStyle {
             is_leaf: &tiers.is_leaf,
             rows: &rows,
             columns,
-            leaves_in_a_row: leaves_in_a_row(tiers, columns),
+            leaves_in_a_row: leaves_in_a_row(level, tiers, columns),
             max_row,
-            stagger,
+            stagger: Stagger::of(
+                level,
+                tiers,
+                &is_in_row,
+                &PageEstimate::of(level, tiers, &is_in_row, &ends),
+            ),
         };
         let mut corners = blocks::arrange(level, &tiers.levels, keys, Some(&style))?;
         if max_row.is_none() {
-            spread_tiers(level, tiers, &is_in_row, &mut corners);
+            spread_tiers(level, tiers, &is_in_row, &ends, &mut corners);
         }
         let size = bounds(&corners, &level.sizes).size();
         Some(((corners, columns), size))
@@ -151,46 +156,23 @@ fn are_dense(level: &Level, tiers: &Tiers) -> bool {
 
 /// Returns the numbers of columns of leaves that are tried; `None` stands for rows.
 ///
-/// To the reader, leaves that are not known to be end devices are a tier, such as access switches without known end devices. A
-/// few of them are in one row. Of many, two at a hub are below each other. Three or four that are rather known to be switches than
-/// end devices are in one row or in two.
+/// To the reader, leaves that are not known to be end devices are a tier, such as access switches without known end devices. They are in
+/// one row if they have room on a sheet. If not, two at a hub are below each other. Switches are in rows on more than one sheet.
 fn columns(level: &Level, tiers: &Tiers) -> &'static [Option<usize>] {
-    let network = &level.network;
-    let leaves = (0..network.len()).filter(|node| tiers.is_leaf[*node]);
-    let orders = |leaf: usize| {
-        let rank = move |hub: &usize| Some(level.ranks[leaf]?.cmp(&level.ranks[*hub]?));
-        network.neighbors(leaf).iter().map(rank)
-    };
-    let (mut count, mut devices, mut switches) = (0_usize, 0_usize, 0_usize);
-    for leaf in leaves {
-        count += 1;
-        devices += usize::from(orders(leaf).all(|order| order == Some(Ordering::Greater)));
-        switches += usize::from(orders(leaf).all(|order| order == Some(Ordering::Equal)));
-    }
-    let are_tier = devices * 2 <= count;
+    let leaves = Leaves::of(level, tiers);
     match leaves_of_most_hubs(level, tiers) {
-        _ if are_tier && count <= MAX_IN_ROWS => &[None],
-        0..=2 if are_tier => &[Some(1)],
-        3..=MAX_IN_A_ROW if switches > devices && count <= MAX_SWITCHES_IN_ROWS => &[None],
-        3..=MAX_IN_A_ROW if switches > devices => &[None, Some(2)],
+        _ if leaves.are_rows_of_switches() => &[None],
+        _ if leaves.are_tier() && leaves.width <= SHEET_WIDTH => &[None],
+        0..=2 if leaves.are_tier() => &[Some(1)],
+        3..=MAX_IN_A_ROW if leaves.switches > leaves.devices => &[None, Some(2)],
         _ => &[None, Some(2), Some(1)],
     }
-}
-
-/// Returns a number of leaves that at most one in eight hubs exceeds. One leaf more then changes no other part of a drawing.
-fn leaves_of_most_hubs(level: &Level, tiers: &Tiers) -> usize {
-    let leaves_of =
-        |hub: usize| level.network.neighbors(hub).iter().filter(|other| tiers.is_leaf[**other]).count();
-    let mut counts: Vec<usize> = (0..level.network.len()).map(leaves_of).filter(|count| *count > 0).collect();
-    counts.sort_unstable();
-    let place = (counts.len().saturating_sub(1)) - counts.len() / 8;
-    counts.get(place).copied().unwrap_or(0)
 }
 
 /// Returns the row of each tier.
 fn rows(level: &Level, tiers: &Tiers) -> Vec<TierRow> {
     let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let mut rows = vec![TierRow::default(); count];
+    let mut rows: Vec<TierRow> = (0..count).map(|tier| TierRow { tier, ..TierRow::default() }).collect();
     for (node, tier) in tiers.levels.iter().enumerate() {
         let row = &mut rows[*tier];
         row.height = row.height.max(level.sizes[node].height);
@@ -199,13 +181,11 @@ fn rows(level: &Level, tiers: &Tiers) -> Vec<TierRow> {
     rows
 }
 
-/// Moves tiers apart, so that lines have room to run aside between their labels.
-fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut [Point]) {
+/// Returns for each tier the ends of its lines to lower tiers, and of those to upper ones.
+fn line_ends(level: &Level, tiers: &Tiers, is_in_row: &[bool]) -> Vec<[LineEnds; 2]> {
     let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let inner = |node: &usize| is_in_row[*node];
-    // The ends of lines to lower tiers, and to upper ones.
-    let (mut down, mut up) = (vec![LineEnds::default(); count], vec![LineEnds::default(); count]);
-    for node in (0..level.network.len()).filter(inner) {
+    let mut ends = vec![[LineEnds::default(); 2]; count];
+    for node in (0..level.network.len()).filter(|node| is_in_row[*node]) {
         let tier = tiers.levels[node];
         let side = |order: Ordering| {
             let others = level.port_widths[node]
@@ -213,9 +193,27 @@ fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut 
                 .filter(move |(other, _)| is_in_row[*other] && tiers.levels[*other].cmp(&tier) == order);
             others.map(|(_, width)| *width)
         };
-        down[tier].add_shape(side(Ordering::Greater));
-        up[tier].add_shape(side(Ordering::Less));
+        ends[tier][0].add_shape(side(Ordering::Greater));
+        ends[tier][1].add_shape(side(Ordering::Less));
     }
+    ends
+}
+
+/// Returns the height that lines need to run aside so far.
+pub(super) fn aside(distance: f64) -> f64 {
+    (distance * SLOPE).clamp(ASIDE.0, ASIDE.1)
+}
+
+/// Moves tiers apart, so that lines have room to run aside between their labels.
+fn spread_tiers(
+    level: &Level,
+    tiers: &Tiers,
+    is_in_row: &[bool],
+    ends: &[[LineEnds; 2]],
+    corners: &mut [Point],
+) {
+    let count = ends.len();
+    let inner = |node: &usize| is_in_row[*node];
     let mut farthest: Vec<Option<f64>> = vec![None; count];
     let center = |node: usize| corners[node].x + level.sizes[node].width / 2.0;
     for (one, other) in level.network.edges().iter().filter(|(one, other)| inner(one) && inner(other)) {
@@ -226,17 +224,32 @@ fn spread_tiers(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &mut 
             farthest[upper] = Some(farthest[upper].unwrap_or(0.0).max(aside));
         }
     }
+    let drops = drops(level, tiers, is_in_row, corners);
     let mut shifts = vec![0.0; count];
     for tier in 1..count {
         // Lines to leaves in grids turn aside right below their hub.
-        let needed = farthest[tier - 1].map_or(0.0, |aside| {
-            down[tier - 1].length() + up[tier].length() + (aside * SLOPE).clamp(ASIDE.0, ASIDE.1)
-        });
-        shifts[tier] = shifts[tier - 1] + (needed - LAYER_GAP).max(0.0);
+        let needed = farthest[tier - 1]
+            .map_or(0.0, |distance| ends[tier - 1][0].length() + ends[tier][1].length() + aside(distance));
+        // A lower shape has its leaf, if it has one, in the lower row of leaves.
+        let below_lower = if drops[tier - 1] > 0.0 { drops[tier - 1] + LANE_GAP } else { 0.0 };
+        shifts[tier] = shifts[tier - 1] + (needed.max(below_lower) - LAYER_GAP).max(0.0);
     }
     for (corner, tier) in corners.iter_mut().zip(&tiers.levels) {
         corner.y += shifts[*tier];
     }
+}
+
+/// Returns for each tier by how much some of its shapes are lower than the others.
+fn drops(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &[Point]) -> Vec<f64> {
+    let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
+    let mut heights: Vec<Option<(f64, f64)>> = vec![None; count];
+    let is_plain = |node: &usize| is_in_row[*node] && !level.is_container[*node];
+    for node in (0..level.network.len()).filter(is_plain) {
+        let y = corners[node].y + level.sizes[node].height / 2.0;
+        let (low, high) = heights[tiers.levels[node]].get_or_insert((y, y));
+        (*low, *high) = (low.min(y), high.max(y));
+    }
+    heights.into_iter().map(|heights| heights.map_or(0.0, |(low, high)| high - low)).collect()
 }
 
 /// The vertical ends of the lines on one side of a row of shapes.

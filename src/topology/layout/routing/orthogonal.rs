@@ -144,6 +144,8 @@ struct LeafGrid {
     /// The left edge of the leftmost leaf and the right edge of the rightmost one.
     left: f64,
     right: f64,
+    /// Whether all leaves are below the hubs.
+    has_all: bool,
     /// Where lines turn aside below the hubs.
     bus: f64,
     /// Whether the hub has lines to other tiers, which lines to leaves beside these must not cross.
@@ -168,9 +170,11 @@ impl Grids {
         }
         let grid = |(hubs, leaves): (&[usize], Vec<Rect>)| {
             crate::fair_threads::yield_turn();
+            let are_tiered = hubs.iter().all(|hub| tiers[*hub].is_some());
             let mut grid = LeafGrid::of(hubs, &leaves, outline, rects)?;
-            grid.is_tiered = hubs.len() == 1 && hubs.iter().all(|hub| tiers[*hub].is_some());
-            Some((hubs.to_vec(), grid))
+            grid.is_tiered = hubs.len() == 1 && are_tiered;
+            // Without tiers, leaves around a hub may be in line by chance.
+            (are_tiered || grid.has_all).then(|| (hubs.to_vec(), grid))
         };
         Self { grids: leaves.into_iter().filter_map(grid).collect() }
     }
@@ -210,6 +214,7 @@ impl LeafGrid {
             rights,
             left: below.iter().map(|leaf| leaf.x).fold(f64::INFINITY, f64::min),
             right: below.iter().map(|leaf| leaf.right()).fold(f64::NEG_INFINITY, f64::max),
+            has_all: below.len() == leaves.len(),
             bus,
             is_tiered: false,
             gap: trunk_gap(label_width),

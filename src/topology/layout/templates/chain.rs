@@ -63,9 +63,12 @@ impl Chain {
     fn of(level: &Level, peeled: &Peeled, order: &[usize]) -> Self {
         let mut chain: Vec<(usize, Vec<usize>)> =
             order.iter().map(|place| (peeled.inner[*place], peeled.leaves[*place].clone())).collect();
+        // Between switches with leaves, a leaf at an end is one as well.
+        let between = chain.get(1..chain.len().saturating_sub(1)).unwrap_or_default();
+        let is_plain = between.iter().all(|(_, leaves)| leaves.is_empty());
         let next = |link: Option<&mut (usize, Vec<usize>)>| {
             let leaves = &mut link?.1;
-            if leaves.len() == 1 { leaves.pop() } else { None }
+            if is_plain && leaves.len() == 1 { leaves.pop() } else { None }
         };
         let (before, after) = (next(chain.first_mut()), next(chain.last_mut()));
         let is_outward = |leaf: &usize| is_outward(level, *leaf);

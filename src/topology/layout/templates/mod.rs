@@ -1,10 +1,15 @@
-//! Pairs, rings and chains. Leaves are outside of a ring, and below the switches of a chain.
+//! Pairs, rings, rings of rings, chains, and two hubs with shared neighbors. Leaves are outside of a ring, and below the switches of a chain.
 //!
 //! Where a switch has many leaves, they are the larger part of the picture, and other layouts place them better.
 
 mod chain;
 mod pair;
+mod places;
 mod ring;
+mod rings;
+mod two_hubs;
+
+use std::collections::BTreeMap;
 
 use super::containers::Level;
 use super::diagram::AddressScope;
@@ -13,8 +18,10 @@ use super::network::SimpleGraph;
 
 /// Maximum number of leaves of a switch.
 const MAX_LEAVES: usize = 12;
+/// Maximum number of leaves of a device that hangs at a ring.
+const MAX_BEYOND: usize = 3;
 
-/// Places the shapes of a connected level that is a pair, a ring or a chain; `None` for other networks.
+/// Places the shapes of a connected level that has one of these forms; `None` for other networks.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     if level.has_opaque {
         return None;
@@ -26,7 +33,10 @@ pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     if peeled.leaves.iter().any(|leaves| leaves.len() > MAX_LEAVES) {
         return None;
     }
-    ring::arrange(level, &peeled).or_else(|| chain::arrange(level, &peeled))
+    let around = Peeled::around_cycles(level);
+    let of_rings =
+        around.and_then(|peeled| ring::arrange(level, &peeled).or_else(|| rings::arrange(level, &peeled)));
+    of_rings.or_else(|| chain::arrange(level, &peeled)).or_else(|| two_hubs::arrange(level))
 }
 
 /// Returns whether a node leads to the world outside.
@@ -43,6 +53,8 @@ struct Peeled {
     graph: SimpleGraph,
     /// The leaves of each of them.
     leaves: Vec<Vec<usize>>,
+    /// The leaves of these leaves, if they are no leaves themselves.
+    beyond: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Peeled {
@@ -52,7 +64,38 @@ impl Peeled {
         let leaves = |node: &usize| -> Vec<usize> {
             network.neighbors(*node).iter().copied().filter(|other| network.degree(*other) == 1).collect()
         };
-        Self { graph: network.part(&inner), leaves: inner.iter().map(leaves).collect(), inner }
+        let leaves = inner.iter().map(leaves).collect();
+        Self { graph: network.part(&inner), leaves, inner, beyond: BTreeMap::new() }
+    }
+
+    /// Returns the cycles of a network, and what hangs at them; `None` for networks without cycles, and if more hangs there than leaves
+    /// and few leaves of these.
+    fn around_cycles(level: &Level) -> Option<Self> {
+        let network = &level.network;
+        let mut degrees: Vec<usize> = (0..network.len()).map(|node| network.degree(node)).collect();
+        let mut hanging: Vec<usize> = (0..network.len()).filter(|node| degrees[*node] == 1).collect();
+        let is_leaf: Vec<bool> = degrees.iter().map(|degree| *degree == 1).collect();
+        while let Some(node) = hanging.pop() {
+            degrees[node] = 0;
+            for other in network.neighbors(node) {
+                degrees[*other] = degrees[*other].saturating_sub(1);
+                if degrees[*other] == 1 {
+                    hanging.push(*other);
+                }
+            }
+        }
+        let inner: Vec<usize> = (0..network.len()).filter(|node| degrees[*node] > 1).collect();
+        let at = |node: &usize| network.neighbors(*node).iter().copied().filter(|other| degrees[*other] == 0);
+        let leaves: Vec<Vec<usize>> = inner.iter().map(|node| at(node).collect()).collect();
+        let mut beyond = BTreeMap::new();
+        for node in leaves.iter().flatten().filter(|node| !is_leaf[**node]) {
+            let own: Vec<usize> = at(node).collect();
+            if own.len() > MAX_BEYOND || own.iter().any(|leaf| !is_leaf[*leaf]) {
+                return None;
+            }
+            beyond.insert(*node, own);
+        }
+        (!inner.is_empty()).then(|| Self { graph: network.part(&inner), leaves, inner, beyond })
     }
 
     /// Returns whether an inner node, or a leaf at it, leads out of the network.

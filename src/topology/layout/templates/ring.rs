@@ -1,6 +1,7 @@
 //! Rings: a circle that starts at twelve o'clock and runs clockwise.
 
 use super::Peeled;
+use super::places::CirclePlaces;
 use crate::topology::layout::containers::{GAP, Level};
 use crate::topology::layout::geometry::{Point, Rect, Size};
 use crate::topology::layout::space::Space;
@@ -14,13 +15,13 @@ const MIN_LEAVES: usize = 2;
 /// Largest number of nodes of a circle. Larger ones are mostly empty.
 const MAX_RING: usize = 60;
 /// The distance between a node and its leaves.
-const LEAF_GAP: f64 = 64.0;
+pub(super) const LEAF_GAP: f64 = 64.0;
 /// The distance of labels from the ends of a line.
 const LABEL_MARGIN: f64 = 12.0;
 const ENLARGEMENTS: usize = 60;
 const ENLARGEMENT: f64 = 1.08;
 
-/// Places the nodes of a ring and their leaves; `None` for other networks.
+/// CirclePlaces the nodes of a ring and their leaves; `None` for other networks.
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let graph = &peeled.graph;
     let count = graph.len();
@@ -36,13 +37,10 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let start = (0..count).find(|place| peeled.is_outward(level, *place)).unwrap_or(0);
     let second = graph.neighbors(start).first().copied()?;
     let order = peeled.follow(start, second);
-    let widest = peeled.inner.iter().map(|node| level.sizes[*node].width).fold(0.0, f64::max);
-    let label = level.port_widths.iter().flatten().map(|(_, width)| *width).fold(0.0, f64::max);
-    // The circumference has room for the nodes side by side, and for the labels of the lines between them.
-    let mut radius = (widest + GAP.max(2.0 * (label + LABEL_MARGIN))) * count as f64 / 6.0;
+    let mut radius = spacing(level, &peeled.inner) * count as f64 / 6.0;
     for _ in 0..ENLARGEMENTS {
         crate::fair_threads::yield_turn();
-        let corners = place(level, peeled, &order, radius, label);
+        let corners = place(level, peeled, &order, radius);
         if are_apart(level, &corners) {
             return Some(corners);
         }
@@ -51,27 +49,31 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     None
 }
 
-fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64, label: f64) -> Vec<Point> {
-    let mut corners = vec![Point::default(); level.network.len()];
+/// Returns the distance of nodes on a circle. It has room for the nodes side by side, and for the labels of the lines between them.
+pub(super) fn spacing(level: &Level, nodes: &[usize]) -> f64 {
+    let widest = nodes.iter().map(|node| level.sizes[*node].width).fold(0.0, f64::max);
+    let labels = nodes.iter().flat_map(|node| &level.port_widths[*node]);
+    let label = labels.map(|(_, width)| *width).fold(0.0, f64::max);
+    widest + GAP.max(room_of_labels(label))
+}
+
+/// Returns the length that two labels of this width need.
+pub(super) fn room_of_labels(label: f64) -> f64 {
+    2.0 * (label + LABEL_MARGIN)
+}
+
+fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64) -> Vec<Point> {
+    let mut places = CirclePlaces::new(level, peeled);
     for (turn, place) in order.iter().enumerate() {
         let direction = direction(turn as f64 / order.len() as f64);
-        let size = level.sizes[peeled.inner[*place]];
-        let node = Rect::centered(direction.times(radius), size);
-        corners[peeled.inner[*place]] = node.corner();
-        let leaves = &peeled.leaves[*place];
-        let sizes: Vec<Size> = leaves.iter().map(|leaf| level.sizes[*leaf]).collect();
-        for (leaf, corner) in
-            leaves.iter().zip(outside(node, direction, &sizes, LEAF_GAP.max(2.0 * (label + LABEL_MARGIN))))
-        {
-            corners[*leaf] = corner;
-        }
+        places.put(*place, direction.times(radius), direction);
     }
-    corners
+    places.corners
 }
 
 /// Returns the corners of leaves. They are in a row above or below a node at the top or the bottom of the circle,
 /// and in a column beside other nodes.
-fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) -> Vec<Point> {
+pub(super) fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) -> Vec<Point> {
     /// The horizontal direction of a node up to which leaves are above or below it.
     const STEEP: f64 = 0.3;
     let center = node.center();
@@ -100,7 +102,7 @@ fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) -> Vec<Point>
 }
 
 /// Returns whether no two shapes are nearer to each other than half of the usual gap.
-fn are_apart(level: &Level, corners: &[Point]) -> bool {
+pub(super) fn are_apart(level: &Level, corners: &[Point]) -> bool {
     let rects: Vec<Rect> =
         corners.iter().zip(&level.sizes).map(|(corner, size)| Rect::new(*corner, *size)).collect();
     let space = Space::holding(&rects);
@@ -115,7 +117,7 @@ fn are_apart(level: &Level, corners: &[Point]) -> bool {
 }
 
 /// Returns the direction after a part of a full turn, clockwise from twelve o'clock.
-fn direction(turn: f64) -> Point {
+pub(super) fn direction(turn: f64) -> Point {
     // Series that converge within an eighth of a turn give the same bits everywhere.
     let quarter = (turn * 4.0).round();
     let angle = (turn - quarter / 4.0) * std::f64::consts::TAU;

@@ -19,6 +19,9 @@ const CLASS: (usize, usize) = (4, 5);
 /// The part of their neighbors that two nodes share which are connected with each other.
 const PAIR: (usize, usize) = (2, 3);
 
+/// Maximum number of neighbors of each of two nodes that are compared with those of the other.
+const MAX_OPPOSITE: usize = 8;
+
 /// The classes of the inner nodes of a network.
 #[derive(Debug)]
 pub(super) struct Classes {
@@ -248,6 +251,7 @@ impl<'a> Neighborhoods<'a> {
         }
         *budget -= few + many;
         let (mut common, mut all) = (0, 0);
+        let (mut of_one, mut of_other) = (Vec::new(), Vec::new());
         let (mut left, mut right) = (first.iter().peekable(), second.iter().peekable());
         while let Some(next) = left.peek().into_iter().chain(right.peek()).copied().min().copied() {
             let in_first = left.next_if(|node| **node == next).is_some();
@@ -255,8 +259,36 @@ impl<'a> Neighborhoods<'a> {
             if next != one && next != other {
                 all += 1;
                 common += usize::from(in_first && in_second);
+                match (in_first, in_second) {
+                    (true, false) => of_one.push(next),
+                    (false, true) => of_other.push(next),
+                    _ => {}
+                }
             }
         }
+        if common > 0 && self.network.neighbors(one).binary_search(&other).is_ok() {
+            let opposite = self.opposite(&of_one, &of_other);
+            (common, all) = (common + opposite, all - opposite);
+        }
         all > 0 && common * whole >= all * part
+    }
+
+    /// Returns the number of neighbors of two adjacent nodes that are adjacent to each other, as the cores of two data centers are: each
+    /// has one neighbor of the other center.
+    fn opposite(&self, of_one: &[usize], of_other: &[usize]) -> usize {
+        if of_one.len() > MAX_OPPOSITE || of_other.len() > MAX_OPPOSITE {
+            return 0;
+        }
+        let mut is_taken = vec![false; of_other.len()];
+        let mut count = 0;
+        for node in of_one {
+            let is_beside = |other: &usize| self.inner[*node].binary_search(other).is_ok();
+            let found = (0..of_other.len()).find(|place| !is_taken[*place] && is_beside(&of_other[*place]));
+            if let Some(place) = found {
+                is_taken[place] = true;
+                count += 1;
+            }
+        }
+        count
     }
 }

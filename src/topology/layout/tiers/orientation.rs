@@ -32,11 +32,16 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
         (0..classes.len()).filter(|class| branches.is_bare_end(*class)).collect()
     };
     if !ends.is_empty() {
-        return below(tree, classes, tree.center, &ends);
+        let ends = if branches.hold_most_leaves(&ends) { &[][..] } else { &ends };
+        return below(tree, classes, tree.center, ends);
     }
     // Every way out leads through a branch with many leaves: one of its ends is the top.
     let depths = tree.depths();
-    let is_end = |class: usize| classes.leaves(class) == 0 && branches.children[class] > 0;
+    // A router at an access switch is no end, but one at a core is.
+    let is_at_core =
+        |class: usize| classes.leaves(tree.parents[class]) == 0 && tree.parents[class] != tree.center;
+    let is_end =
+        |class: usize| classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class));
     // An access point with many devices may be the center, beside the switch with the router.
     let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
     let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
@@ -110,6 +115,14 @@ impl<'a> Branches<'a> {
 
     fn leaves(&self, class: usize) -> usize {
         self.leaves[self.first[class]]
+    }
+
+    /// Returns whether most leaves are in the branches of some classes: these lead to the parts of the network, such as sites.
+    fn hold_most_leaves(&self, ends: &[usize]) -> bool {
+        let mut firsts: Vec<usize> = ends.iter().map(|end| self.first[*end]).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        firsts.into_iter().map(|first| self.leaves[first]).sum::<usize>() * 2 > self.all_leaves
     }
 
     /// Returns whether only other networks are on the way from the center to a class. There are no leaves, and no

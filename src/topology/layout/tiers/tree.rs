@@ -101,7 +101,7 @@ impl ClassTree {
         if let Some(twin) = beside(center).filter(is_as_central).find(|other| are_alike(center, *other)) {
             are_peers[twin] = true;
         }
-        let mut waiting = vec![center];
+        let mut waiting: Vec<usize> = (0..are_peers.len()).filter(|class| are_peers[*class]).collect();
         while let Some(class) = waiting.pop() {
             for other in beside(class) {
                 if !are_peers[other] && classes.are_side_by_side(class, other) && are_alike(class, other) {

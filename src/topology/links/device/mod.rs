@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use self::ports::{Aggregate, SwitchPort, ports};
+use self::ports::{Aggregate, SwitchPort, aggregates, ports};
 use self::routes::{RoutingTable, VirtualMac, virtual_macs};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
@@ -40,6 +40,8 @@ pub struct Device {
     pub(super) chassis_key: Option<IdentityKey>,
     pub(super) ports: Box<[SwitchPort]>,
     pub(super) ports_by_value: SwitchPorts,
+    /// Pairs of a MAC address and the place of an aggregate that has it, sorted.
+    aggregates: Box<[(MacAddress, u32)]>,
     /// Pairs of a bridge port's number and the place of the port, sorted.
     pub(super) bridge_ports: Box<[(i64, u32)]>,
     pub(super) sightings: Box<[Sighting]>,
@@ -118,6 +120,7 @@ impl Device {
             last_named: last_named(&sightings, &ports),
             tunneled: tunneled_neighbors(&tunneled),
             sightings,
+            aggregates: aggregates(&ports),
             ports,
             ports_by_value,
             bridge_ports,
@@ -256,9 +259,10 @@ fn last_named(sightings: &[Sighting], ports: &[SwitchPort]) -> Box<[(u32, Timest
 impl Device {
     /// Returns the place of the only aggregate with a MAC address, which its members and the VLANs above share.
     pub(super) fn aggregate_with(&self, address: MacAddress) -> Option<u32> {
-        let is_found = |port: &SwitchPort| port.is_aggregate && port.mac_address == Some(address);
-        let mut found = self.ports.iter().zip(0..).filter(|(port, _)| is_found(port)).map(|(_, place)| place);
-        found.next().filter(|_| found.next().is_none())
+        let start = self.aggregates.partition_point(|(other, _)| *other < address);
+        let mut found = self.aggregates.iter().skip(start).take_while(|(other, _)| *other == address);
+        let (_, place) = found.next()?;
+        found.next().is_none().then_some(*place)
     }
 }
 

@@ -130,6 +130,15 @@ pub(super) fn ports(
     ports
 }
 
+/// Returns the MAC addresses of aggregates, each with the place of the aggregate, sorted.
+pub(super) fn aggregates(ports: &[SwitchPort]) -> Box<[(MacAddress, u32)]> {
+    let aggregates = ports.iter().zip(0..).filter(|(port, _)| port.is_aggregate);
+    let mut aggregates: Vec<_> =
+        aggregates.filter_map(|(port, place)| Some((port.mac_address?, place))).collect();
+    aggregates.sort_unstable();
+    aggregates.into_boxed_slice()
+}
+
 /// Gives ports the VLANs and the aggregates of their logical units. Some systems know them there only.
 fn inherit_from_units(ports: &mut [SwitchPort], by_value: &SwitchPorts) {
     let mut of_ports: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

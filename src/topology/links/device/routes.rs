@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::discovery::reconcile::is_router_mac;
-use crate::discovery::report::{ArpRow, MAX_ROUTES, RouteRow};
+use crate::discovery::report::{AddressFamily, ArpRow, MAX_ROUTES, RouteRow};
 use crate::model::{Cidr, Host, HostId, IfEntry, MacAddress};
 
 /// The routes of a device. Of several routes to one destination, those with the least metric count.
@@ -13,6 +13,8 @@ pub struct RoutingTable {
     /// By destination.
     routes: Box<[Route]>,
     is_complete: bool,
+    /// The only family of addresses whose routes are known; `None`: both are.
+    family: Option<AddressFamily>,
     /// Whether rows may be missing because there were too many.
     may_be_cut: bool,
 }
@@ -62,12 +64,19 @@ impl RoutingTable {
             best.metric == route.metric
         });
         let is_complete = is_complete && rows.len() <= MAX_ROUTES;
-        Self { routes: routes.into(), is_complete, may_be_cut: !is_complete && rows.len() >= LARGE_TABLE }
+        let may_be_cut = !is_complete && rows.len() >= LARGE_TABLE;
+        Self { routes: routes.into(), is_complete, family: None, may_be_cut }
     }
 
-    /// Returns whether these are all routes of the device.
-    pub(in crate::topology) const fn is_complete(&self) -> bool {
-        self.is_complete
+    /// States that only the routes of a family of addresses are known; `None`: of both.
+    #[must_use]
+    pub fn limited_to(self, family: Option<AddressFamily>) -> Self {
+        Self { family, ..self }
+    }
+
+    /// Returns whether these are all routes of the device to addresses of the family of this one.
+    pub(in crate::topology) fn is_complete_for(&self, address: IpAddr) -> bool {
+        self.is_complete && self.family.is_none_or(|family| family == AddressFamily::of(address))
     }
 
     /// Returns whether rows may be missing because there were too many. A small table most likely has

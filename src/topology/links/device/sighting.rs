@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::discovery::reconcile::{Named, SwitchPorts, is_own_mac, is_placeholder, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
 use crate::discovery::{Claim, ClaimRows, MissingRows};
-use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Timestamp};
+use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, MacAddress, Timestamp};
 use crate::topology::links::Method;
 use crate::topology::links::key::IdentityKey;
 use crate::topology::links::key::{PortKey, place_of};
@@ -79,6 +79,20 @@ pub(in crate::topology::links) struct About {
     /// The beginning of the neighbor's description or model.
     pub(in crate::topology::links) description: Option<Box<str>>,
     pub(in crate::topology::links) addresses: Box<[String]>,
+}
+
+impl Sighting {
+    /// Returns the MAC addresses that the neighbor announces as the ids of itself and of its port.
+    pub(in crate::topology::links) fn announced_macs(&self) -> impl Iterator<Item = MacAddress> {
+        let port = match &self.remote {
+            RemotePort::Lldp { id: Some(id), .. } => Some(id.value.as_str()),
+            _ => None,
+        };
+        let chassis = self.about.chassis_id.as_ref().map(|id| id.value.as_str());
+        // Telephones of Cisco have their address in their name.
+        let name = self.about.label.strip_prefix("SEP");
+        [port, chassis, name].into_iter().flatten().filter_map(|text| text.trim().parse().ok())
+    }
 }
 
 /// Returns the neighbors that a host names, grouped by port.

@@ -49,7 +49,7 @@ impl<'c> Tables<'c> {
                 }
                 ClaimRows::Cdp(_) => {}
                 ClaimRows::Routes(rows) => {
-                    tables.routes = Some(RoutingTable::of(rows, claim.complete));
+                    tables.routes = Some(RoutingTable::of(rows, claim.complete).limited_to(claim.family));
                     continue;
                 }
                 ClaimRows::IfEntries(_) | ClaimRows::Addresses(_) | ClaimRows::Ports(_) => continue,

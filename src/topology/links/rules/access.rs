@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fdb::{FdbViews, claim};
+use super::phones::behind_telephones;
 use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::device::tables::Resolved;
 use crate::topology::links::devices::{CachedOwner, Devices};
 use crate::topology::links::key::PortKey;
+use crate::topology::links::resolve::ResolvedSighting;
 use crate::topology::links::{Evidence, Method, Rule};
 
 /// The hosts that learned an address on a port without a bridge behind it. Each comes with the number of devices on
@@ -55,7 +57,8 @@ impl AccessPorts {
     }
 }
 
-/// Proposes links at ports that learned addresses of hosts or of a single other bridge.
+/// Proposes links at ports that learned addresses of hosts or of a single other bridge. `seen` are the neighbors of the
+/// device.
 ///
 /// Returns the candidates by port. Of several ports that learned an address, the one with the fewest devices counts.
 /// The other ports lead to it.
@@ -64,6 +67,7 @@ pub(in crate::topology::links) fn single_sided_fdb(
     devices: &Devices,
     views: &FdbViews,
     access_ports: &AccessPorts,
+    seen: &[ResolvedSighting],
 ) -> BTreeMap<u32, Vec<LinkCandidate>> {
     let mut candidates: BTreeMap<u32, Vec<LinkCandidate>> = BTreeMap::new();
     let Some(view) = views.get(&device.id) else { return candidates };
@@ -91,6 +95,9 @@ pub(in crate::topology::links) fn single_sided_fdb(
                 candidates.entry(*place).or_default().push(candidate);
             }
         }
+    }
+    for (place, candidate) in behind_telephones(device, devices, view, seen) {
+        candidates.entry(place).or_default().push(candidate);
     }
     candidates
 }
@@ -129,7 +136,7 @@ pub(in crate::topology::links) fn lost_fdb(
 }
 
 /// Returns the link between a port and the host whose address it learned.
-fn access_candidate(
+pub(super) fn access_candidate(
     own: Spot,
     claim: Claimed,
     address: MacAddress,

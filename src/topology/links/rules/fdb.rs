@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::phones;
 use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
 use crate::topology::links::device::Device;
@@ -27,6 +28,8 @@ pub(in crate::topology::links) struct FdbView {
     behind: BTreeMap<u32, Box<[u32]>>,
     /// The ports without a bridge behind them.
     pub(in crate::topology::links) access: BTreeMap<u32, AccessPort>,
+    /// The only host behind the telephone on a port, with its address.
+    pub(in crate::topology::links) behind_telephones: BTreeMap<u32, (MacAddress, HostId)>,
 }
 
 /// The port of a bridge towards another one.
@@ -68,6 +71,7 @@ impl FdbView {
         }
         let learned = LearnedBridges::of(device, devices);
         let uplinks = uplinks(device, &learned.ports);
+        view.behind_telephones = phones::behind(device, devices, &phones::telephones(device, &learned.ports));
         view.towards = towards(device, devices, learned);
         view.behind = behind(&view.towards);
         let mut hosts: BTreeMap<u32, BTreeSet<HostId>> = BTreeMap::new();
@@ -159,7 +163,7 @@ impl LearnedBridges {
 }
 
 /// Returns the only other host that has an address, or to which a neighbor cache gives it.
-fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<HostId> {
+pub(super) fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<HostId> {
     let joined = || devices.joined(address).map(|joined| joined.host);
     devices.owner(address).or_else(joined).filter(|owner| *owner != device.id)
 }

@@ -5,3 +5,4 @@ pub(super) mod adjacency;
 pub(super) mod fdb;
 pub(super) mod manual;
 pub(super) mod neighbors;
+mod phones;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::addresses::{FoundAddress, addresses_of_host};
 use super::adjacency::steps_of;
 use super::renumber::{NONE, Renumbering};
-use super::{Derived, PathIndex, PathLink, PathNode, PathStep, is_bridge};
+use super::{Derived, Forwarding, PathIndex, PathLink, PathNode, PathStep};
 use crate::discovery::report::Capability;
 use crate::model::{Cidr, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{HostSummary, NetworkNode};
@@ -25,7 +25,7 @@ pub(in crate::topology) struct IndexChanges<'a> {
     pub(in crate::topology) nodes: BTreeMap<NodeId, Option<ChangedNode<'a>>>,
     /// The links that may have changed; `None` for those that left.
     pub(in crate::topology) links: BTreeMap<LinkId, Option<&'a Link>>,
-    /// Those of the links above that devices have left behind for another port.
+    /// The links above that devices have left behind for another port.
     pub(in crate::topology) left_behind: Vec<LinkId>,
     /// The virtual routers, if they may have changed.
     pub(in crate::topology) virtual_routers: Option<Vec<VirtualRouter>>,
@@ -119,12 +119,14 @@ impl PathIndex {
                 removed.extend(known);
                 continue;
             };
-            let bridges = |host: &IndexedHost<'_>| is_bridge(host.has_bridge_tables, &host.announced);
-            let node = PathNode::new(node, host.as_ref().is_some_and(bridges));
+            let forwarding =
+                host.as_ref().map(|host| Forwarding::of(host.has_bridge_tables, &host.announced));
+            let node = PathNode::new(node, forwarding.unwrap_or_default());
             hosts.extend(host.map(|host| (id, host)));
             match known {
                 Some(number) => {
                     affected.has_other_shape |= !self.node(number).is_equivalent(&node);
+                    self.is_transit[number as usize] = node.is_transit();
                     self.nodes[number as usize] = node;
                 }
                 None => added.push(node),
@@ -134,6 +136,10 @@ impl PathIndex {
         affected.has_other_shape |= has_moved;
         let numbers =
             has_moved.then(|| Renumbering::splice(&mut self.nodes, &removed, added, |node| node.id));
+        if has_moved {
+            self.is_transit.clear();
+            self.is_transit.extend(self.nodes.iter().map(PathNode::is_transit));
+        }
         self.change_names(&changed, &hosts, numbers.as_ref());
         self.change_addresses(&changed, &hosts, subnets, numbers.as_ref(), affected);
         self.change_routes(&removed, hosts, numbers.as_ref(), affected);

@@ -19,7 +19,7 @@ use self::addresses::{FoundAddress, addresses_of_host};
 use self::adjacency::Adjacency;
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::changes::{ChangedNode, IndexChanges, IndexedHost};
-use self::parts::is_bridge;
+use self::parts::Forwarding;
 pub(super) use self::parts::{PathLink, PathNode, PathStep};
 use self::vlan_sets::VlanSets;
 use super::cuts::Cuts;
@@ -40,6 +40,8 @@ use crate::topology::links::{LinkState, RoutingTable, VirtualRouter, VlanRange};
 pub struct PathIndex {
     /// By id. The places in this list are the numbers of nodes.
     pub(super) nodes: Vec<PathNode>,
+    /// Whether packets or frames pass through each node: searches look at nothing else of most nodes.
+    is_transit: Vec<bool>,
     /// By id. The places in this list are the numbers of links.
     pub(super) links: Vec<PathLink>,
     adjacency: Adjacency,
@@ -92,7 +94,7 @@ impl PathIndex {
             .map(|node| {
                 let host = HostId::from(node.id.uuid());
                 let announced = input.capabilities.get(&host).map_or(&[][..], Vec::as_slice);
-                PathNode::new(node, is_bridge(input.bridges.contains(&host), announced))
+                PathNode::new(node, Forwarding::of(input.bridges.contains(&host), announced))
             })
             .collect();
         let mut vlan_sets = VlanSets::default();
@@ -121,6 +123,7 @@ impl PathIndex {
             addresses: PathAddresses::of(addresses(input, &nodes)),
             routers,
             adjacency: Adjacency::of(nodes.len(), &links),
+            is_transit: nodes.iter().map(PathNode::is_transit).collect(),
             nodes,
             is_working: links.iter().map(PathLink::is_working).collect(),
             links,
@@ -186,6 +189,11 @@ impl PathIndex {
 
     pub(super) fn node(&self, node: u32) -> &PathNode {
         &self.nodes[node as usize]
+    }
+
+    /// Returns whether packets or frames pass through a node.
+    pub(super) fn is_transit(&self, node: u32) -> bool {
+        self.is_transit[node as usize]
     }
 
     pub(super) fn link(&self, link: u32) -> &PathLink {

@@ -17,6 +17,26 @@ pub(in crate::topology::paths) struct PathNode {
     pub(in crate::topology::paths) location: Option<Box<str>>,
     /// Whether the node may forward frames between its ports.
     pub(in crate::topology::paths) may_bridge: bool,
+    /// Whether the node may forward packets between its subnets.
+    may_route: bool,
+}
+
+/// The evidence that a host forwards frames or packets of others, whatever its role.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Forwarding {
+    /// It has a forwarding database or a spanning tree, or announces to be a bridge.
+    is_bridge: bool,
+    /// It announces to be a router.
+    is_router: bool,
+}
+
+impl Forwarding {
+    pub(super) fn of(has_bridge_tables: bool, announced: &[Capability]) -> Self {
+        Self {
+            is_bridge: has_bridge_tables || announced.contains(&Capability::Bridge),
+            is_router: announced.contains(&Capability::Router),
+        }
+    }
 }
 
 /// A link between two nodes.
@@ -49,10 +69,10 @@ pub(in crate::topology::paths) struct PathStep {
 }
 
 impl PathNode {
-    /// Converts a node. `is_bridge`: it has a forwarding database or a spanning tree, or announces to be a bridge.
-    pub(super) fn new(node: NetworkNode, is_bridge: bool) -> Self {
+    pub(super) fn new(node: NetworkNode, forwarding: Forwarding) -> Self {
         Self {
-            may_bridge: may_bridge(node.role, is_bridge),
+            may_bridge: may_bridge(node.role, forwarding),
+            may_route: is_router(node.role) || forwarding.is_router,
             id: node.id,
             kind: node.kind,
             role: node.role,
@@ -72,8 +92,10 @@ impl PathNode {
     }
 
     /// Returns whether the node passes on frames or packets of others. Devices of unknown role may.
-    pub(in crate::topology::paths) fn is_transit(&self) -> bool {
-        self.may_bridge || is_router(self.role)
+    ///
+    /// End devices do not, however many links they have, unless there is evidence: see [`Forwarding`].
+    pub(in crate::topology::paths) const fn is_transit(&self) -> bool {
+        self.may_bridge || self.may_route
     }
 
     /// Returns whether paths, cuts and the top of the network stay the same if another node takes the place of this one.
@@ -84,6 +106,7 @@ impl PathNode {
             && self.role == other.role
             && self.scope == other.scope
             && self.may_bridge == other.may_bridge
+            && self.may_route == other.may_route
             && self.location == other.location
     }
 }
@@ -92,21 +115,16 @@ fn is_router(role: HostRole) -> bool {
     matches!(role, HostRole::Router | HostRole::Firewall | HostRole::Internet)
 }
 
-/// Returns whether a node may forward frames. A router does not, unless it has the tables of a bridge or announces to be one.
-fn may_bridge(role: HostRole, is_bridge: bool) -> bool {
+/// Returns whether a node may forward frames. Routers and end devices do not, unless there is evidence.
+const fn may_bridge(role: HostRole, forwarding: Forwarding) -> bool {
     match role {
         HostRole::Switch
         | HostRole::AccessPoint
         | HostRole::WirelessController
         | HostRole::Hypervisor
         | HostRole::Unknown => true,
-        role => is_router(role) && is_bridge,
+        _ => forwarding.is_bridge,
     }
-}
-
-/// Returns whether a device has the tables of a bridge, or announces to be one.
-pub(super) fn is_bridge(has_tables: bool, announced: &[Capability]) -> bool {
-    has_tables || announced.contains(&Capability::Bridge)
 }
 
 impl PathLink {

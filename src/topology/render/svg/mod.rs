@@ -12,6 +12,7 @@ mod nodes;
 mod notes;
 mod speeds;
 mod style;
+mod titles;
 
 use std::fmt::{Arguments, Write};
 
@@ -58,8 +59,9 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     draw_head(out, picture, &title, &frame);
     let left = content.x + (wanted - content.width) / 2.0 - content.x;
     put(out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
-    nodes::containers(out, &scene, look);
+    let crossed_titles = nodes::containers(out, &scene, look);
     edges::write(out, &scene);
+    nodes::crossed_titles(out, &crossed_titles);
     nodes::cards(out, &scene, look);
     labels::write(out, &scene, &placed);
     out.push_str("</g>\n");

@@ -9,6 +9,7 @@ use super::super::theme::Look;
 use super::super::words::number;
 use super::super::words::{node_class, problem, role, role_count};
 use super::super::xml::escape_isolated;
+use super::titles::TitleLines;
 use super::{icons, put};
 use crate::topology::graph::{
     DETAIL_SIZE, FoldedPart, GraphChange, ICON, LABEL_SIZE, Node, NodeKind, PADDING, RoleCount, card_detail,
@@ -19,25 +20,27 @@ use crate::topology::links::LinkState;
 /// Longest text in a tooltip, in characters.
 const TOOLTIP: usize = 300;
 
-/// Draws the frames of containers, the outer before the inner ones.
-pub(super) fn containers(out: &mut File, scene: &Scene<'_>, look: &Look) {
+/// Draws the frames of containers, the outer before the inner ones. Returns their titles that lines run through, which are drawn above
+/// the lines.
+pub(super) fn containers(out: &mut File, scene: &Scene<'_>, look: &Look) -> String {
+    let lines = TitleLines::of(scene);
+    let mut crossed = String::new();
     out.push_str("<g class=\"containers\">\n");
     for node in scene.graph.nodes.iter().filter(|node| scene.is_container(node)) {
         open(out, node, "container");
         rect(out, "frame", node, 0.0, 8);
-        let mut x = node.x + 2.0 * PADDING;
-        let is_frame = matches!(node.kind, NodeKind::Subnet | NodeKind::Area);
-        if !is_frame {
+        if matches!(node.kind, NodeKind::Subnet | NodeKind::Area) {
+            let place = lines.place(node, node.x + 2.0 * PADDING, heading_width(node));
+            if place.is_crossed {
+                put(&mut crossed, format_args!("<g data-node=\"{}\">", node.id));
+                heading(&mut crossed, node, place.left, 21.0);
+                crossed.push_str("</g>");
+            } else {
+                heading(out, node, place.left, 21.0);
+            }
+        } else {
             icons::draw(out, look, node.role, node.x + PADDING, node.y + PADDING);
-            x = node.x + PADDING + ICON + PADDING;
-        }
-        let label = title_label(&node.label);
-        let baseline = if is_frame { 21.0 } else { 25.0 };
-        text(out, "label heading", x, node.y + baseline, &label);
-        if let Some(detail) = &node.detail {
-            // Bold text is a little wider.
-            let gap = f64::from(width(&label, LABEL_SIZE)) * 1.06 + 10.0;
-            text(out, "detail", x + gap, node.y + baseline, &card_label(detail, DETAIL_SIZE));
+            heading(out, node, node.x + PADDING + ICON + PADDING, 25.0);
         }
         if let Some(change) = node.change {
             change_mark(out, change, node.x, node.y);
@@ -45,6 +48,37 @@ pub(super) fn containers(out: &mut File, scene: &Scene<'_>, look: &Look) {
         out.push_str("</g>\n");
     }
     out.push_str("</g>\n");
+    crossed
+}
+
+/// Draws titles of containers above the lines that run through them.
+pub(super) fn crossed_titles(out: &mut File, titles: &str) {
+    if !titles.is_empty() {
+        // The pointer reaches the containers below.
+        put(out, format_args!("<g class=\"titles\" pointer-events=\"none\">{titles}</g>\n"));
+    }
+}
+
+/// Draws the title of a container.
+fn heading(out: &mut impl Write, node: &Node, x: f64, baseline: f64) {
+    text(out, "label heading", x, node.y + baseline, &title_label(&node.label));
+    if let Some(detail) = &node.detail {
+        text(out, "detail", x + detail_offset(node), node.y + baseline, &card_label(detail, DETAIL_SIZE));
+    }
+}
+
+/// Returns the distance of the detail of a container from the beginning of its title.
+fn detail_offset(node: &Node) -> f64 {
+    // Bold text is a little wider.
+    f64::from(width(&title_label(&node.label), LABEL_SIZE)) * 1.06 + 10.0
+}
+
+fn heading_width(node: &Node) -> f64 {
+    let detail = node
+        .detail
+        .as_ref()
+        .map_or(-10.0, |detail| f64::from(width(&card_label(detail, DETAIL_SIZE), DETAIL_SIZE)));
+    detail_offset(node) + detail
 }
 
 /// Draws the nodes that contain nothing.
@@ -223,7 +257,7 @@ fn rect(out: &mut File, class: &str, node: &Node, offset: f64, radius: u32) {
     );
 }
 
-pub(super) fn text(out: &mut File, class: &str, x: f64, y: f64, text: &str) {
+pub(super) fn text(out: &mut impl Write, class: &str, x: f64, y: f64, text: &str) {
     put(
         out,
         format_args!(

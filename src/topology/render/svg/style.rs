@@ -17,7 +17,8 @@ const COMMON_STYLE: &str = "\
 .topology text{font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
 .topology .subtitle,.topology .detail,.topology .legend text,.topology .note,.topology .segment text{font-size:11px}\
-.topology .port,.topology .speed{font-size:11px;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}\
+.topology .port,.topology .speed{font-size:11px}\
+.topology .port,.topology .speed,.topology .titles text{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}\
 .topology .speed{font-weight:600;text-anchor:middle}\
 .topology .heading{font-weight:600}\
 .topology .line,.topology .core{fill:none;stroke-linejoin:round}\
@@ -48,11 +49,12 @@ const COMMON_STYLE: &str = "\
 .topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}";
 
 /// The elements with a color: their selectors within the picture, the property, and the color. Later entries win.
-const COLORED: [(&str, &str, ThemeColor); 34] = [
+const COLORED: [(&str, &str, ThemeColor); 35] = [
     (".ground", "fill", ThemeColor::Ground),
     ("text", "fill", ThemeColor::Text),
     (".subtitle,.detail,.port,.speed", "fill", ThemeColor::Muted),
     (".port,.speed", "stroke", ThemeColor::Ground),
+    (".titles text", "stroke", ThemeColor::Frame),
     (".line", "stroke", ThemeColor::Line),
     (".member .line", "stroke", ThemeColor::Member),
     (".conflicting .line", "stroke", ThemeColor::Conflicting),

@@ -12,7 +12,7 @@ pub(super) enum ListForm {
     Bits,
     /// The hexadecimal digits of a bit string.
     HexDigits,
-    /// Decimal numbers with commas.
+    /// Decimal numbers and ranges of them with commas.
     Numbers,
 }
 
@@ -38,8 +38,8 @@ impl ListForm {
         if !Self::may_be_text(lists.clone()) {
             return Self::Bits;
         }
-        let has_comma = lists.clone().any(|list| list.contains(&b','));
-        if fits(Self::Numbers) && (has_comma || !fits(Self::Bits)) {
+        let has_separator = lists.clone().any(|list| list.iter().any(|byte| matches!(byte, b',' | b'-')));
+        if fits(Self::Numbers) && (has_separator || !fits(Self::Bits)) {
             Self::Numbers
         } else if !fits(Self::Bits) && fits(Self::HexDigits) {
             Self::HexDigits
@@ -65,7 +65,7 @@ impl ListForm {
 }
 
 const fn is_text(byte: u8) -> bool {
-    byte.is_ascii_hexdigit() || matches!(byte, 0 | b' ' | b',' | b':' | b'x' | b'\n' | b'\r')
+    byte.is_ascii_hexdigit() || matches!(byte, 0 | b' ' | b',' | b'-' | b':' | b'x' | b'\n' | b'\r')
 }
 
 /// Reads hexadecimal digits, with or without separators.
@@ -76,11 +76,24 @@ fn hex(list: &[u8]) -> Option<Vec<u8>> {
     text::hex_digits(&digits)
 }
 
-/// Reads decimal numbers, such as `514,515`.
+/// The most ports of ranges in one list. A short text can state thousands.
+const MAX_PORTS_OF_RANGES: i64 = 1_024;
+
+/// Reads decimal numbers and ranges, such as `514,515` and `1-24,49`.
 fn numbers(list: &[u8]) -> Option<BTreeSet<i64>> {
     let list = str::from_utf8(list).ok()?;
     let parts = list.split([',', ' ', '\0', '\n', '\r']).filter(|part| !part.is_empty());
-    parts.map(|part| part.parse().ok()).collect()
+    let (mut numbers, mut room) = (BTreeSet::new(), MAX_PORTS_OF_RANGES);
+    for part in parts {
+        let Some((first, last)) = part.split_once('-') else {
+            numbers.insert(part.parse().ok()?);
+            continue;
+        };
+        let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+        room -= last.checked_sub(first).filter(|length| (0..room).contains(length))? + 1;
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
 }
 
 /// Returns the ports that are in any of the lists.

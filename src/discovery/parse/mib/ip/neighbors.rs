@@ -127,13 +127,15 @@ impl NeighborIndex {
     fn resolve(&self, neighbor: &CacheEntry) -> Option<(Option<i64>, IpAddr, MacAddress)> {
         let (if_index, ip) = match self {
             Self::Address(if_index, ip) => (Some(*if_index), *ip),
+            // The address alone.
+            Self::Other(arcs) if arcs.len() == 4 => (neighbor.if_index, text::ip(&text::octets(arcs)?)?),
             Self::Other(arcs) => {
                 let (first, rest) = arcs.split_first()?;
                 let first = i64::try_from(*first).ok().filter(|_| rest.len() > 3);
                 (neighbor.if_index.or(first), neighbor.ip.or_else(|| text::ipv4_in_index(rest))?)
             }
         };
-        Some((if_index, ip, neighbor.mac_address?))
+        Some((if_index.filter(|index| *index > 0), ip, neighbor.mac_address?))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct LldpIndex {
     pub(super) port: LocalPortIndex,
     /// The destination address; 0 in LLDP-MIB, which has none.
     pub(super) destination: u64,
-    number: u64,
+    pub(super) number: u64,
 }
 
 impl LldpIndex {
@@ -58,22 +58,22 @@ impl LldpIndex {
 
 #[derive(Debug, Default)]
 pub(super) struct LldpNeighbors {
-    rows: BTreeMap<LldpIndex, LldpNeighbor>,
+    pub(super) rows: BTreeMap<LldpIndex, LldpNeighbor>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct LldpNeighbor {
-    chassis_subtype: Option<i64>,
-    chassis_id: Option<Vec<u8>>,
-    port_subtype: Option<i64>,
-    port_id: Option<Vec<u8>>,
-    port_desc: Option<String>,
-    sys_name: Option<String>,
-    sys_desc: Option<String>,
-    capabilities: Vec<Capability>,
+    pub(super) chassis_subtype: Option<i64>,
+    pub(super) chassis_id: Option<Vec<u8>>,
+    pub(super) port_subtype: Option<i64>,
+    pub(super) port_id: Option<Vec<u8>>,
+    pub(super) port_desc: Option<String>,
+    pub(super) sys_name: Option<String>,
+    pub(super) sys_desc: Option<String>,
+    pub(super) capabilities: Vec<Capability>,
     pub(super) mgmt_addrs: Vec<String>,
-    aggregation: Aggregation,
-    port_vlan: Option<u16>,
+    pub(super) aggregation: Aggregation,
+    pub(super) port_vlan: Option<u16>,
 }
 
 impl LldpNeighbor {

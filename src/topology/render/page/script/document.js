@@ -3,6 +3,7 @@
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
+const setFields = Object.assign;
 const byId = (id) => document.getElementById(id);
 const listen = (target, name, action, options) => target.addEventListener(name, action, options);
 const notify = (listeners) => listeners.forEach((listener) => listener());
@@ -10,7 +11,7 @@ const notify = (listeners) => listeners.forEach((listener) => listener());
 const onClick = (id, action) => byId(id) && listen(byId(id), 'click', action);
 
 function create(name, properties = {}, ...children) {
-  const created = Object.assign(document.createElement(name), properties);
+  const created = setFields(document.createElement(name), properties);
   created.append(...children);
   return created;
 }

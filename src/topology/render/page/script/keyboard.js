@@ -4,7 +4,7 @@ const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], A
 
 class KeyInput {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, cursor: selection.cursor });
+    setFields(this, { network, camera, selection, cursor: selection.cursor });
     listen(document, 'keydown', (event) => this.press(event));
   }
 

@@ -2,7 +2,7 @@ const MINIMAP_SIZE = { width: 200, height: 140 };
 
 class Minimap {
   constructor(element, network, camera) {
-    Object.assign(this, { element, network, camera });
+    setFields(this, { element, network, camera });
     this.frame = createSvg('rect', { class: 'shown' });
     network.listeners.push(() => this.draw());
     camera.listeners.push(() => this.place());

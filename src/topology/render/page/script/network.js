@@ -2,7 +2,7 @@
 class Network {
   constructor(readGraph, picture) {
     // Called when the picture is another one. Hiders decide what filters and folds hide.
-    Object.assign(this, { listeners: [], hiders: [] });
+    setFields(this, { listeners: [], hiders: [] });
     this.load(readGraph, picture);
   }
 
@@ -13,7 +13,7 @@ class Network {
   }
 
   load(readGraph, picture) {
-    Object.assign(this, { picture, hiddenNodes: new Set() });
+    setFields(this, { picture, hiddenNodes: new Set() });
     addLazy(this, {
       shift: () => shiftOf(picture.querySelector('.content')),
       graph: () => move(readGraph(), this.shift),
@@ -21,8 +21,8 @@ class Network {
       edges: () => new Map(this.graph.edges.map((edge) => [edge.id, edge])),
       links: () => linksByNode(this.graph),
       children: () => childrenByParent(this.graph.nodes),
-      elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.getAttribute('data-id'), part])),
-      labels: () => labelsByEdge(picture),
+      elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.dataset.id, part])),
+      labels: () => labelsById(picture),
       hasStates: () => this.graph.edges.some((edge) => (edge.state ?? 'Unknown') !== 'Unknown'),
     });
     this.addOrder();
@@ -45,9 +45,14 @@ class Network {
     this.hiddenNodes = new Set(hidden.map((node) => node.id));
     for (const part of this.picture.querySelectorAll('.is-hidden')) part.classList.remove('is-hidden');
     for (const item of [...hidden, ...edges.filter((edge) => !this.shows(edge))]) {
-      for (const part of [this.elements.get(item.id), ...(this.labels.get(item.id) ?? [])]) part?.classList.add('is-hidden');
+      for (const part of this.drawn(item.id)) part.classList.add('is-hidden');
     }
     this.addOrder();
+  }
+
+  // All parts of the picture that show a node or an edge.
+  drawn(id) {
+    return [this.elements.get(id) ?? [], this.labels.get(id) ?? []].flat();
   }
 
   label(id) {
@@ -109,12 +114,13 @@ function linksByNode(graph) {
   return links;
 }
 
-function labelsByEdge(picture) {
+// The names and speeds of edges, and the titles of containers that are not drawn with these.
+function labelsById(picture) {
   const labels = new Map();
-  for (const label of picture.querySelectorAll('[data-edge]')) {
-    const edge = label.getAttribute('data-edge');
-    if (!labels.has(edge)) labels.set(edge, []);
-    labels.get(edge).push(label);
+  for (const label of picture.querySelectorAll('[data-edge], [data-node]')) {
+    const { edge, node = edge } = label.dataset;
+    if (!labels.has(node)) labels.set(node, []);
+    labels.get(node).push(label);
   }
   return labels;
 }

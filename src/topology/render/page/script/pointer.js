@@ -5,7 +5,7 @@ const EDGE_REACH = 8;
 // Drags with one pointer, pinches with two, zooms with the wheel, and selects with a click.
 class PointerInput {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, pointers: new Map(), isDragging: false });
+    setFields(this, { network, camera, selection, pointers: new Map(), isDragging: false });
     const onStage = (name, action) => listen(camera.stage, name, action, { passive: false });
     onStage('pointerdown', (event) => this.press(event));
     onStage('pointermove', (event) => this.move(event));
@@ -21,7 +21,7 @@ class PointerInput {
 
   press(event) {
     if (event.button !== 0 || !this.isOnPicture(event)) return;
-    if (!this.pointers.size) Object.assign(this, { isDragging: false, start: event });
+    if (!this.pointers.size) setFields(this, { isDragging: false, start: event });
     this.pointers.set(event.pointerId, this.camera.toStage(event));
     // Fingers move the picture only: they would move nodes by mistake.
     this.held = event.pointerType === 'touch' ? null : this.mover?.nodeOf(event);

@@ -2,7 +2,7 @@ const MATCH_LIMIT = 10;
 
 class Search {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, matches: [], active: 0 });
+    setFields(this, { network, camera, selection, matches: [], active: 0 });
     this.input = byId('search');
     this.list = byId('matches');
     this.box = byId('found');

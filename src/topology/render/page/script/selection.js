@@ -1,4 +1,4 @@
-// What is selected, at most one node or edge, and the cursor of the keyboard.
+// The selection, at most one node or edge, and the cursor of the keyboard.
 class Selection {
   constructor(network, camera) {
     this.network = network;
@@ -143,7 +143,7 @@ class Ring {
 // but not one whose name changes.
 class Cursor {
   constructor(area, network, camera, selection) {
-    Object.assign(this, { area, network, camera, selection, node: null });
+    setFields(this, { area, network, camera, selection, node: null });
     this.buttons = [this.createButton(), this.createButton()];
     area.append(...this.buttons);
     this.rings = this.buttons.map((element) => new Ring(element, camera));
@@ -172,8 +172,8 @@ class Cursor {
   // The name begins with the text in the picture, which may be shortened, so that speech input finds what is seen.
   name(node) {
     const part = this.network.elements.get(node.id);
-    const seen = part && Array.from(part.querySelectorAll('text'), (text) => text.textContent).join(' ');
-    const whole = seen?.includes(node.label) ? '' : ` (${node.label.slice(0, 300)})`;
+    const seen = (part && Array.from(part.querySelectorAll('text'), (text) => text.textContent).join(' ')) || node.label;
+    const whole = seen.includes(node.label) ? '' : ` (${node.label.slice(0, 300)})`;
     const links = this.network.links.get(node.id).length;
     return `${seen || 'Unnamed'}${whole}: ${this.network.describe(node)}, ${plural(links, 'link')}`;
   }

@@ -7,7 +7,7 @@ const nameCell = (toText) => [(item) => nameText(toText(item)), toText];
 // The network as two tables, for those who cannot use the picture. They are filled when they are opened first.
 class Tables {
   constructor(network, camera, selection) {
-    Object.assign(this, { network, camera, selection, isFilled: false, orders: new WeakMap() });
+    setFields(this, { network, camera, selection, isFilled: false, orders: new WeakMap() });
     this.dialog = byId('tables');
     this.content = byId('tables-content');
     onClick('open-tables', () => this.open());
@@ -30,7 +30,7 @@ class Tables {
     this.content.replaceChildren();
     const { graph: { nodes, edges, unplaced = [] }, nodes: byNode, links } = this.network;
     // Those of the picture that the tables are of.
-    Object.assign(this, { nodes: byNode, links });
+    setFields(this, { nodes: byNode, links });
     this.addTable('Nodes', this.nodeColumns(nodes), nodes);
     this.addTable('Links', this.edgeColumns(), edges);
     if (unplaced.length) this.addTable('Hosts that are not drawn', this.unplacedColumns(), unplaced);

@@ -1,7 +1,7 @@
 // Folds in the page itself: the leaves of a device, or the content of a container, are hidden and counted.
 class LocalFolds {
   constructor(network, selection) {
-    Object.assign(this, { network, selection, closed: new Set() });
+    setFields(this, { network, selection, closed: new Set() });
     network.hiders.push((node) => this.isFolded(node));
     network.listeners.push(() => this.draw());
     selection.panel?.nodeActions.push((node) => this.actions(node));

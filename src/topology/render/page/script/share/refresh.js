@@ -1,6 +1,6 @@
 const REFRESH_MILLISECONDS = 30_000;
 
-// What a share has beside the picture: folds, filters, an address of what is selected, and a picture that stays up to date.
+// The parts of a share beside the picture: folds, filters, an address of what is selected, and a picture that stays up to date.
 function startShare(viewer, share, token) {
   const { network, selection } = viewer;
   const permalink = new Permalink();

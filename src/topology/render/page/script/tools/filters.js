@@ -1,6 +1,7 @@
 // The filters, in their order in the form. `ofNode` returns the values by which the page itself hides nodes, as `[value, count]`. A
-// filter with `load`, which promises its choices as `[value, text]`, is applied by the server, as the parameter of this name. Of an
-// address, it takes the values that it `accepts`. With `unset`, the text of no choice, at most one value is chosen. A filter without choices does not show.
+// filter with `load` is applied by the server, as the parameter of this name: `load` returns its choices as `[value, text]`, or a
+// promise of them. Of an address, it takes the values that it `accepts`. With `unset`, the text of no choice, at most one value is
+// chosen. A filter without choices does not show.
 const FILTERS = [{
   name: 'role',
   title: 'Role',
@@ -13,7 +14,7 @@ const FILTERS = [{
 
 class Filters {
   constructor(network, permalink, serve = () => {}) {
-    Object.assign(this, { network, permalink, serve, chosen: new Map() });
+    setFields(this, { network, permalink, serve, chosen: new Map() });
     this.form = byId('filters');
     for (const filter of FILTERS) {
       filter.group = create('fieldset', { hidden: true }, create('legend', {}, filter.title));

@@ -60,7 +60,7 @@ class EndPicker {
 // Links that users enter, and those that they hide.
 class ManualLinks {
   constructor(viewer, views, history) {
-    Object.assign(this, viewer, { views, history });
+    setFields(this, viewer, { views, history });
     this.ends = [new EndPicker('link-from'), new EndPicker('link-to')];
     this.problem = byId('link-problem');
     this.dialog = byId('add-link');

@@ -4,7 +4,7 @@ const NUDGE_REST_MILLISECONDS = 700;
 // Moves nodes: with the pointer, and with Alt and the arrow keys. A node that was moved is pinned.
 class Mover {
   constructor(viewer, views, pins, history) {
-    Object.assign(this, viewer, { viewer, views, pins, history, moved: null, timer: 0 });
+    setFields(this, viewer, { viewer, views, pins, history, moved: null, timer: 0 });
     viewer.pointer.mover = this;
     viewer.keys.combinations = this;
     viewer.selection.panel.nodeActions.push((node) => (node.pinned && this.canPin() ? [button('Unpin', () => this.unpin(node))] : []));
@@ -40,12 +40,14 @@ class Mover {
   drag(node, x, y) {
     if (this.moved?.node !== node) this.drop();
     this.moved ??= this.lift(node);
-    for (const [part, element] of this.moved.parts) {
+    for (const [part, elements] of this.moved.parts) {
       part.x += x;
       part.y += y;
-      // It may have been moved before, and not been drawn anew since.
-      const before = shiftOf(element);
-      element?.setAttribute('transform', `translate(${before.x + x} ${before.y + y})`);
+      for (const element of elements) {
+        // It may have been moved before, and not been drawn anew since.
+        const before = shiftOf(element);
+        element.setAttribute('transform', `translate(${before.x + x} ${before.y + y})`);
+      }
     }
     this.drawLines();
     this.selection.cursor.rings[0].place();
@@ -56,7 +58,7 @@ class Mover {
     const { network } = this;
     const parts = [];
     const add = (part) => {
-      parts.push([part, network.elements.get(part.id)]);
+      parts.push([part, network.drawn(part.id)]);
       for (const child of network.children.get(part.id) ?? []) add(child);
     };
     add(node);
@@ -66,8 +68,7 @@ class Mover {
     const lines = createSvg('g', { class: 'lifted' });
     network.picture.querySelector('.content').insertBefore(lines, network.picture.querySelector('.nodes'));
     for (const { id } of links) {
-      network.elements.get(id)?.classList.add('is-lifted');
-      for (const label of network.labels.get(id) ?? []) label.classList.add('is-lifted');
+      for (const part of network.drawn(id)) part.classList.add('is-lifted');
     }
     return { node, parts, links: [...new Set(links)], lines };
   }

@@ -1,11 +1,11 @@
 // The shortest path between two nodes, over what is drawn: links, and from a container to what is in it.
 class Paths {
   constructor(network, selection) {
-    Object.assign(this, { network, selection, from: null });
+    setFields(this, { network, selection, from: null });
     selection.panel.nodeActions.push((node) => [
       button('Path to another node', () => {
         this.from = node;
-        announce(`Choose the node at the other end of the path from ${node.label || 'Unnamed'}`, true);
+        announce(`Choose the other end of the path from ${node.label || 'Unnamed'}`, true);
       }),
     ]);
   }
@@ -51,7 +51,7 @@ class Paths {
     panel.show('Path', [['From', panel.nodeButton(from.id)], ['To', panel.nodeButton(to.id)]]);
     const text = steps ? plural(steps.length, 'step') : 'No path in this picture';
     if (steps) panel.addList(text, steps, (step) => this.row(step));
-    else panel.element.append(create('p', {}, `${text}. Folded, filtered or hidden links are not looked at.`));
+    else panel.element.append(create('p', {}, `${text}. Folded and hidden links are not looked at.`));
   }
 
   row({ from, node, edge }) {

@@ -4,7 +4,7 @@ const MAX_ATTEMPTS = 5;
 // users stay.
 class Pins {
   constructor(views) {
-    Object.assign(this, { views, queue: Promise.resolve(), layouts: new Map() });
+    setFields(this, { views, queue: Promise.resolve(), layouts: new Map() });
   }
 
   path(view) {
@@ -44,7 +44,7 @@ class Pins {
   }
 }
 
-// What can be undone, the latest last.
+// The changes that can be undone, the latest last.
 class History {
   constructor() {
     this.steps = [];

@@ -1,12 +1,26 @@
-// What the server knows beyond the picture: why a link is there, and what to scan next.
+// Answers of the server beyond the picture: why a link is there, what fails with a host, and what to scan next.
 function connectReading(viewer, views) {
   const { network, selection, camera } = viewer;
-  selection.panel.edgeActions.push((edge) => (edge.bundled || !views.isNow() ? [] : [button('Explain', () => attempt(() => explainEdge(edge)))]));
+  const { panel } = selection;
+  const offer = (is, label, action) => (is && views.isNow() ? [button(label, () => attempt(action))] : []);
+  panel.edgeActions.push((edge) => offer(!edge.bundled, 'Explain', () => explainEdge(edge)));
+  panel.nodeActions.push((node) => offer(node.kind === 'Host', 'If it fails', () => fail(node)));
+
+  // Marks what a failure cuts off, as far as it is drawn.
+  async function fail({ id }) {
+    const impact = await ask(`topology/impact?${ofNetwork({ node: id })}`);
+    const { selected: node, other } = selection;
+    if (node?.id !== id || other) return;
+    const nodes = impact.cut_off.flatMap((host) => network.nodes.get(host.node_id ?? host.host_id) ?? []);
+    selection.mark(node, [node, ...nodes], []);
+    selection.ring.surround(node);
+    if (!panel.element.querySelector('.cut')) panel.addList('Cut off', nodes, (host) => panel.nodeButton(host.id), 'cut');
+    announce(`Cut off: ${impact.complete ? '' : 'at least '}${impact.cut_off_total}`, true);
+  }
 
   async function explainEdge(edge) {
     const { rejected } = await ask(`topology/edges/${edge.id}?${ofNetwork({ view: views.view })}`);
     if (selection.selected?.id !== edge.id) return;
-    const { panel } = selection;
     panel.element.querySelector('.rejected')?.remove();
     const section = create('section', { className: 'rejected' });
     section.append(create('h3', {}, rejected.length ? 'Claims that this link overrides' : 'No claim contradicts this link'));

@@ -5,7 +5,7 @@ const dayOf = (number) => new Date(number * DAY_MILLISECONDS).toISOString().slic
 // Shows the network as it was at the end of a day in UTC, or marks its changes since then.
 class TimeSlider {
   constructor(views) {
-    Object.assign(this, { views, counts: new Map(), turn: Promise.resolve(), slider: byId('day'), marks: byId('since-day') });
+    setFields(this, { views, counts: new Map(), turn: Promise.resolve(), slider: byId('day'), marks: byId('since-day') });
     listen(byId('time'), 'beforetoggle', (event) => event.newState === 'open' && attempt(() => this.fill()));
     listen(this.slider, 'input', () => this.describe());
     for (const input of [this.slider, this.marks]) listen(input, 'change', () => this.choose());
@@ -29,7 +29,7 @@ class TimeSlider {
     const days = Array.from(this.counts.keys(), (day) => Date.parse(day) / DAY_MILLISECONDS);
     const first = Math.min(today, ...days);
     // Of a history that began today, there is only the present.
-    Object.assign(this.slider, { min: first, max: today, disabled: first === today });
+    setFields(this.slider, { min: first, max: today, disabled: first === today });
     byId('days').replaceChildren(...days.map((value) => create('option', { value })));
     this.update();
   }

@@ -3,7 +3,7 @@ const REFRESH_MILLISECONDS = 30_000;
 // Which picture the page shows: a view, with what is unfolded and what the server filters by. It is loaded again when it changes.
 class Views {
   constructor(viewer, permalink) {
-    Object.assign(this, { viewer, permalink, view: viewerData.view, expand: new Map(), filters: null, loads: 0, listeners: [] });
+    setFields(this, { viewer, permalink, view: viewerData.view, expand: new Map(), filters: null, loads: 0, listeners: [] });
     this.tag = viewerData.tag;
     this.base = new URLSearchParams(location.search);
     this.initial = this.shown = this.parameters().toString();

@@ -1,0 +1,114 @@
+//! The limits of reading a device, and the part of them that is left.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::pool::{WalkPool, WalkShare};
+
+/// Limits of reading a device. Tables beyond them are truncated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WalkLimits {
+    /// The number of variables of a table. The default is 100,000.
+    pub rows: usize,
+    /// The bytes of memory of all tables of a device. The default is 32 MiB.
+    pub bytes: usize,
+    /// The time that reading a device takes. The default is 30 minutes: reading a device that takes 4 seconds for each answer takes about 10, and more if others are read as well.
+    pub time: Duration,
+}
+
+impl Default for WalkLimits {
+    fn default() -> Self {
+        Self { rows: 100_000, bytes: 32 << 20, time: Duration::from_secs(30 * 60) }
+    }
+}
+
+impl WalkLimits {
+    /// Sets the number of variables of a table.
+    #[must_use]
+    pub const fn with_rows(self, rows: usize) -> Self {
+        Self { rows, ..self }
+    }
+
+    /// Sets the bytes of memory of all tables of a device.
+    #[must_use]
+    pub const fn with_bytes(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// Sets the time that reading a device takes.
+    #[must_use]
+    pub const fn with_time(self, time: Duration) -> Self {
+        Self { time, ..self }
+    }
+}
+
+/// The share of a budget that is set aside, as a divisor. It is 1 MiB and about a minute of the usual limits.
+const RESERVE_DIVISOR: u32 = 32;
+
+/// The part of a budget that is set aside for what is read last.
+#[derive(Clone, Copy, Debug, Default)]
+struct WalkReserve {
+    bytes: usize,
+    time: Duration,
+}
+
+/// The remaining part of the limits while a device is read.
+#[derive(Debug)]
+pub struct WalkBudget {
+    pub(super) rows: usize,
+    pub(super) bytes: usize,
+    pub(super) ends: Instant,
+    reserve: WalkReserve,
+    /// The memory that the device shares with others.
+    share: Option<WalkShare>,
+}
+
+impl WalkBudget {
+    /// Begins with all that the limits allow. The time begins now.
+    #[must_use]
+    pub fn new(limits: &WalkLimits) -> Self {
+        let WalkLimits { rows, bytes, time } = *limits;
+        // A time that no clock reaches counts as a day.
+        let now = Instant::now();
+        let ends = now.checked_add(time).unwrap_or(now + Duration::from_secs(86_400));
+        Self { rows, bytes, ends, reserve: WalkReserve::default(), share: None }
+    }
+
+    /// Shares memory with other devices that are read at the same time, until the budget is dropped.
+    pub(in crate::collect) fn sharing(self, pool: &WalkPool) -> Self {
+        Self { share: Some(pool.share()), ..self }
+    }
+
+    /// Allows no more than this number of variables of each further table.
+    pub(in crate::collect) fn limit_rows(&mut self, rows: usize) {
+        self.rows = self.rows.min(rows);
+    }
+
+    /// Sets a part of the remaining memory and time aside, for [`use_reserve`](Self::use_reserve).
+    pub(in crate::collect) fn set_aside(&mut self) {
+        let time = self.ends.saturating_duration_since(Instant::now()) / RESERVE_DIVISOR;
+        let bytes = self.bytes / RESERVE_DIVISOR as usize;
+        self.bytes -= bytes;
+        self.ends -= time;
+        self.reserve = WalkReserve { bytes, time };
+    }
+
+    /// Adds what was set aside. If the tables have taken longer than was allowed, its time begins now.
+    pub(in crate::collect) fn use_reserve(&mut self) {
+        let WalkReserve { bytes, time } = std::mem::take(&mut self.reserve);
+        self.bytes += bytes;
+        self.ends = self.ends.max(Instant::now()) + time;
+    }
+
+    /// Counts memory that the device has taken, and waits while all devices together have too much. The device is not to blame for this
+    /// time.
+    pub(super) async fn hold(&mut self, bytes: usize) {
+        if let Some(share) = &mut self.share {
+            let begun = Instant::now();
+            share.take(bytes).await;
+            self.ends += begun.elapsed();
+        }
+    }
+}
