@@ -3,8 +3,10 @@
 //! In PostgreSQL, two instances serve the operations in turn.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 #[cfg(feature = "sled")]
 use toposcope::store::SledStore;
 use toposcope::store::{MemoryStore, Store};
@@ -15,6 +17,9 @@ use crate::cluster::is_wanted;
 use crate::place::Place;
 #[cfg(all(feature = "postgres", unix))]
 use crate::postgres::Postgres;
+
+/// The time after which a test is taken for one that waits for ever: many times that of the slowest.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 tokio::task_local! {
     static CURRENT: Backend;
@@ -35,7 +40,7 @@ pub(crate) enum Backend {
 ///
 /// If `TOPOSCOPE_POSTGRES` is `all`, it runs once on PostgreSQL instead. Every fixture that the test creates in its own
 /// task uses the backend.
-pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
+async fn on_each_backend(test: impl AsyncFn()) {
     #[cfg(all(feature = "postgres", unix))]
     if is_wanted() {
         if Postgres::is_installed() {
@@ -50,14 +55,17 @@ pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
 
 /// Runs a test once on each backend, on a runtime with one thread.
 pub(crate) fn run(test: impl AsyncFn()) {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(on_each_backend(test));
+    run_on(&Builder::new_current_thread().enable_all().build().unwrap(), test);
 }
 
 /// Runs a test once on each backend, on a runtime with four threads.
 pub(crate) fn run_on_threads(test: impl AsyncFn()) {
-    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
-    runtime.block_on(on_each_backend(test));
+    run_on(&Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap(), test);
+}
+
+fn run_on(runtime: &Runtime, test: impl AsyncFn()) {
+    let ended = runtime.block_on(async { timeout(LONGEST, on_each_backend(test)).await });
+    assert!(ended.is_ok(), "the test does not end");
 }
 
 /// Runs a test once on each backend, each time with a new fixture.

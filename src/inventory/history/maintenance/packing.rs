@@ -26,6 +26,20 @@ const BYTES_TOGETHER: usize = 4 * 1024 * 1024;
 /// The number of records after which an organization is looked at, on average.
 const LOOKED_AT_EVERY: u64 = 128;
 
+/// The number of steps in a row that may find that another task was faster.
+const MAX_ATTEMPTS: usize = 16;
+
+/// The result of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Some entries are joined.
+    Joined,
+    /// Another task has joined or deleted entries meanwhile.
+    Overtaken,
+    /// Few entries are not joined.
+    Done,
+}
+
 /// The number and the size of entries in runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::inventory::history) struct Total {
@@ -91,20 +105,23 @@ impl Inventory {
 
     /// Joins entries of an organization as long as many are not joined. Failures are logged.
     async fn pack_history(&self, organization: OrganizationId) {
-        loop {
+        let mut attempts = 0;
+        while attempts < MAX_ATTEMPTS {
             match self.pack_step(organization).await {
-                Ok(true) => tokio::task::yield_now().await,
-                Ok(false) => break,
+                Ok(Step::Joined) => attempts = 0,
+                Ok(Step::Overtaken) => attempts += 1,
+                Ok(Step::Done) => break,
                 Err(error) => {
                     return tracing::warn!(error = error.with_causes(), "older changes were not joined");
                 }
             }
+            tokio::task::yield_now().await;
         }
         self.forget_changes_beyond_limits(organization).await;
     }
 
-    /// Joins the oldest entries, if there are many. Returns whether it has joined some.
-    async fn pack_step(&self, organization: OrganizationId) -> Result<bool, Error> {
+    /// Joins the oldest entries, if there are many.
+    async fn pack_step(&self, organization: OrganizationId) -> Result<Step, Error> {
         let commits = LogFilter::all(organization).commits();
         let oldest = Query {
             limit: Some(JOINED_TOGETHER),
@@ -113,14 +130,15 @@ impl Inventory {
         };
         let count = self.store.list(&Query { limit: Some(0), ..commits }).await?.total;
         if count < JOINED_FROM {
-            return Ok(false);
+            return Ok(Step::Done);
         }
         let found = self.whole_commits(&oldest, TermRange::new([], None)).await?;
         let mark = self.history_mark().await?;
         let (records, changes): (Vec<Record>, Vec<CommitChanges>) = found.into_iter().unzip();
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let runs = self.offload(organization, bytes, move || joined(organization, changes)).await?;
-        self.commit_runs(&mark, organization, &records, &runs).await
+        let is_first = self.commit_runs(&mark, organization, &records, &runs).await?;
+        Ok(if is_first { Step::Joined } else { Step::Overtaken })
     }
 
     /// Puts runs in place of records of commits. Returns `false` if any has changed meanwhile.
