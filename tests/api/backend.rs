@@ -40,7 +40,7 @@ pub(crate) enum Backend {
 ///
 /// If `TOPOSCOPE_POSTGRES` is `all`, it runs once on PostgreSQL instead. Every fixture that the test creates in its own
 /// task uses the backend.
-async fn on_each_backend(test: impl AsyncFn()) {
+async fn on_each_backend(test: &impl AsyncFn()) {
     #[cfg(all(feature = "postgres", unix))]
     if is_wanted() {
         if Postgres::is_installed() {
@@ -55,16 +55,19 @@ async fn on_each_backend(test: impl AsyncFn()) {
 
 /// Runs a test once on each backend, on a runtime with one thread.
 pub(crate) fn run(test: impl AsyncFn()) {
-    run_on(&Builder::new_current_thread().enable_all().build().unwrap(), test);
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    run_on(&runtime, async || on_each_backend(&test).await);
 }
 
 /// Runs a test once on each backend, on a runtime with four threads.
 pub(crate) fn run_on_threads(test: impl AsyncFn()) {
-    run_on(&Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap(), test);
+    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    run_on(&runtime, async || on_each_backend(&test).await);
 }
 
-fn run_on(runtime: &Runtime, test: impl AsyncFn()) {
-    let ended = runtime.block_on(async { timeout(LONGEST, on_each_backend(test)).await });
+/// Runs a test, and fails if it does not end.
+pub(crate) fn run_on(runtime: &Runtime, test: impl AsyncFn()) {
+    let ended = runtime.block_on(async { timeout(LONGEST, test()).await });
     assert!(ended.is_ok(), "the test does not end");
 }
 

@@ -13,8 +13,7 @@ use toposcope::model::{
 };
 
 use super::canonical::canonical;
-use super::support::FIRST;
-use crate::backend::run;
+use super::support::{FIRST, run_in_memory};
 use crate::support::{Fixture, owner_of, time};
 
 const DEVICES: u8 = 5;
@@ -206,7 +205,7 @@ fn reports(random: &mut Rng) -> Vec<Report> {
 
 #[test]
 fn network_described_by_several_tools_has_the_same_hosts_in_any_order() {
-    run(async || {
+    run_in_memory(async || {
         for seed in 0..rounds() {
             let mut random = Rng::with_seed(seed);
             let mut all = reports(&mut random);

@@ -11,8 +11,7 @@ use serde_json::Value;
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
 
-use super::support::{FIRST, SECOND, outcomes};
-use crate::backend::run;
+use super::support::{FIRST, SECOND, outcomes, run_in_memory};
 use crate::support::{Fixture, owner_of, time};
 
 /// Number of orders in which the walks of a lab are imported.
@@ -20,7 +19,7 @@ const SHUFFLES: usize = 3;
 
 #[test]
 fn labs_give_the_same_hosts_in_any_order() {
-    run(async || {
+    run_in_memory(async || {
         for (name, mut reports) in labs(FIRST) {
             let expected = imported(&reports).await;
             assert_eq!(hosts(&expected).await.len(), reports.len(), "{name}");
@@ -39,7 +38,7 @@ fn labs_give_the_same_hosts_in_any_order() {
 
 #[test]
 fn device_that_is_imported_alone_and_then_with_all_becomes_the_same_host() {
-    run(async || {
+    run_in_memory(async || {
         for (name, reports) in labs(FIRST) {
             let expected = hosts(&imported(&reports).await).await;
             for report in &reports {
@@ -59,7 +58,7 @@ fn device_that_is_imported_alone_and_then_with_all_becomes_the_same_host() {
 
 #[test]
 fn labs_that_are_imported_again_write_nothing_or_claims_only() {
-    run(async || {
+    run_in_memory(async || {
         for ((name, reports), (_, later)) in labs(FIRST).into_iter().zip(labs(SECOND)) {
             let fixture = imported(&reports).await;
             let (before, commits) = (fixture.documents().await, fixture.commits());

@@ -13,7 +13,7 @@ use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
 use toposcope::model::Timestamp;
 
 use super::canonical::{canonical, hosts};
-use crate::backend::run;
+use super::support::run_in_memory;
 use crate::support::{Fixture, owner_of, time};
 
 /// The time at which all files were observed, or after which each was.
@@ -33,7 +33,7 @@ fn live_network_gives_the_same_hosts_in_any_order() {
 #[test]
 fn live_network_with_its_neighbors_has_the_same_hosts_in_any_order() {
     let Some(reports) = reports(false, 0) else { return };
-    run(async || {
+    run_in_memory(async || {
         let mut expected: Option<Vec<String>> = None;
         for seed in 0..orders() {
             let order = random_order(reports.len(), seed);
@@ -63,7 +63,7 @@ fn random_order(count: usize, seed: u64) -> Vec<usize> {
 
 /// Checks that random orders of reports, some of them repeated, give the same hosts.
 fn check_orders(reports: &[(String, Report)], name: &str) {
-    run(async || {
+    run_in_memory(async || {
         let mut expected: Option<Vec<String>> = None;
         for seed in 0..orders() {
             let order = random_order(reports.len(), seed);

@@ -9,8 +9,7 @@ use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
 
 use super::canonical::canonical;
 use super::labs::labs;
-use super::support::FIRST;
-use crate::backend::run;
+use super::support::{FIRST, run_in_memory};
 use crate::support::{Fixture, owner_of};
 
 /// Returns the number of orders in which the pieces of a lab are imported.
@@ -61,7 +60,7 @@ fn pieces(report: &Report) -> Vec<Report> {
 
 #[test]
 fn labs_in_pieces_give_the_same_hosts_in_any_order() {
-    run(async || {
+    run_in_memory(async || {
         for (name, reports) in labs(FIRST) {
             let mut all: Vec<Report> = reports.iter().flat_map(pieces).collect();
             let mut expected: Option<Vec<String>> = None;

@@ -8,6 +8,7 @@ use toposcope::model::{
 };
 use toposcope::store::{Name, Revision, Store};
 
+use crate::backend::run_on;
 use crate::support::{Fixture, owner_of, refusal, time};
 
 /// Times of reports, all before the present of the fixture.
@@ -122,4 +123,14 @@ pub(super) fn seen_at(mut host: Host, at: &str) -> Host {
 pub(super) async fn neighbors(fixture: &Fixture, host: HostId) -> Vec<(i64, Option<Neighbor>)> {
     let entries = fixture.host(host).await.if_entries;
     entries.into_iter().map(|entry| (entry.if_index, entry.neighbor)).collect()
+}
+
+/// Runs a test about rules in which no store takes part: once, in memory. A run on PostgreSQL leaves it out.
+pub(super) fn run_in_memory(test: impl AsyncFn()) {
+    #[cfg(all(feature = "postgres", unix))]
+    if crate::cluster::is_wanted() {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    run_on(&runtime, test);
 }

@@ -32,7 +32,7 @@ impl RandomSource for Impatient {
 }
 
 /// The number of commits after which older entries are joined, and some.
-const COMMITS: usize = 2_300;
+const COMMITS: usize = 1_700;
 
 /// Returns an inventory in the fixture's store that soon joins entries.
 pub(super) fn impatient(fixture: &Fixture, limits: HistoryLimits) -> Inventory {
@@ -240,7 +240,7 @@ fn entries_beyond_the_limits_are_forgotten_from_the_oldest_on() {
         joined(&fixture).await;
         let followed = follower.await.unwrap();
         let mut all = read(&inventory, &owner, &ChangeQuery::default(), 1_000).await;
-        while all.len() > COMMITS - 1_000 {
+        while all.len() > COMMITS - 400 {
             tokio::task::yield_now().await;
             all = read(&inventory, &owner, &ChangeQuery::default(), 1_000).await;
         }
