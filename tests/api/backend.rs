@@ -19,7 +19,7 @@ use crate::place::Place;
 use crate::postgres::Postgres;
 
 /// The time after which a test is taken for one that waits for ever: many times that of the slowest.
-const LONGEST: Duration = Duration::from_secs(15 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(15 * 60);
 
 tokio::task_local! {
     static CURRENT: Backend;
@@ -67,7 +67,7 @@ pub(crate) fn run_on_threads(test: impl AsyncFn()) {
 
 /// Runs a test, and fails if it does not end.
 pub(crate) fn run_on(runtime: &Runtime, test: impl AsyncFn()) {
-    let ended = runtime.block_on(async { timeout(LONGEST, test()).await });
+    let ended = runtime.block_on(async { timeout(MAX_DURATION, test()).await });
     assert!(ended.is_ok(), "the test does not end");
 }
 

@@ -222,7 +222,7 @@ fn entries_that_were_joined_before_the_next_start_lead_to_links() {
         let fixture = with_unrecorded_link().await;
         let owner = owner_of(fixture.organization);
         let writer = impatient(&fixture, HistoryLimits::default());
-        for number in 0..2_300 {
+        for number in 0..600 {
             let rename = |tag: &mut Tag| {
                 tag.name = format!("tag {number}");
                 Ok(())
