@@ -108,9 +108,11 @@ fn label(line: &str) -> Option<DrawnLabel> {
     let text = line.split_once('>')?.1.split('<').next()?;
     let (x, y) = (number("x")?, number("y")?);
     let width = text.chars().count() as f64 * CHARACTER.0;
-    // A text that is turned runs upward from its place; a speed is centered on it.
+    // A text that is turned runs upward from its place; a speed is centered on it, and a name before its line ends there.
     let edges = if attribute("transform").is_some() {
         [x - CHARACTER.1, y - width, x, y]
+    } else if attribute("text-anchor") == Some("end") {
+        [x - width, y - CHARACTER.1, x, y]
     } else if is_port {
         [x, y - CHARACTER.1, x + width, y]
     } else {

@@ -36,6 +36,8 @@ fn label(line: &str) -> Option<Label> {
     let (x, y, width) = (number("x"), number("y"), 5.5 * text.chars().count() as f64);
     let edges = if attribute("transform").is_some() {
         [x - 9.0, y - width, x - 1.0, y - 1.0]
+    } else if attribute("text-anchor") == Some("end") {
+        [x - width, y - 9.0, x - 1.0, y - 1.0]
     } else if is_port {
         [x + 1.0, y - 9.0, x + width, y - 1.0]
     } else {
@@ -103,6 +105,29 @@ fn nearly_all_ports_are_named() {
             assert!(shown * 100 >= all * 95 && shown <= all, "{}: {shown} of {all}", scene.name);
         }
     }
+}
+
+#[test]
+fn names_beside_an_upright_line_keep_their_distance_in_fonts_of_all_widths() {
+    let mut network = Fixture::default();
+    let switch = network.host("switch", "switch", &[]);
+    let server = network.host("server", "Linux", &[]);
+    network.link((switch, "TenGigabitEthernet1/0/1"), (server, "eth0"), "Confirmed");
+    let mut graph = network.graph(TopologyView::L2);
+    lay_out(&mut graph, &Positions::default());
+    let [line] = graph.edges.as_slice() else { panic!("one link") };
+    let [x, _] = line.points[0];
+    assert!(line.points.iter().all(|point| (point[0] - x).abs() < 0.01));
+    let svg = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
+    let texts = svg.lines().filter(|line| line.starts_with("<text class=\"port"));
+    let sides = texts.map(|text| {
+        let place: f64 = text.split(" x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        // The place is that of the end of the text that is nearer to the line.
+        if text.contains(" text-anchor=\"end\"") { x - place } else { place - x }
+    });
+    let sides: Vec<f64> = sides.collect();
+    assert_eq!(sides.len(), 2);
+    assert!(sides.iter().all(|distance| (2.5..6.0).contains(distance)), "{sides:?}");
 }
 
 /// Returns the speeds in the picture of two spines above eight leaves, whose links have these speeds in turn.

@@ -13,7 +13,7 @@ use super::stagger::Stagger;
 /// The part of the width of a row that many nodes above it take.
 const SPREAD: f64 = 0.5;
 /// The room between the two labels of a line, where its speed is, and beside them.
-const BETWEEN_LABELS: f64 = 48.0;
+const BETWEEN_LABELS: f64 = 60.0;
 /// The largest distance between nodes above a row.
 const MAX_TOP_GAP: f64 = 400.0;
 

@@ -56,28 +56,14 @@ pub(super) fn size(text: &str) -> Size {
 
 /// Draws the labels.
 pub(super) fn write(out: &mut File, scene: &Scene<'_>, placed: &Placed) {
-    let changed: BTreeMap<LinkId, GraphChange> =
-        scene.edges().filter_map(|edge| Some((edge.id, edge.change?))).collect();
+    let edges: BTreeMap<LinkId, &Edge> = scene.edges().map(|edge| (edge.id, edge)).collect();
     out.push_str("<g class=\"labels\">\n");
-    for (edge, place, text) in &placed.ports {
-        let is_turned = (place.height - HEIGHT).abs() > 0.01;
-        let (x, y) = if is_turned {
-            (number(place.x + 10.0), number(place.y + place.height))
-        } else {
-            (number(place.x), number(place.y + 10.0))
-        };
-        let turn = if is_turned { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
-        put(
-            out,
-            format_args!(
-                "<text class=\"port\" data-edge=\"{edge}\" x=\"{x}\" y=\"{y}\"{turn}>{}</text>\n",
-                escape_isolated(text)
-            ),
-        );
+    for (id, place, text) in &placed.ports {
+        write_port(out, *id, edges.get(id).copied(), (place, text));
     }
     for (edge, place, text) in &placed.speeds {
-        match changed.get(edge) {
-            Some(change) => write_change(out, *edge, *change, (place, text)),
+        match edges.get(edge).and_then(|edge| edge.change) {
+            Some(change) => write_change(out, *edge, change, (place, text)),
             None => {
                 let middle = place.x + place.width / 2.0;
                 write_speed(out, &format!("class=\"speed\" data-edge=\"{edge}\""), [middle, place.y], text);
@@ -85,6 +71,38 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>, placed: &Placed) {
         }
     }
     out.push_str("</g>\n");
+}
+
+/// Writes the name of a port. Beside its line, it keeps its distance in fonts of all widths.
+fn write_port(out: &mut File, id: LinkId, edge: Option<&Edge>, (place, text): (&Rect, &str)) {
+    let is_turned = (place.height - HEIGHT).abs() > 0.01;
+    let ends_at_line = !is_turned && edge.is_some_and(|edge| ends_at_line(edge, place));
+    let (x, y) = if is_turned {
+        (number(place.x + 10.0), number(place.y + place.height))
+    } else if ends_at_line {
+        (number(place.x + place.width), number(place.y + 10.0))
+    } else {
+        (number(place.x), number(place.y + 10.0))
+    };
+    let turn = if is_turned { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+    let anchor = if ends_at_line { " text-anchor=\"end\"" } else { "" };
+    put(
+        out,
+        format_args!(
+            "<text class=\"port\" data-edge=\"{id}\" x=\"{x}\" y=\"{y}\"{anchor}{turn}>{}</text>\n",
+            escape_isolated(text)
+        ),
+    );
+}
+
+/// Returns whether the corner of a line that is nearest to a label beside it is on the right of the label.
+fn ends_at_line(edge: &Edge, place: &Rect) -> bool {
+    let distances = |distance: fn(f64, &Rect) -> f64| {
+        // Places are rounded.
+        let all = edge.points.iter().map(move |[x, _]| distance(sane(*x), place));
+        all.filter(|distance| *distance > -1.0).fold(f64::INFINITY, f64::min)
+    };
+    distances(|x, place| x - (place.x + place.width)) < distances(|x, place| place.x - x)
 }
 
 /// Draws the text on a line that has changed: its first character, the sign, is a mark.
