@@ -278,7 +278,6 @@ impl Inventory {
     /// It shares only the state of the history and the credentials with the other clones, so that the task is aborted
     /// when the last of them is dropped.
     fn with_own_state(&self) -> Self {
-        #[cfg(feature = "topology")]
         self.state.history.note_tasks(&self.state.tasks);
         let state = State {
             #[cfg(feature = "discovery")]
@@ -286,10 +285,14 @@ impl Inventory {
             history: Arc::clone(&self.state.history),
             ..State::default()
         };
-        // The writes of the task are no part of the request, so that they are not stored with its answer.
+        Self { state: Arc::new(state), ..self.beside_answer() }
+    }
+
+    /// Returns an inventory whose writes are no part of the request, so that they are not stored with its answer.
+    fn beside_answer(&self) -> Self {
         let store =
             self.pending_answer.as_ref().map_or_else(|| Arc::clone(&self.store), |pending| pending.store());
-        Self { state: Arc::new(state), store, pending_answer: None, ..self.clone() }
+        Self { store, pending_answer: None, ..self.clone() }
     }
 }
 

@@ -58,10 +58,19 @@ pub(in crate::inventory) struct Holding<'h> {
 }
 
 impl Holding<'_> {
-    /// Keeps the credentials until the discovery ends.
-    pub(in crate::inventory) fn keep(self) {
+    /// Notes that the discovery may be stored: the credentials are kept until it ends.
+    pub(in crate::inventory) fn keep(&self) {
+        self.set_stored(true);
+    }
+
+    /// Notes that the discovery is not stored yet.
+    pub(in crate::inventory) fn release(&self) {
+        self.set_stored(false);
+    }
+
+    fn set_stored(&self, is_stored: bool) {
         if let Some(held) = self.held.lock().get_mut(&self.discovery) {
-            held.is_stored = true;
+            held.is_stored = is_stored;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::credentials::Holding;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements, handle};
@@ -218,12 +219,12 @@ impl DiscoveryJobs<'_> {
             self.inventory
                 .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)
                 .await?;
+            // The commit goes on if the caller stops waiting.
+            holding.iter().for_each(Holding::keep);
             if transaction.commit(batch).await? {
-                if let Some(holding) = holding {
-                    holding.keep();
-                }
                 return Ok(discovery);
             }
+            holding.iter().for_each(Holding::release);
         }
     }
 

@@ -100,7 +100,7 @@ impl Error {
     }
 
     /// Returns whether an organization does not exist.
-    pub(super) fn is_of_missing_organization(&self) -> bool {
+    pub(in crate::inventory) fn is_of_missing_organization(&self) -> bool {
         matches!(self.kind(), ErrorKind::NotFound { entity: Entity::Organization, .. })
     }
 

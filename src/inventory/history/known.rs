@@ -1,6 +1,6 @@
 //! The state that an instance keeps of the history.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use super::feed::watch::Watchers;
 #[cfg(feature = "topology")]
@@ -9,6 +9,7 @@ use super::mark::{CurrentMark, mark_key};
 use super::recording::pending_events::PendingEvents;
 #[cfg(feature = "topology")]
 use super::recording::waiting_layouts::WaitingLayouts;
+use crate::inventory::background::BackgroundTasks;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The state that an instance keeps of the history.
@@ -23,6 +24,8 @@ pub(in crate::inventory) struct KnownHistory {
     pub(super) layouts: WaitingLayouts,
     #[cfg(feature = "topology")]
     pub(super) followers: Followers,
+    /// The tasks of the inventory itself, which end with it.
+    tasks: OnceLock<Weak<BackgroundTasks>>,
 }
 
 /// Whether this instance has opened the history.
@@ -34,6 +37,16 @@ pub(super) struct Opening {
 impl KnownHistory {
     pub(super) fn known(&self) -> MutexGuard<'_, Option<CurrentMark>> {
         self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the tasks of the inventory. The first ones that are noted are those that end with it.
+    pub(in crate::inventory) fn note_tasks(&self, tasks: &Arc<BackgroundTasks>) {
+        self.tasks.get_or_init(|| Arc::downgrade(tasks));
+    }
+
+    /// Returns the tasks that end with the inventory. Those of the inventory of a background task end with that task.
+    pub(super) fn tasks(&self) -> Option<Arc<BackgroundTasks>> {
+        self.tasks.get().and_then(Weak::upgrade)
     }
 
     /// Returns the number of networks whose links are in memory.

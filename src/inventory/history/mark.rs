@@ -82,7 +82,8 @@ impl Inventory {
             }
             let mark = match self.get(mark_key()).await? {
                 Some(record) if opening.is_done => Some(self.agreed_mark(&record)?),
-                record => self.open_history(record).await?,
+                // It takes commits of its own, which must not have the answer to the request that is the first to need it.
+                record => self.beside_answer().open_history(record).await?,
             };
             if let Some(mark) = mark {
                 opening.is_done = true;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::LIFETIME_MICROS;
 use super::record::{AnsweredRequest, DoneHost, RequestAnswer};
 use crate::access::{Caller, Clock};
-use crate::inventory::schema::{HISTORY, REQUEST_LINK, decode, encode, facets};
+use crate::inventory::schema::{REQUEST_LINK, decode, encode, facets};
 use crate::inventory::{BulkChange, Error};
 use crate::model::{HostId, NetworkId, OrganizationId, Timestamp, UserId};
 use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version};
@@ -165,11 +165,9 @@ impl PendingAnswer {
 
     /// Commits a batch together with the noted answer, if there is one.
     ///
-    /// The answer is not added to a batch without writes, which only checks conditions, nor to one that
-    /// writes only the mark of the history, which belongs to no request.
+    /// The answer is not added to a batch without writes, which only checks conditions.
     pub(super) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        let is_own = batch.writes().iter().any(|write| write.key().kind != HISTORY);
-        if self.progress().noted.is_none() || !is_own {
+        if self.progress().noted.is_none() || batch.writes().is_empty() {
             return self.store.commit(batch).await;
         }
         self.commit_with_answer(batch).await

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::Inventory;
+use toposcope::inventory::{ChangeQuery, Inventory};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangedEntity, HostId, NetworkId, NodeId, NodePosition, Permission,
     TopologyLayout, TopologyView, UserId,
@@ -103,6 +103,27 @@ async fn last_change_is_recorded_a_minute_later() {
     let found = entries(&fixture).await;
     assert_eq!(found[1].fields[&field(1)].after, Some(json!(3.0)));
     assert!(matches!(found[1].actor, ChangeActor::User { id, .. } if id == ann.user_id()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn last_change_is_recorded_after_the_end_of_the_process() {
+    let fixture = Fixture::new().await;
+    let ann = user(&fixture, 1);
+    let ended = fixture.second_inventory();
+    for x in [1.0, 2.0, 3.0] {
+        put(&ended, &ann, fixture.network, &[(1, x)]).await;
+    }
+    drop(ended);
+    let reopened = fixture.second_inventory();
+    // A read of the history is the first that the next process does.
+    reopened.changes(&owner_of(fixture.organization), &ChangeQuery::default()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(entries(&fixture).await.len(), 1);
+    fixture.clock.advance(Duration::from_secs(60));
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    let found = entries(&fixture).await;
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[1].fields[&field(1)].after, Some(json!(3.0)));
 }
 
 #[test]

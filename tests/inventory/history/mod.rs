@@ -17,16 +17,21 @@ mod summary;
 #[cfg(feature = "topology")]
 mod unrecorded;
 
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use serde_json::json;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{ChangeQuery, Entity, ErrorKind, HostQuery, ListQuery, Moment, Problem};
 use toposcope::model::{
     Change, ChangeAction, ChangeActor, ChangePosition, ChangedEntity, HostId, NetworkId, OrderDirection,
     Permission, Tag, Timestamp, UserId,
 };
-use toposcope::store::{Batch, LinkFilter, Name, Precondition, Query, Store};
+use toposcope::store::{Batch, Guard, Key, LinkFilter, Name, Precondition, Query, Store};
 
 use crate::backend::run;
 use crate::support::{Fixture, bare_host, invalid, owner_of, refusal};
@@ -183,6 +188,43 @@ fn pages_in_both_directions_have_every_entry_once() {
         }
         let networks: Vec<Option<NetworkId>> = all.iter().map(|change| change.network_id).collect();
         assert!(networks.contains(&None) && networks.contains(&Some(fixture.network)));
+    });
+}
+
+#[test]
+fn watch_gives_changes_of_requests_that_were_dropped_during_their_commit() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        let (_, start) = changes_after(&fixture, &owner, None).await;
+        let mut watch = fixture.inventory.watch(&owner, Some(start));
+        let mut stored = 0;
+        for polls in 1..=20 {
+            let name = format!("tag {polls}");
+            let tags = fixture.inventory.tags();
+            let mut request = Box::pin(tags.create(&owner, Tag::new(&*name)));
+            for _ in 0..polls {
+                let is_over = poll_fn(|context| Poll::Ready(request.as_mut().poll(context).is_ready())).await;
+                if is_over {
+                    break;
+                }
+                yield_now().await;
+            }
+            drop(request);
+            // The next commit comes after the one that goes on.
+            let mut batch = Batch::new();
+            let tag = Key::new(Name::new("tag"), fixture.tags[0].uuid());
+            batch.guard(Guard::record(tag, Precondition::Present));
+            fixture.store.commit(batch).await.unwrap();
+            let all = fixture.inventory.tags().list(&owner, &ListQuery::default()).await.unwrap().records;
+            if !all.iter().any(|tag| tag.name == name) {
+                continue;
+            }
+            stored += 1;
+            let delivered = async { while watch.next().await.unwrap().name != name {} };
+            timeout(Duration::from_secs(60), delivered).await.expect("the entry is delivered");
+        }
+        assert!(stored > 0);
     });
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep_until};
 use super::memory::FollowedMemory;
 use super::touched::{Touched, TouchedNetworks};
 use crate::inventory::Inventory;
-use crate::inventory::background::BackgroundTasks;
 use crate::inventory::history::known::KnownHistory;
 use crate::model::{NetworkId, OrganizationId};
 
@@ -40,8 +39,6 @@ pub(in crate::inventory::history) struct Followers {
     pub(super) memory: FollowedMemory,
     /// Whether networks that were left behind have been looked for.
     has_looked: AtomicBool,
-    /// The tasks of the inventory itself, which end with it.
-    tasks: OnceLock<Weak<BackgroundTasks>>,
 }
 
 #[derive(Debug, Default)]
@@ -181,16 +178,13 @@ impl Drop for FollowerTask {
     }
 }
 
-impl KnownHistory {
-    /// Notes the tasks of the inventory, which end with it. The tasks of its background tasks end earlier.
-    pub(in crate::inventory) fn note_tasks(&self, tasks: &Arc<BackgroundTasks>) {
-        self.followers.tasks.get_or_init(|| Arc::downgrade(tasks));
-    }
-}
-
 impl Inventory {
     /// Has the links of networks recorded in the background.
-    pub(super) fn follow_touched(&self, organization: OrganizationId, touched: TouchedNetworks) {
+    pub(in crate::inventory::history) fn follow_touched(
+        &self,
+        organization: OrganizationId,
+        touched: TouchedNetworks,
+    ) {
         if touched.networks.is_empty() {
             return;
         }
@@ -221,7 +215,7 @@ impl Inventory {
 
     /// Spawns a task that ends with the inventory, also if this is the inventory of a background task.
     pub(super) fn spawn_following(&self, task: impl Future<Output = ()> + Send + 'static) {
-        if let Some(tasks) = self.state.history.followers.tasks.get().and_then(Weak::upgrade) {
+        if let Some(tasks) = self.state.history.tasks() {
             tasks.spawn_required(task);
         }
     }
@@ -234,6 +228,7 @@ impl Inventory {
             let (begun, Pending { touched, failures }) = (Instant::now(), task.take(key));
             let rest = match self.follow_network(key, touched).await {
                 Ok(()) => begun.elapsed().saturating_mul(REST).min(MAX_REST),
+                Err(error) if error.is_of_missing_organization() => REPEATED_AFTER,
                 Err(error) => {
                     let error = error.with_causes();
                     tracing::warn!(error, "changes of links were not recorded");

@@ -86,7 +86,7 @@ impl Touched {
 }
 
 /// The changes of a commit, by network.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::inventory::history) struct TouchedNetworks {
     pub(super) networks: BTreeMap<NetworkId, Touched>,
     /// The deleted records. Only the entries of the commit name their networks.

@@ -11,7 +11,7 @@ use crate::inventory::history::log::reader::{LogFilter, ordered};
 use crate::inventory::history::log::record::CommitChanges;
 use crate::inventory::history::log::run::{ChangeRun, Joining};
 use crate::inventory::history::mark::CurrentMark;
-use crate::inventory::schema::{CHANGE_TOTALS, decode, encode};
+use crate::inventory::schema::{CHANGE_TOTALS, ORGANIZATION, decode, encode};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::OrganizationId;
 use crate::store::{Batch, Direction, Facets, Key, Precondition, Query, Record, StoreErrorKind, TermRange};
@@ -99,7 +99,9 @@ impl Inventory {
         let EntriesAdded { records, random } = recorded;
         if random < (u64::MAX / LOOKED_AT_EVERY).saturating_mul(records) {
             let inventory = self.with_own_state();
-            self.state.tasks.spawn(|| true, async move { inventory.pack_history(organization).await });
+            if let Some(tasks) = self.state.history.tasks() {
+                tasks.spawn(|| true, async move { inventory.pack_history(organization).await });
+            }
         }
     }
 
@@ -111,6 +113,7 @@ impl Inventory {
                 Ok(Step::Joined) => attempts = 0,
                 Ok(Step::Overtaken) => attempts += 1,
                 Ok(Step::Done) => break,
+                Err(error) if error.is_of_missing_organization() => return,
                 Err(error) => {
                     return tracing::warn!(error = error.with_causes(), "older changes were not joined");
                 }
@@ -179,10 +182,14 @@ impl Inventory {
     }
 
     /// Commits a step of the work on older entries. Returns `false` if another one was first.
+    ///
+    /// # Errors
+    /// `NotFound` when the organization does not exist: no other one was first, and there would be no end of it.
     pub(in crate::inventory::history) async fn commit_if_current(&self, batch: Batch) -> Result<bool, Error> {
         match self.store.commit(batch).await {
             Ok(()) => Ok(true),
-            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => {
+            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(key) if key.kind != ORGANIZATION) =>
+            {
                 self.state.history.note_failure(&error);
                 Ok(false)
             }

@@ -48,10 +48,19 @@ impl Inventory {
                 let found = self.store.list(&old).await?.records;
                 let mut organizations = BTreeSet::new();
                 for record in &found {
-                    organizations.insert(match kind {
-                        CHANGE => CommitChanges::read(record)?.organization_id,
-                        _ => ChangeRun::read(record)?.organization_id,
-                    });
+                    let organization = match kind {
+                        CHANGE => CommitChanges::read(record).map(|changes| changes.organization_id),
+                        _ => ChangeRun::read(record).map(|run| run.organization_id),
+                    };
+                    // One damaged record must not keep the old entries of all other organizations.
+                    match organization {
+                        Ok(organization) => {
+                            organizations.insert(organization);
+                        }
+                        Err(error) => {
+                            tracing::warn!(error = error.with_causes(), "an old change cannot be read");
+                        }
+                    }
                 }
                 organizations.retain(|organization| done.insert(*organization));
                 if organizations.is_empty() {
@@ -72,8 +81,13 @@ impl Inventory {
     ) {
         for class in Class::ALL {
             let filter = LogFilter { class: Some(class), ..LogFilter::all(organization) };
-            if let Err(error) = self.try_forget_changes(&filter, class).await {
-                tracing::warn!(error = error.with_causes(), "changes beyond the limits were not deleted");
+            match self.try_forget_changes(&filter, class).await {
+                // It is being restored or deleted.
+                Err(error) if error.is_of_missing_organization() => return,
+                Err(error) => {
+                    tracing::warn!(error = error.with_causes(), "changes beyond the limits were not deleted");
+                }
+                Ok(()) => {}
             }
         }
     }

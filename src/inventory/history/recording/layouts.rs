@@ -279,7 +279,9 @@ impl Inventory {
             is_begun = true;
             true
         };
-        self.state.tasks.spawn(begins, async move { inventory.record_waiting_layouts().await });
+        if let Some(tasks) = self.state.history.tasks() {
+            tasks.spawn(begins, async move { inventory.record_waiting_layouts().await });
+        }
         if !is_begun {
             // There is no runtime, or too much to do: the next change of each layout records the ones before.
             self.state.history.layouts.clear();

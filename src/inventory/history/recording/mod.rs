@@ -1,5 +1,6 @@
 //! Writing the history: the entries of a commit, and security events that no commit makes.
 
+mod abandoned;
 mod cause;
 pub(in crate::inventory::history) mod content;
 pub(in crate::inventory::history) mod difference;

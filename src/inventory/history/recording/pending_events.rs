@@ -14,7 +14,7 @@ use crate::inventory::history::log::audience::Audience;
 use crate::inventory::schema::{decode, share_key, user_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{ChangeAction, ChangedEntity, OrganizationId, Share, ShareId, User, UserId};
-use crate::store::{Batch, Guard, Key, Precondition};
+use crate::store::{Batch, Guard, Key, Precondition, StoreError};
 
 /// The number of accounts and shares whose events are counted at the same time. Events of further ones are left out, with a warning.
 const MAX_COUNTED: usize = 1_000;
@@ -24,6 +24,9 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// The time between two looks for events that are due. The first entry is written after it, and so after the answer.
 const TICK: Duration = Duration::from_secs(1);
+
+/// The number of attempts to write an entry while the history begins other eras.
+const MAX_ATTEMPTS: usize = 16;
 
 /// An action, and the account or share that it concerns.
 type Event = (ChangeAction, Key);
@@ -131,7 +134,9 @@ impl Inventory {
             is_begun = true;
             true
         };
-        self.state.tasks.spawn(begins, async move { inventory.write_pending_events().await });
+        if let Some(tasks) = self.state.history.tasks() {
+            tasks.spawn(begins, async move { inventory.write_pending_events().await });
+        }
         if !is_begun {
             // There is no runtime, or too much to do.
             warn_of_left_out(self.state.history.pending_events.forget());
@@ -153,8 +158,18 @@ impl Inventory {
         }
     }
 
-    async fn write_event(&self, (action, key): Event, count: u64) -> Result<(), Error> {
-        let Some(record) = self.get(key).await? else { return Ok(()) };
+    async fn write_event(&self, event: Event, count: u64) -> Result<(), Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            if self.try_write_event(event, count).await? {
+                return Ok(());
+            }
+        }
+        Err(StoreError::unavailable("other changes of the history come first again and again").into())
+    }
+
+    /// Writes an event, unless its record no longer exists. Returns `false` if the history has begun another era meanwhile.
+    async fn try_write_event(&self, (action, key): Event, count: u64) -> Result<bool, Error> {
+        let Some(record) = self.get(key).await? else { return Ok(true) };
         let (organization, event, name): (OrganizationId, SecurityEvent, String) = match action {
             ChangeAction::LoginFailed => {
                 let user: User = decode(&record)?;
@@ -176,9 +191,11 @@ impl Inventory {
         batch.guard(Guard::record(key, Precondition::Present));
         let author = Author::system(organization);
         self.put_entries(&mark, &author, changes, &mut batch)?;
-        self.commit_if_current(batch).await?;
-        self.state.history.watchers.wake(organization);
-        Ok(())
+        let is_written = self.commit_if_current(batch).await?;
+        if is_written {
+            self.state.history.watchers.wake(organization);
+        }
+        Ok(is_written)
     }
 }
 

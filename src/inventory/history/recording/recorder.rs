@@ -76,11 +76,11 @@ impl Inventory {
             let noted =
                 touched.note_claims(author.organization, &BTreeSet::new(), || self.new_id(), &mut batch);
             noted.map_err(as_store_error)?;
-            return self.store.commit(batch).await;
+            return self.commit_to_the_end(author.organization, batch, (&[], touched)).await;
         }
         let recorded = self.record(author, &mut batch, touched).await.map_err(as_store_error)?;
         let layouts: Vec<Key> = batch.writes().iter().map(Write::key).filter(is_layout).collect();
-        let committed = self.store.commit(batch).await;
+        let committed = self.commit_to_the_end(author.organization, batch, (&layouts, touched)).await;
         match &committed {
             Ok(()) => {
                 self.record_layouts_later(&layouts);

@@ -56,8 +56,8 @@ async fn kill(cluster: &mut Cluster, connection: &str, victim: Victim, random: &
             let processes = cluster.execute(database_of(connection), processes);
             let processes: Vec<&str> = processes.lines().collect();
             cluster.kill_process(random.choice(&processes).unwrap());
-            // The server has noticed it when it ends the other connections.
-            let _ = driver.await;
+            // The server has noticed it when it ends the other connections. The process may have ended by itself before.
+            let _ = tokio::time::timeout(Duration::from_secs(10), driver).await;
             return drop(other);
         }
     }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
@@ -138,7 +138,9 @@ impl Proxy {
     /// Waits until new connections meet the present network.
     async fn settle(&self) {
         let network = *self.network.borrow();
+        let begin = Instant::now();
         loop {
+            assert!(begin.elapsed() < Duration::from_secs(60), "connections do not meet the network");
             // Twice as long as a connection to the same machine takes on a busy one.
             let connected = timeout(Duration::from_millis(100), TcpStream::connect(self.address)).await;
             let is_so = match network {

@@ -1,0 +1,63 @@
+//! Commits whose callers stop waiting for them.
+
+use crate::inventory::Inventory;
+use crate::inventory::history::links::touched::TouchedNetworks;
+use crate::inventory::schema::{exists, organization_key};
+use crate::model::OrganizationId;
+use crate::store::{Batch, Key, StoreError};
+
+/// A commit, and the records that tell what follows from it.
+///
+/// A store goes on with a commit that it has begun, even if the caller no longer waits. If this is dropped before the
+/// commit has ended, a background task waits for its end: watchers get its entries, and its links and layouts are recorded.
+struct OngoingCommit<'c> {
+    inventory: &'c Inventory,
+    organization: OrganizationId,
+    layouts: &'c [Key],
+    touched: &'c TouchedNetworks,
+    has_ended: bool,
+}
+
+impl Drop for OngoingCommit<'_> {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        let inventory = self.inventory.with_own_state();
+        let Some(tasks) = inventory.state.history.tasks() else { return };
+        let (organization, layouts) = (self.organization, self.layouts.to_vec());
+        let touched = self.touched.clone();
+        tasks.spawn_required(async move { inventory.end_abandoned(organization, &layouts, touched).await });
+    }
+}
+
+impl Inventory {
+    /// Commits a batch with these layouts, from which links on these networks may follow.
+    pub(super) async fn commit_to_the_end(
+        &self,
+        organization: OrganizationId,
+        batch: Batch,
+        (layouts, touched): (&[Key], &TouchedNetworks),
+    ) -> Result<(), StoreError> {
+        let mut ongoing = OngoingCommit { inventory: self, organization, layouts, touched, has_ended: false };
+        let committed = self.store.commit(batch).await;
+        ongoing.has_ended = true;
+        committed
+    }
+
+    /// Does what follows from a commit after its end, whatever that was.
+    async fn end_abandoned(&self, organization: OrganizationId, layouts: &[Key], touched: TouchedNetworks) {
+        // The commit of a condition alone comes after the other one.
+        let mut batch = Batch::new();
+        batch.guard(exists(organization_key(organization)));
+        if let Err(error) = self.store.commit(batch).await {
+            tracing::debug!(%error, "the end of an abandoned commit is not known");
+        }
+        self.record_layouts_later(layouts);
+        self.state.history.watchers.wake(organization);
+        #[cfg(feature = "topology")]
+        self.follow_touched(organization, touched);
+        #[cfg(not(feature = "topology"))]
+        drop(touched);
+    }
+}
