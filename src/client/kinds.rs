@@ -15,7 +15,7 @@ use crate::model::{DaemonId, Discovery, DiscoveryDaemon, DiscoveryId};
 use crate::model::{TopologyLink, TopologyLinkId};
 use crate::wire::{HostQuery, ListQuery};
 
-/// A kind of record that a [`Client`] lists.
+/// A kind of record that a [`Client`](super::Client) lists.
 ///
 /// Implemented by the records of the API; not implementable outside of this crate. The other traits of this module mark
 /// the kinds of record with further operations: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`],
@@ -32,7 +32,7 @@ pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     fn id(&self) -> Self::Id;
 }
 
-/// A kind of record that [`Client::get`] reads by its id.
+/// A kind of record that [`Client::get`](super::Client::get) reads by its id.
 ///
 /// Topology links are only listed:
 ///
@@ -45,21 +45,21 @@ pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
 /// ```
 pub trait Readable: Collection {}
 
-/// A kind of record that [`Client::update`] replaces and [`Client::patch`] changes.
+/// A kind of record that [`Client::update`](super::Client::update) replaces and [`Client::patch`](super::Client::patch) changes.
 pub trait Updatable: Readable {}
 
-/// A kind of record that [`Client::create`] creates from its fields alone.
+/// A kind of record that [`Client::create`](super::Client::create) creates from its fields alone.
 ///
 /// Users, API keys and shares have methods of their own, because a secret comes with them.
 pub trait Creatable: Collection {}
 
-/// A kind of record that [`Client::delete`] deletes.
+/// A kind of record that [`Client::delete`](super::Client::delete) deletes.
 pub trait Deletable: Collection {}
 
-/// A kind of record of which [`Client::history`] reads the history.
+/// A kind of record of which [`Client::history`](super::Client::history) reads the history.
 pub trait Recorded: Collection {}
 
-/// A kind of record that [`Client::delete_many`] deletes.
+/// A kind of record that [`Client::delete_many`](super::Client::delete_many) deletes.
 pub trait BulkDeletable: Deletable {}
 
 pub trait Sealed {
