@@ -33,7 +33,7 @@ use toposcope::model::{
 };
 use toposcope::store::{Batch, Guard, Key, LinkFilter, Name, Precondition, Query, Store};
 
-use crate::backend::run;
+use crate::backend::{Backend, run};
 use crate::support::{Fixture, bare_host, invalid, owner_of, refusal};
 
 /// Returns all entries after a position that the caller sees, and the position after them.
@@ -224,7 +224,8 @@ fn watch_gives_changes_of_requests_that_were_dropped_during_their_commit() {
             let delivered = async { while watch.next().await.unwrap().name != name {} };
             timeout(Duration::from_secs(60), delivered).await.expect("the entry is delivered");
         }
-        assert!(stored > 0);
+        // PostgreSQL may be told of none of them.
+        assert!(stored > 0 || Backend::current().is_shared());
     });
 }
 
