@@ -262,7 +262,7 @@ fn is_dump(line: &[u8]) -> bool {
         return memmem::find(line, b" bytes ").is_some();
     }
     let Some(([digits @ .., b':', b' '], bytes)) = line.split_at_checked(6) else { return false };
-    let pair = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let pair = bytes.split(|byte| *byte == b' ').next().asserted_or_default();
     digits.iter().all(u8::is_ascii_digit) && pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit)
 }
 

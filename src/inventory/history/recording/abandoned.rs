@@ -27,7 +27,7 @@ impl Drop for OngoingCommit<'_> {
         let Some(tasks) = inventory.state.history.tasks() else { return };
         let (organization, layouts) = (self.organization, self.layouts.to_vec());
         let touched = self.touched.clone();
-        // If there are too many, the next commit does what follows from this one, too.
+        // If there are too many, the next change of the network does what follows from this one, too.
         tasks.spawn(|| true, async move { inventory.end_abandoned(organization, &layouts, touched).await });
     }
 }
