@@ -130,18 +130,25 @@ impl Inventory {
 
     async fn complete_renamings(&self, organization: Option<OrganizationId>) -> Result<(), Error> {
         let organization = organization.map(OrganizationId::uuid);
-        let query = Query { organization, limit: Some(1), ..Query::new(SERVICE_RENAMING) };
+        let mut query = Query { organization, limit: Some(1), ..Query::new(SERVICE_RENAMING) };
+        let mut outcome = Ok(());
         while let Some(record) = self.store.list(&query).await?.records.pop() {
-            let Renaming { organization_id, services } = decode(&record)?;
-            for services in services.chunks(MAX_TARGETS) {
-                self.rename_for_guests(organization_id, services).await?;
-            }
-            let mut batch = Batch::new();
-            // Another call may have completed the same renaming.
-            batch.delete(record.key, Precondition::Any);
-            self.store.commit(batch).await?;
+            query.start = Start::After(Cursor::new(Vec::new(), record.key.id));
+            // A failure must not keep the others waiting.
+            outcome = outcome.and(self.complete_renaming(&record).await);
         }
-        Ok(())
+        outcome
+    }
+
+    async fn complete_renaming(&self, record: &Record) -> Result<(), Error> {
+        let Renaming { organization_id, services } = decode(record)?;
+        for services in services.chunks(MAX_TARGETS) {
+            self.rename_for_guests(organization_id, services).await?;
+        }
+        let mut batch = Batch::new();
+        // Another call may have completed the same renaming.
+        batch.delete(record.key, Precondition::Any);
+        Ok(self.store.commit(batch).await?)
     }
 
     /// Writes all hosts that these services virtualize with the present names of the services.

@@ -90,12 +90,12 @@ impl Organizations<'_> {
             None => self.inventory.new_id()?,
         };
         let organization = organization(new, id, self.inventory.now())?;
-        if self
-            .inventory
-            .commit_if_unchanged(&Author::system(organization.id), creation(&organization)?)
-            .await?
-        {
-            return Ok(organization);
+        let mut transaction = self.inventory.transaction(Author::system(id), Entity::Organization, id);
+        let taken = [organization_key(id), organization_deletion_key(id)];
+        while self.inventory.store.get(&taken).await?.iter().all(Option::is_none) {
+            if transaction.commit(creation(&organization)?).await? {
+                return Ok(organization);
+            }
         }
         Err(ErrorKind::AlreadyExists { entity: Entity::Organization, name: id.to_string() }.into())
     }

@@ -14,6 +14,7 @@ use toposcope::model::{
 use toposcope::model::{Discovery, DiscoveryDaemon};
 
 use super::operations::recorded;
+use crate::common::openapi_document;
 
 /// Returns whether a type implements a trait of the client. The constant of the type itself precedes that of the trait.
 macro_rules! implements {
@@ -37,7 +38,7 @@ macro_rules! assert_documented {
     ($($record:ty),* $(,)?) => {$({
         let path = <$record as Collection>::PATH;
         let item = format!("{path}/{{id}}");
-        let document = toposcope::openapi();
+        let document = openapi_document();
         let has = |path: &str, method: &str| document["paths"][path].get(method).is_some();
         assert!(has(path, "get"), "{path}");
         assert_eq!(implements!($record: Readable), has(&item, "get"), "{item}");
@@ -93,7 +94,7 @@ async fn update_sends_null_for_every_nullable_field_that_is_none() {
 
 /// Updates the documented example of a record, without the values of nullable fields.
 async fn update_of_empty<T: Updatable>(schema: &str, kept: &[&str]) {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let schema = &document["components"]["schemas"][schema];
     let body = document["paths"][format!("{}/{{id}}", T::PATH)]["put"]
         .pointer("/requestBody/content/application~1json/schema/$ref");

@@ -19,6 +19,8 @@ use toposcope::model::{ChangePosition, DaemonApiKey, Host, Interface, Permission
 use tower::service_fn;
 
 use super::{answered_by, canned, owner, success};
+#[cfg(feature = "openapi")]
+use crate::common::openapi_document;
 use crate::common::{HOST, NOBODY, OFFICE, PASSWORD, host};
 
 /// The method, the target and the body of each request.
@@ -243,7 +245,7 @@ async fn import_reports_what_it_altered() {
 async fn document_of_the_server_is_returned() {
     let (_, client) = owner().await;
     let document = client.openapi_document().await.unwrap();
-    assert_eq!(document["paths"], toposcope::openapi()["paths"]);
+    assert_eq!(document["paths"], openapi_document()["paths"]);
 }
 
 #[tokio::test]

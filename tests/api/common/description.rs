@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{LazyLock, OnceLock};
 
 use http::Method;
-use jsonschema::{Draft, Validator};
+use jsonschema::{Draft, Registry, Validator};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -20,17 +20,29 @@ const ALIASES: [(&str, &str); 2] = [("/api/hosts", "/api/v1/hosts"), ("/api/open
 /// Errors of paths and methods that are not documented.
 const ROUTING: [&str; 4] = ["route_not_found", "method_not_allowed", "rate_limit_exceeded", "internal_error"];
 
-static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| operations(&toposcope::openapi()));
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| operations(openapi_document()));
+
+/// The address of the document for references to its schemas.
+const DOCUMENT: &str = "https://document.example/";
 
 /// The schemas of the document, in which objects have no fields but the documented ones.
 static COMPONENTS: LazyLock<Value> = LazyLock::new(|| {
-    let mut components = COMPONENTS_OF_REQUESTS.clone();
+    let mut components = openapi_document()["components"].clone();
     close(&mut components["schemas"]);
     components
 });
 
-/// The schemas of the document. Unknown fields of requests are ignored.
-static COMPONENTS_OF_REQUESTS: LazyLock<Value> = LazyLock::new(|| toposcope::openapi()["components"].take());
+static ANSWERS: LazyLock<Registry<'static>> = LazyLock::new(|| registry(COMPONENTS.clone()));
+
+/// Unknown fields of requests are ignored.
+static REQUESTS: LazyLock<Registry<'static>> =
+    LazyLock::new(|| registry(openapi_document()["components"].clone()));
+
+/// Returns the document, which is made once.
+pub(crate) fn openapi_document() -> &'static Value {
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(toposcope::openapi);
+    &DOCUMENT
+}
 
 /// A documented endpoint.
 #[derive(Debug)]
@@ -38,14 +50,39 @@ struct Operation {
     method: String,
     path: String,
     /// The schema of the body, of an operation that takes JSON.
-    request: Option<Validator>,
+    request: Option<Body>,
     responses: BTreeMap<String, Response>,
 }
 
 #[derive(Debug)]
 struct Response {
     described: Value,
-    validator: OnceLock<Option<Validator>>,
+    body: Option<Body>,
+}
+
+/// A body of JSON.
+#[derive(Debug)]
+struct Body {
+    schema: Value,
+    validator: OnceLock<Validator>,
+}
+
+impl Body {
+    fn new(described: &Value) -> Option<Self> {
+        let schema = described.pointer("/content/application~1json/schema")?.clone();
+        Some(Self { schema, validator: OnceLock::new() })
+    }
+
+    fn of_request(&self) -> &Validator {
+        self.validator.get_or_init(|| {
+            let options = jsonschema::options().with_draft(Draft::Draft202012).with_registry(&REQUESTS);
+            options.build(&absolute(self.schema.clone())).unwrap()
+        })
+    }
+
+    fn of_answer(&self) -> &Validator {
+        self.validator.get_or_init(|| validator(&self.schema))
+    }
 }
 
 fn operations(document: &Value) -> Vec<Operation> {
@@ -58,14 +95,11 @@ fn operations(document: &Value) -> Vec<Operation> {
         methods.as_object().unwrap().iter().map(move |(method, operation)| {
             let responses = operation["responses"].as_object().unwrap().iter();
             let responses = responses.map(|(status, described)| {
-                let response = Response { described: resolved(described), validator: OnceLock::new() };
-                (status.clone(), response)
+                let described = resolved(described);
+                (status.clone(), Response { body: Body::new(&described), described })
             });
             let method = method.to_ascii_uppercase();
-            let request = operation.pointer("/requestBody/content/application~1json/schema").map(|schema| {
-                let schema = json!({"allOf": [schema], "components": *COMPONENTS_OF_REQUESTS});
-                jsonschema::options().with_draft(Draft::Draft202012).build(&schema).unwrap()
-            });
+            let request = operation.get("requestBody").and_then(Body::new);
             Operation { method, path: path.clone(), request, responses: responses.collect() }
         })
     });
@@ -85,9 +119,9 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
     let response = operation.responses.get(status.to_string().as_str());
     let response = response.unwrap_or_else(|| panic!("{method} {path} has no {status}: {}", reply.json));
     let is_as_described = !asked.is_versioned;
-    if let (200, true, Some(validator), Some(body)) =
+    if let (200, true, Some(request), Some(body)) =
         (status, is_as_described, &operation.request, accepted(asked, reply))
-        && let Some(error) = validator.iter_errors(&body).next()
+        && let Some(error) = request.of_request().iter_errors(&body).next()
     {
         panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
     }
@@ -107,17 +141,13 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
     if status == 200 && !is_as_described {
         return;
     }
-    let validator = response.validator.get_or_init(|| {
-        let schema = response.described.pointer("/content/application~1json/schema")?;
-        Some(validator(schema))
-    });
-    let validator = validator.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
+    let body = response.body.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
     let codes = response.described["x-error-codes"].as_array();
     let code = reply.json["code"].as_str().map(contract_code);
     let is_documented = codes.is_none_or(|codes| codes.contains(&json!(code)));
     assert!(is_documented, "{method} {path} {status}: {}", reply.json["code"]);
     let json = with_all_fields(asked, reply.json.clone());
-    if let Some(error) = validator.iter_errors(&json).next() {
+    if let Some(error) = body.of_answer().iter_errors(&json).next() {
         panic!("{method} {path} {status}: {error} at {}: {}", error.instance_path(), reply.json);
     }
 }
@@ -196,9 +226,32 @@ fn find(method: &Method, path: &str) -> Option<&'static Operation> {
 
 /// Compiles a schema of the document.
 pub(crate) fn validator(schema: &Value) -> Validator {
-    let schema = json!({"allOf": [schema], "components": *COMPONENTS});
-    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
-    options.with_format("ip", |text: &str| text.parse::<IpAddr>().is_ok()).build(&schema).unwrap()
+    let options = jsonschema::options().with_draft(Draft::Draft202012).with_registry(&ANSWERS);
+    let options = options.should_validate_formats(true);
+    options
+        .with_format("ip", |text: &str| text.parse::<IpAddr>().is_ok())
+        .build(&absolute(schema.clone()))
+        .unwrap()
+}
+
+/// Prepares the components of the document once for all of its schemas.
+fn registry(components: Value) -> Registry<'static> {
+    Registry::new().add(DOCUMENT, json!({"components": components})).unwrap().prepare().unwrap()
+}
+
+/// Has the references in a schema lead to the document.
+fn absolute(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get_mut("$ref") {
+                reference.insert_str(0, DOCUMENT);
+            }
+            members.values_mut().for_each(|member| *member = absolute(member.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = absolute(item.take())),
+        _ => {}
+    }
+    schema
 }
 
 /// Forbids undocumented fields.

@@ -16,7 +16,7 @@ mod upload;
 
 pub(crate) use check::CODES;
 #[cfg(feature = "openapi")]
-pub(crate) use description::validator;
+pub(crate) use description::{openapi_document, validator};
 pub(crate) use fixture::{Fixture, PASSWORD, Site, cheap_passwords, key_for};
 pub(crate) use hook::{Fault, Hook, InProgress, Unfollowed, WatchedStore};
 pub(crate) use records::*;

@@ -9,8 +9,8 @@ use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    Fixture, HOSTS, NOBODY, OFFICE, PASSWORD, Populated, bare, get, log_in, send_json, validator,
-    with_header, with_key, with_session,
+    Fixture, HOSTS, NOBODY, OFFICE, PASSWORD, Populated, bare, get, log_in, openapi_document, send_json,
+    validator, with_header, with_key, with_session,
 };
 use crate::requests::routes::routes;
 
@@ -25,7 +25,7 @@ struct Operation {
 
 impl Operation {
     fn all() -> Vec<Self> {
-        let document = toposcope::openapi();
+        let document = openapi_document();
         let paths = document["paths"].as_object().unwrap();
         let operations = paths.iter().flat_map(|(path, methods)| {
             methods.as_object().unwrap().iter().map(|(method, described)| Self {
@@ -76,7 +76,7 @@ fn document_is_public_and_conditional_at_both_paths() {
         for (path, server) in [("/openapi.json", "."), ("/api/openapi.json", "..")] {
             let reply = fixture.send(get(path)).await;
             assert_eq!(reply.status, 200);
-            let mut expected = toposcope::openapi();
+            let mut expected = openapi_document().clone();
             expected["servers"] = json!([{"url": server}]);
             assert_eq!(reply.json, expected);
             let tag = reply.header("etag").to_owned();
@@ -89,7 +89,7 @@ fn document_is_public_and_conditional_at_both_paths() {
 
 #[test]
 fn document_is_consistent() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     assert_eq!(document["openapi"], "3.1.0");
     let mut references = BTreeSet::new();
     collect_references(&document, &mut references);
@@ -130,7 +130,7 @@ const ERROR_SCHEMA: &str = "/content/application~1json/schema/$ref";
 
 #[test]
 fn every_error_code_is_documented_with_its_status() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let mut documented = BTreeSet::new();
     for operation in Operation::all() {
         for (status, response) in operation.described["responses"].as_object().unwrap() {
@@ -169,7 +169,7 @@ fn for_each_object(value: &Value, place: &str, check: &mut dyn FnMut(&str, &Valu
 #[test]
 fn no_boolean_is_constant_and_no_property_is_always_null() {
     let (mut booleans, mut properties) = (0, 0);
-    for_each_object(&toposcope::openapi(), "", &mut |place, object| {
+    for_each_object(openapi_document(), "", &mut |place, object| {
         if object["type"] == "boolean" {
             booleans += 1;
             assert!(object.get("const").is_none() && object.get("enum").is_none(), "{place}");
@@ -185,7 +185,7 @@ fn no_boolean_is_constant_and_no_property_is_always_null() {
 
 #[test]
 fn lists_have_one_media_type_and_items_of_one_schema() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let mut lists = 0;
     for operation in Operation::all() {
         if !operation.id().starts_with("get_all_") {
@@ -206,7 +206,7 @@ fn lists_have_one_media_type_and_items_of_one_schema() {
 
 #[test]
 fn selectable_fields_are_those_of_the_records() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     for (path, schema) in [
         (HOSTS, "Host"),
         ("/api/v1/interfaces", "Interface"),
@@ -226,7 +226,7 @@ fn selectable_fields_are_those_of_the_records() {
 /// A code generator makes a type of each schema that is not in the list of schemas.
 #[test]
 fn errors_have_one_schema_and_successes_that_of_their_data() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let mut schemas = BTreeSet::new();
     for response in document["components"]["responses"].as_object().unwrap().values() {
         let contents = response["content"].as_object().into_iter().flat_map(|contents| contents.values());
@@ -242,7 +242,7 @@ fn errors_have_one_schema_and_successes_that_of_their_data() {
 
 #[test]
 fn errors_that_an_operation_never_produces_are_not_documented() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let codes = |id: &str| {
         let operation = Operation::all().into_iter().find(|operation| operation.id() == id).unwrap();
         let responses = operation.described["responses"].as_object().unwrap().clone();
@@ -310,7 +310,7 @@ fn list_of_the_tests_has_every_documented_endpoint() {
 
 #[test]
 fn credentials_parameters_and_fields_are_required_as_documented() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     run_with(Populated::new, async |fixture| {
         let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
         for operation in Operation::all() {
@@ -413,7 +413,7 @@ fn operations_have_the_ids_of_the_reference_product() {
 
 #[test]
 fn types_of_subnets_that_users_may_send_are_those_that_they_receive() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let schemas = &document["components"]["schemas"];
     let received: BTreeSet<&str> = match schemas["SubnetType"]["enum"].as_array() {
         Some(values) => values.iter().filter_map(Value::as_str).collect(),
@@ -434,14 +434,14 @@ fn types_of_subnets_that_users_may_send_are_those_that_they_receive() {
 fn error_of_the_example_is_the_one_that_the_server_sends() {
     run(async || {
         let reply = Fixture::new().await.send(get(HOSTS)).await;
-        let example = &toposcope::openapi()["components"]["schemas"]["Error"]["examples"][0];
+        let example = &openapi_document()["components"]["schemas"]["Error"]["examples"][0];
         assert_eq!((&reply.json["code"], &reply.json["error"]), (&example["code"], &example["error"]));
     });
 }
 
 #[test]
 fn optional_fields_within_a_body_are_not_required() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     for (schema, required) in [
         ("CredentialAssignmentInput", json!(["credential_id"])),
         ("DockerVirtualizationInput", json!(["service_id"])),
@@ -479,7 +479,7 @@ fn lists_of_a_body_have_the_documented_sizes() {
         let session = &fixture.sign_in(&fixture.user(&fixture.home, Permission::Owner, &[]).await).await;
         let refused = fixture.send(with_session(send_json("POST", NETWORKS, &body), session)).await;
         assert_eq!(refused.refuses(400, "validation_max_length"), &json!({"field": "tags", "max": 1_000}));
-        let schemas = &toposcope::openapi()["components"]["schemas"];
+        let schemas = &openapi_document()["components"]["schemas"];
         assert_eq!(schemas["CreateNetworkInput"]["properties"]["tags"]["maxItems"], 1_000);
 
         let bulk = &schemas["BulkPutHostsInput"]["properties"];
@@ -496,7 +496,7 @@ fn lists_of_a_body_have_the_documented_sizes() {
 #[test]
 fn options_of_a_query_have_documented_defaults_and_choices() {
     let parameter = |path: &str, method: &str, name: &str| {
-        let document = toposcope::openapi();
+        let document = openapi_document();
         let parameters = document["paths"][path][method]["parameters"].as_array().unwrap().clone();
         parameters.into_iter().find(|parameter| parameter["name"] == name).unwrap()["schema"].take()
     };
@@ -517,7 +517,7 @@ fn options_of_a_query_have_documented_defaults_and_choices() {
 
 #[test]
 fn passwords_are_only_written() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     for (schema, fields) in [
         ("CreateShareInput", vec!["password"]),
         ("UpdateShareInput", vec!["password"]),
@@ -537,7 +537,7 @@ fn passwords_are_only_written() {
 #[cfg(feature = "topology")]
 #[test]
 fn token_of_a_share_is_a_security_scheme() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     assert_eq!(document["components"]["securitySchemes"]["share_token"]["scheme"], "bearer");
     let shares = "/api/v1/shares/public/{id}";
     for (path, method) in [("topology", "post"), ("topology.svg", "get")] {
@@ -548,7 +548,7 @@ fn token_of_a_share_is_a_security_scheme() {
 
 #[test]
 fn objects_of_patches_and_repeated_answers_require_only_what_is_always_there() {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let schemas = &document["components"]["schemas"];
     for (path, field, form) in [
         (HOSTS, "source", "SourcePatch"),

@@ -14,7 +14,7 @@ use tower::ServiceExt;
 use crate::backend::run_with;
 use crate::common::{Fixture, NOBODY, bare, get, with_caller, with_key, with_session};
 #[cfg(feature = "openapi")]
-use crate::common::{Hook, send_json};
+use crate::common::{Hook, openapi_document, send_json};
 
 const ALL: [Endpoints; 9] = [
     Endpoints::LOGIN,
@@ -43,7 +43,7 @@ async fn answer(api: &Api, request: Request<String>) -> (u16, String) {
 /// Returns a request for each documented operation, with its path and its description.
 #[cfg(feature = "openapi")]
 fn operations() -> Vec<(String, Request<String>, Value)> {
-    let document = toposcope::openapi();
+    let document = openapi_document();
     let mut operations = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         let target = path.replace("{view}", "l2");
