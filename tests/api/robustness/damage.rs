@@ -94,10 +94,14 @@ impl Source for Author<'_> {
     }
 }
 
-/// Returns a request with none or a few faults. Returns `None` if a server could not read its target or headers.
-pub(super) fn damaged(request: &ApiRequest, source: &mut impl Source) -> Option<Request<Delivery>> {
+/// Returns a request with faults. Returns `None` if a server could not read its target or headers.
+pub(super) fn damaged(
+    request: &ApiRequest,
+    faults: usize,
+    source: &mut impl Source,
+) -> Option<Request<Delivery>> {
     let mut draft = Draft::new(request);
-    for _ in 0..source.random().usize(..4) {
+    for _ in 0..faults {
         draft.damage(source);
     }
     draft.build(source.random())
@@ -392,8 +396,9 @@ impl Delivery {
                 steps.push_back(Step::Wait);
             }
         }
-        if random.once_in(3) {
-            steps.truncate(random.usize(..=steps.len()));
+        if random.bool() {
+            // Later, more has been done of what the body asks for.
+            steps.truncate(random.usize(steps.len() / 2..=steps.len()));
             steps.push_back(Step::BreakOff);
         } else if random.once_in(8) {
             steps.push_back(Step::Trailers);

@@ -48,7 +48,8 @@ pub(super) async fn run(round: u64) -> Tally {
             None if author.random.once_in(4) => author.request_to(|route| !succeeded.contains(&route.name())),
             None => author.request(),
         };
-        let Some(damaged) = damaged(&request, &mut author) else { continue };
+        let faults = author.random.usize(..4);
+        let Some(damaged) = damaged(&request, faults, &mut author) else { continue };
         let (method, path) = (damaged.method().clone(), damaged.uri().path().to_owned());
         let on_failure = OnFailure(format!("round {round}: {damaged:?}"));
         let reply = server.send(damaged).await;

@@ -50,8 +50,11 @@ async fn run(round: u64) -> Tally {
     let mut tally = Tally::default();
     let mut number = 0;
     while number < REQUESTS {
+        // Several logins are refused only if none of them is damaged.
+        let is_intact = fixture.random.once_in(4);
         for request in fixture.generator().careful().requests() {
-            let Some(request) = damaged(&request, &mut fixture.generator()) else { continue };
+            let faults = if is_intact { 0 } else { fixture.random.usize(1..4) };
+            let Some(request) = damaged(&request, faults, &mut fixture.generator()) else { continue };
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());
             let on_failure = OnFailure(format!("round {round}: {request:?}"));
             fixture.faults.set_contended(fixture.random.once_in(20));
