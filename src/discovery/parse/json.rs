@@ -72,6 +72,18 @@ pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<
     }
 }
 
+/// Fails if the input begins like no object or list.
+pub(super) fn expect(
+    reader: &mut dyn BufRead,
+    expected: &'static str,
+    meter: &mut Meter,
+) -> Result<(), ParseError> {
+    match first_byte(reader, meter)? {
+        Some(b'{' | b'[') | None => Ok(()),
+        Some(_) => Err(meter.error(ParseErrorKind::WrongFormat(expected))),
+    }
+}
+
 /// The quantities that were read from a JSON input.
 #[derive(Debug, Default)]
 pub(super) struct InputCounts {

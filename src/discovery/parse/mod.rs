@@ -99,6 +99,9 @@ fn parse_metered(
     options: &ParseOptions,
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
+    if let Some(expected) = expected_json(format) {
+        json::expect(reader, expected, meter)?;
+    }
     let mut report = match format {
         Format::Nmap => nmap::read(reader, options, meter),
         Format::Lldpctl => lldpctl::read(reader, options, meter),
@@ -114,6 +117,19 @@ fn parse_metered(
     }?;
     finish(&mut report, meter);
     Ok(report)
+}
+
+/// Returns what input of a format with JSON is, for the error about other text, such as that of a command without `-j`.
+const fn expected_json(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Lldpctl => Some("JSON, as `lldpctl -f json` prints it"),
+        Format::IpAddr => Some("JSON, as `ip -j addr` prints it"),
+        Format::IpRoute => Some("JSON, as `ip -j route` prints it"),
+        Format::BridgeFdb => Some("JSON, as `bridge -j fdb` prints it"),
+        Format::BridgeVlan => Some("JSON, as `bridge -j vlan` prints it"),
+        Format::Report => Some("a report as JSON"),
+        Format::Auto | Format::Nmap | Format::Snmpwalk | Format::Snmprec | Format::Arp => None,
+    }
 }
 
 /// Adds what was counted to a report.

@@ -32,11 +32,10 @@ static COMPONENTS: LazyLock<Value> = LazyLock::new(|| {
     components
 });
 
-static ANSWERS: LazyLock<Registry<'static>> = LazyLock::new(|| registry(COMPONENTS.clone()));
+static ANSWERS: LazyLock<Registry<'static>> = LazyLock::new(|| registry(&COMPONENTS));
 
 /// Unknown fields of requests are ignored.
-static REQUESTS: LazyLock<Registry<'static>> =
-    LazyLock::new(|| registry(openapi_document()["components"].clone()));
+static REQUESTS: LazyLock<Registry<'static>> = LazyLock::new(|| registry(&openapi_document()["components"]));
 
 /// Returns the document, which is made once.
 pub(crate) fn openapi_document() -> &'static Value {
@@ -235,7 +234,7 @@ pub(crate) fn validator(schema: &Value) -> Validator {
 }
 
 /// Prepares the components of the document once for all of its schemas.
-fn registry(components: Value) -> Registry<'static> {
+fn registry(components: &Value) -> Registry<'static> {
     Registry::new().add(DOCUMENT, json!({"components": components})).unwrap().prepare().unwrap()
 }
 

@@ -92,7 +92,7 @@ fn document_is_consistent() {
     let document = openapi_document();
     assert_eq!(document["openapi"], "3.1.0");
     let mut references = BTreeSet::new();
-    collect_references(&document, &mut references);
+    collect_references(document, &mut references);
     for reference in &references {
         assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
     }

@@ -275,3 +275,21 @@ fn files_of_linux_machines_are_recognized_and_agree_with_their_walk() {
     assert_eq!(members.len(), 2, "bond0 has two members");
     assert!(members[0].lag_id == members[1].lag_id && members[0].if_index != members[1].if_index);
 }
+
+#[test]
+fn text_in_place_of_json_is_refused_with_the_command_that_prints_json() {
+    for (format, command) in [
+        (Format::Lldpctl, "lldpctl -f json"),
+        (Format::IpAddr, "ip -j addr"),
+        (Format::IpRoute, "ip -j route"),
+        (Format::BridgeFdb, "bridge -j fdb"),
+        (Format::BridgeVlan, "bridge -j vlan"),
+        (Format::Report, "a report as JSON"),
+    ] {
+        for text in ["---------\nLLDP neighbors:\n", "1: lo: <LOOPBACK>\n", "\n\ndefault via 192.0.2.1\n"] {
+            let error = parse(format, text.as_bytes(), &with_reporter()).unwrap_err();
+            assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}");
+            assert!(error.to_string().contains(command), "{error}");
+        }
+    }
+}

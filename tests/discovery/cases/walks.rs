@@ -165,6 +165,38 @@ fn values_without_identifiers_are_refused_with_the_reason() {
 }
 
 #[test]
+fn blanks_in_front_of_all_lines_and_types_of_other_tools_change_nothing() {
+    let usual = ".1.3.6.1.2.1.1.2.0 = OID: .1.3.6.1.4.1.9.1.1\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: eth0\n\
+        .1.3.6.1.2.1.2.2.1.6.1 = Hex-STRING: 00 00 5E \n00 53 01 \n";
+    let indented: String = usual.lines().map(|line| format!("  \t{line}\n")).collect();
+    let other = usual.replace("OID:", "ObjectIdentifier:").replace(": eth0", ": \"eth0\"");
+    let other = other.replace(" STRING", " OctetString").replace("Hex-STRING", "Hex");
+    let expected = walk(usual);
+    assert!(expected.warnings.is_empty());
+    for input in [indented, other] {
+        let report = walk(&input);
+        assert_eq!(tables(&report), tables(&expected), "{input}");
+        assert!(report.warnings.is_empty(), "{input}");
+    }
+}
+
+#[test]
+fn dots_in_place_of_bytes_are_refused_where_no_byte_has_digits() {
+    let interface =
+        ".1.3.6.1.2.1.2.2.1.2.1 = STRING: \"eth0\"\n.1.3.6.1.2.1.2.2.1.6.1 = STRING: \"..!<M^\"\n";
+    let quick = ".1.3.6.1.2.1.4.22.1.2.1.192.0.2.1 \"..!<M^\"\n";
+    for walk in [interface, quick] {
+        let error = complete(Format::Snmpwalk, walk).unwrap_err();
+        assert!(error.to_string().contains("`-Oa`"), "{error}");
+    }
+    let other = ".1.3.6.1.2.1.2.2.1.6.2 = Hex-STRING: 00 00 5E 00 53 01 \n";
+    let report = walk(&format!("{interface}{other}"));
+    let rows = rows(report.devices[0].tables.if_entries.as_deref());
+    let addresses: Vec<_> = rows.iter().map(|row| row.mac_address.unwrap().to_string()).collect();
+    assert_eq!(addresses, ["2E:2E:21:3C:4D:5E", "00:00:5E:00:53:01"]);
+}
+
+#[test]
 fn two_devices_in_one_file_are_refused() {
     let Some(input) = file("walk_two_devices.walk") else { return };
     let error = complete(Format::Snmpwalk, input).unwrap_err();

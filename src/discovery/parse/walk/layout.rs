@@ -12,6 +12,8 @@ use crate::invariant::Invariant;
 /// The layout of all lines of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
+    /// Number of blanks in front of each line.
+    indent: usize,
     /// Whether a program such as `ts` put the time in front of each line.
     is_stamped: bool,
     /// Whether a space separates identifier and value (`-Oq`).
@@ -21,10 +23,12 @@ pub(super) struct Layout {
 impl Layout {
     /// Recognizes the layout by the first line that has a variable.
     pub(super) fn detect(line: &[u8]) -> Option<Self> {
+        let indent = line.len() - line.trim_ascii_start().len();
+        let line = line.trim_ascii_start();
         [false, true].into_iter().find_map(|is_stamped| {
             let line = if is_stamped { without_time(line)? } else { line };
             let is_variable = |is_quick: bool| {
-                let layout = Self { is_stamped, is_quick };
+                let layout = Self { indent, is_stamped, is_quick };
                 let (name, value) = layout.split(line)?;
                 let is_first =
                     if is_quick { is_certain(name) } else { begins(name, value) || is_known(name) };
@@ -38,8 +42,10 @@ impl Layout {
         self.is_quick
     }
 
-    /// Removes the time in front of a line.
+    /// Removes blanks and the time in front of a line.
     pub(super) fn content<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        let blanks = line.iter().take(self.indent).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let line = line.get(blanks..).asserted_or_default();
         if self.is_stamped { without_time(line).unwrap_or(line) } else { line }
     }
 

@@ -27,6 +27,8 @@ const MAX_LEADING_LINES: u64 = 1_000;
 const MAX_EXAMPLE: usize = 80;
 const EXPECTED: &str = "an SNMP walk: no line has the form `OID = TYPE: value` (values without identifiers, as \
                         `-Ov` prints them, cannot be read)";
+const EXPECTED_BYTES: &str = "an SNMP walk with all bytes: MAC addresses have dots in place of bytes, as `-Oa` prints them; \
+                              print it without that option";
 
 /// Reads all variables of a walk.
 pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
@@ -78,6 +80,9 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
     }
     variable.finish(is_ended, mib, meter);
     check(mib, meter)?;
+    if variable.has_dots && !variable.has_hex {
+        return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_BYTES)));
+    }
     let agents = agents.finish(mib);
     agents.map_err(|conflict| meter.error(ParseErrorKind::SeveralDevices(conflict)))?;
     meter.check()
@@ -130,6 +135,10 @@ struct Variable {
     malformed: bool,
     lossy: bool,
     cut: bool,
+    /// Whether a MAC address has been read that may have lost bytes.
+    has_dots: bool,
+    /// Whether bytes have been read as hexadecimal digits.
+    has_hex: bool,
 }
 
 impl Variable {
@@ -194,6 +203,8 @@ impl Variable {
                 let last = self.text.iter().rposition(|byte| !b"\r\n".contains(byte));
                 self.text.truncate(last.map_or(0, |last| last + 1));
             }
+            self.has_dots = self.has_dots || value::is_mac_with_dots(&self.text, &self.arcs);
+            self.has_hex = self.has_hex || value::is_hex(&self.text);
             match value::parse(&self.text, &self.arcs) {
                 Ok(Some(value)) => mib.accept(&self.arcs, self.lossy, &value, meter),
                 Ok(None) => {}

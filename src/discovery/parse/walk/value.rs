@@ -15,6 +15,7 @@ const TYPES: &[&[u8]] = &[
     b"INTEGER", b"Integer32", b"Gauge32", b"Counter32", b"Counter64", b"UInteger32", b"Unsigned32", b"Timeticks",
     b"STRING", b"Hex-STRING", b"BITS", b"OID", b"IpAddress", b"Network Address", b"OPAQUE", b"Opaque", b"NULL",
     b"Wrong Type (should be", b"OCTET STRING", b"OBJECT IDENTIFIER", b"Hex", b"Gauge", b"Counter",
+    b"OctetString", b"ObjectIdentifier",
 ];
 const ABSENT: &[&[u8]] = &[b"No Such Object", b"No Such Instance", b"No more variables left", b"NULL"];
 
@@ -35,9 +36,9 @@ pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<VariableVa
     let text = without_wrong_type(text);
     let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text, oid))) };
     let value = match kind {
-        b"STRING" | b"OCTET STRING" => VariableValue::Bytes(string(rest)),
-        b"Hex-STRING" | b"Hex" | b"BITS" => VariableValue::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
-        b"OID" | b"OBJECT IDENTIFIER" => {
+        b"STRING" => VariableValue::Bytes(string(rest)),
+        b"Hex-STRING" | b"BITS" => VariableValue::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
+        b"OID" => {
             let mut arcs = Vec::new();
             match resolve(rest.trim_ascii(), &mut arcs) {
                 Resolution::Complete => VariableValue::Oid(Cow::Owned(arcs)),
@@ -49,10 +50,41 @@ pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<VariableVa
             let octets = rest.trim_ascii().split(|byte| *byte == b':').map(hex_number);
             VariableValue::Bytes(Cow::Owned(octets.collect::<Option<_>>().ok_or(Invalid)?))
         }
-        b"OPAQUE" | b"Opaque" | b"NULL" => return Ok(None),
+        b"Opaque" | b"NULL" => return Ok(None),
         _ => VariableValue::Integer(integer(rest).ok_or(Invalid)?),
     };
     Ok(Some(value))
+}
+
+/// Returns whether a value is a MAC address of six characters with a dot, which stands for any byte that cannot be printed
+/// if net-snmp was told to print all bytes as text (`-Oa`). A device may have such an address, but hardly such addresses alone.
+pub(super) fn is_mac_with_dots(text: &[u8], oid: &[u64]) -> bool {
+    let is_mac = matches!(
+        oid,
+        [1, 3, 6, 1, 2, 1, 2, 2, 1, 6, ..]
+            | [1, 3, 6, 1, 2, 1, 3, 1, 1, 2, ..]
+            | [1, 3, 6, 1, 2, 1, 4, 22, 1, 2, ..]
+            | [1, 3, 6, 1, 2, 1, 4, 35, 1, 4, ..]
+            | [1, 3, 6, 1, 2, 1, 17, 1, 1, ..]
+            | [1, 3, 6, 1, 2, 1, 17, 4, 3, 1, 1, ..]
+    );
+    if !is_mac {
+        return false;
+    }
+    let text = match split_type(text) {
+        Some((b"STRING", text)) => text,
+        None => text,
+        Some(_) => return false,
+    };
+    matches!(&*string(text), bytes @ [_, _, _, _, _, _] if bytes.contains(&b'.'))
+}
+
+/// Returns whether a value is bytes as hexadecimal digits.
+pub(super) fn is_hex(text: &[u8]) -> bool {
+    match split_type(text) {
+        Some((kind, _)) => kind == b"Hex-STRING",
+        None => quoted_hex(text).is_some(),
+    }
 }
 
 /// Returns whether a string's closing quote is missing.
@@ -65,8 +97,8 @@ pub(super) fn has_open_quote(text: &[u8]) -> bool {
 /// Returns whether a value may go on in the next line: text that no quote has ended, and bytes.
 pub(super) fn takes_lines(text: &[u8], is_quote_open: bool) -> bool {
     match split_type(text) {
-        Some((b"STRING" | b"OCTET STRING", rest)) => !rest.starts_with(b"\"") || is_quote_open,
-        Some((kind, _)) => matches!(kind, b"Hex-STRING" | b"Hex" | b"BITS" | b"OPAQUE" | b"Opaque"),
+        Some((b"STRING", rest)) => !rest.starts_with(b"\"") || is_quote_open,
+        Some((kind, _)) => matches!(kind, b"Hex-STRING" | b"BITS" | b"Opaque"),
         None => !ABSENT.iter().any(|absent| text.starts_with(absent)),
     }
 }
@@ -74,7 +106,7 @@ pub(super) fn takes_lines(text: &[u8], is_quote_open: bool) -> bool {
 /// Returns whether the last character of a value can only be its end.
 pub(super) fn shows_its_end(text: &[u8]) -> bool {
     match split_type(text) {
-        Some((b"STRING" | b"OCTET STRING", rest)) => rest.starts_with(b"\""),
+        Some((b"STRING", rest)) => rest.starts_with(b"\""),
         Some((b"INTEGER", _)) => text.ends_with(b")"),
         Some(_) => false,
         None => text == b"\"\"" || text.ends_with(b"MIB tree)"),
@@ -95,10 +127,18 @@ fn without_wrong_type(text: &[u8]) -> &[u8] {
     memchr::memmem::find(text, b"): ").and_then(|end| text.get(end + 3..)).unwrap_or(text)
 }
 
+/// Splits a value into its type, by the name that net-snmp prints now, and the rest.
 fn split_type(text: &[u8]) -> Option<(&'static [u8], &[u8])> {
     TYPES.iter().find_map(|kind| {
         let rest = strip_prefix_ignoring_case(text, kind)?.strip_prefix(b":")?;
-        Some((*kind, rest.strip_prefix(b" ").unwrap_or(rest)))
+        let kind: &[u8] = match *kind {
+            b"OCTET STRING" | b"OctetString" => b"STRING",
+            b"OBJECT IDENTIFIER" | b"ObjectIdentifier" => b"OID",
+            b"Hex" => b"Hex-STRING",
+            b"OPAQUE" => b"Opaque",
+            kind => kind,
+        };
+        Some((kind, rest.strip_prefix(b" ").unwrap_or(rest)))
     })
 }
 
