@@ -36,8 +36,9 @@ pub struct Site {
 
 impl Site {
     pub async fn new() -> Self {
-        let program = env::var("TOPOSCOPE_OIDC_PROVIDER")
-            .expect("`TOPOSCOPE_OIDC_PROVIDER` is the path of `provider.mjs`, installed by `.ci/run packages`");
+        let program = env::var("TOPOSCOPE_OIDC_PROVIDER").expect(
+            "`TOPOSCOPE_OIDC_PROVIDER` is the path of `provider.mjs`, installed by `.ci/run packages`",
+        );
         let mut providers = Command::new("node")
             .arg(program)
             .stdin(Stdio::piped())
