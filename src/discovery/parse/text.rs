@@ -253,9 +253,23 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     digits.join(":")
 }
 
-/// Converts the bits of `LldpSystemCapabilitiesMap`.
+/// Converts the bits of `LldpSystemCapabilitiesMap`, or their text.
 pub(super) fn capabilities(bytes: &[u8]) -> Vec<Capability> {
-    let first = bytes.first().map_or(0, |byte| *byte);
+    let first = first_of_text(bytes).or_else(|| bytes.first().copied()).unwrap_or(0);
     let all = Capability::ALL.iter().copied().enumerate();
     all.filter(|(bit, _)| first & (0x80 >> bit) != 0).map(|(_, capability)| capability).collect()
+}
+
+/// Returns the first byte of bits in the text of net-snmp, such as `28 2 4`: hexadecimal bytes, then the numbers of the bits that
+/// are set. Recordings have it in place of the bits.
+fn first_of_text(bytes: &[u8]) -> Option<u8> {
+    let mut words = bytes.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let first = words.next().filter(|word| word.len() == 2)?;
+    let is_number = |word: &[u8]| word.len() <= 2 && word.iter().all(u8::is_ascii_hexdigit);
+    let mut rest = words.peekable();
+    // Two bytes without more may be bits, unless they would be the ones of no capability.
+    if (rest.peek().is_none() && first != b"00") || !rest.all(is_number) {
+        return None;
+    }
+    u8::from_str_radix(str::from_utf8(first).ok()?, 16).ok()
 }

@@ -56,7 +56,7 @@ pub enum WarningCode {
     InputTruncated,
     /// An address that the device cannot use, because another device has it, was left out.
     AddressUnusable,
-    /// A host that did not answer the scan was left out, with its addresses and ports.
+    /// A host that did not answer the scan was left out, with its addresses and ports. With `nmap -Pn`, a port has to answer.
     HostDown,
     /// A port that is not open was left out.
     PortNotOpen,

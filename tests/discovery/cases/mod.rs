@@ -6,6 +6,7 @@
 mod formats;
 mod lldp_extensions;
 mod neighbors;
+mod oddities;
 mod tables;
 mod vendors;
 mod walks;

@@ -51,6 +51,9 @@ struct LinkInfo {
 #[serde(default)]
 struct Address {
     local: Option<String>,
+    /// The address of the other end. The length of the prefix is its.
+    #[serde(rename = "address")]
+    peer: Option<String>,
     prefixlen: Option<u8>,
     /// Another device has the address.
     dadfailed: bool,
@@ -158,7 +161,10 @@ impl<'m> Sink<'m> {
             return self.meter.skip_of(WarningCode::AddressUnusable, || text);
         }
         if self.meter.admit_row() {
-            let (prefix_length, if_index) = (address.prefixlen, Some(index));
+            let has_peer = address.peer.is_some() && address.peer != address.local;
+            let whole = if ip_address.is_ipv4() { 32 } else { 128 };
+            let prefix_length = if has_peer { Some(whole) } else { address.prefixlen };
+            let if_index = Some(index);
             self.addresses.push(AddressRow {
                 prefix_length,
                 if_index,

@@ -46,6 +46,7 @@ impl Bridge {
                 self.address = text::mac(bytes);
                 Accepted::Yes
             }
+            [1, 4, 1, 1, row] => self.base_ports.accept_number(*row, value, meter),
             [1, 4, 1, 2, port] => self.base_ports.accept(*port, value, meter),
             [2, 15, 1, column, port] => self.accept_stp(*column, *port, value, meter),
             [1, 4, 1, 2, ..] | [2, 15, 1, 3 | 5 | 6 | 8 | 9, ..] => Accepted::InvalidIndex,

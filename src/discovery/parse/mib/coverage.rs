@@ -33,7 +33,7 @@ pub(super) fn is_row(oid: &[u64]) -> bool {
             | [1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 1 | 15 | 18, ..]
             | [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, ..]
             | [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 4 | 5 | 11..=13, ..]
-            | [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13, ..]
+            | [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 12 | 13, ..]
     )
 }
 
@@ -162,8 +162,8 @@ impl Coverage {
             [1, 3, 6, 1, 2, 1, 4, 24, _, 0] => TableKind::Routes,
             [1, 3, 6, 1, 2, 1, 17, 2, _, 0] => TableKind::Stp,
             [1, 3, 6, 1, 2, 1, 17, 4, _, 0] => TableKind::Fdb,
-            // The column that states the aggregate of each port, 0 for none.
-            [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13, _] => TableKind::Lag,
+            // The columns that state the aggregate of each port, 0 for none.
+            [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 12 | 13, _] => TableKind::Lag,
             _ => return,
         };
         self.answered.insert(kind);

@@ -60,12 +60,16 @@ impl Entity {
 
     /// Sets the manufacturer, the model and the serial number of a device.
     ///
-    /// They describe the first chassis, or else the first stack, or else the outermost component. Components without a
-    /// serial number or a model are skipped.
+    /// They describe the first chassis, or else the first stack. A device without either is described by its outermost
+    /// component: where a chassis states nothing, the serial number of a component may be the name of its driver, which many
+    /// devices have. Components without a serial number or a model are skipped.
     pub(super) fn describe(&self, device: &mut Device, meter: &mut Meter) {
         meter.add_steps(self.rows.len() * 4);
         let first = |class: i64| self.described().find(|(_, row)| row.class == Some(class));
-        let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| self.outermost());
+        let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| {
+            let has_chassis = self.rows.values().any(|row| matches!(row.class, Some(CHASSIS | STACK)));
+            if has_chassis { None } else { self.outermost() }
+        });
         let found = found.filter(|(_, row)| row.class.is_none_or(|class| !PARTS.contains(&class)));
         let Some((_, row)) = found else {
             for index in self.rows.keys() {

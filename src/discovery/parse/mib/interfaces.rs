@@ -42,7 +42,7 @@ impl Entry {
 
     /// Returns the speed in bits per second.
     ///
-    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s. Some devices send it in bits per second, equal to
+    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s, unless it is the same speed in whole millions. Some devices send it in bits per second, equal to
     /// `ifSpeed`; others send both in millions.
     fn speed(&self) -> Option<u64> {
         let low = self.row.speed_bps;
@@ -53,7 +53,11 @@ impl Entry {
         if self.row.speed_bps == Some(SATURATED_SPEED) && matches!(high, 4_294 | 4_295) {
             return None;
         }
-        Some(high.saturating_mul(1_000_000)).filter(|speed| *speed <= MAX_SPEED).or(low)
+        let speed = high.saturating_mul(1_000_000);
+        if let Some(exact) = low.filter(|low| low.abs_diff(speed) <= 500_000) {
+            return Some(exact);
+        }
+        Some(speed).filter(|speed| *speed <= MAX_SPEED).or(low)
     }
 
     /// Returns whether a speed that was sent is above the greatest one.

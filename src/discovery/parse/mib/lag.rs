@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bridge::BasePorts;
 use super::interfaces::{Interfaces, LAG_TYPE};
 use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
@@ -11,6 +12,9 @@ use crate::discovery::report::{LagRow, WarningCode};
 pub(super) struct Lag {
     /// The aggregates that members are attached to.
     attached: BTreeMap<i64, i64>,
+    /// The aggregates that members have selected, for agents that state nothing else.
+    selected: BTreeMap<i64, i64>,
+    states_attached: bool,
     /// Pairs of a member and the interface above it.
     stack: BTreeSet<(i64, i64)>,
 }
@@ -23,19 +27,24 @@ impl Lag {
         value: &VariableValue<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        if column != 13 {
-            return Accepted::Yes;
-        }
+        let rows = match column {
+            12 => &mut self.selected,
+            13 => {
+                self.states_attached = true;
+                &mut self.attached
+            }
+            _ => return Accepted::Yes,
+        };
         let Ok(index) = i64::try_from(index) else { return Accepted::InvalidIndex };
         let Some(aggregate) = value.integer() else { return Accepted::InvalidValue };
         // An aggregator that is attached to itself is a port that is not aggregated.
         if aggregate == 0 || aggregate == index {
             return Accepted::Yes;
         }
-        if !self.attached.contains_key(&index) && !meter.admit_row() {
+        if !rows.contains_key(&index) && !meter.admit_row() {
             return Accepted::TooMany;
         }
-        self.attached.insert(index, aggregate);
+        rows.insert(index, aggregate);
         Accepted::Yes
     }
 
@@ -60,10 +69,34 @@ impl Lag {
         Accepted::Yes
     }
 
-    pub(super) fn into_rows(self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<LagRow> {
-        meter.add_steps(self.attached.len() + self.stack.len());
-        meter.use_rows(self.attached.len());
-        let mut rows = self.attached;
+    /// Returns the members of aggregates. `has_table`: the interfaces are those of the device, not ones that neighbors name.
+    pub(super) fn into_rows(
+        self,
+        interfaces: &Interfaces,
+        has_table: bool,
+        base_ports: &BasePorts,
+        meter: &mut Meter,
+    ) -> Vec<LagRow> {
+        meter.add_steps((self.attached.len() + self.selected.len() + self.stack.len()).saturating_mul(2));
+        let stated = if self.states_attached {
+            meter.use_rows(self.selected.len());
+            self.attached
+        } else {
+            self.selected
+        };
+        let mut rows = BTreeMap::new();
+        let ports = MemberPorts::new(&stated, interfaces, base_ports, meter);
+        for (member, aggregate) in stated {
+            let port = ports.interface(member);
+            if has_table && !(interfaces.contains(port) && interfaces.contains(aggregate)) {
+                meter.leave_out(WarningCode::AggregateUnknown, || {
+                    format!("aggregate {aggregate} of {member}")
+                });
+                continue;
+            }
+            meter.use_rows(1);
+            rows.insert(port, aggregate);
+        }
         let is_lag = |index: i64| interfaces.get(index).is_some_and(|row| row.if_type == Some(LAG_TYPE));
         for (member, lag) in self.stack {
             if is_lag(lag) && !is_lag(member) {
@@ -74,5 +107,49 @@ impl Lag {
             }
         }
         rows.into_iter().map(|(if_index, lag_id)| LagRow { if_index, lag_id }).collect()
+    }
+}
+
+/// The interfaces that the numbers of members mean. By the MIB they are indexes of ports.
+struct MemberPorts<'m> {
+    /// The bridge ports, if the numbers are theirs.
+    base_ports: Option<&'m BasePorts>,
+    /// The ports of members that are units of ports, as in `xe-0/0/0.0`.
+    by_unit: BTreeMap<i64, i64>,
+}
+
+impl<'m> MemberPorts<'m> {
+    fn new(
+        members: &BTreeMap<i64, i64>,
+        interfaces: &Interfaces,
+        base_ports: &'m BasePorts,
+        meter: &mut Meter,
+    ) -> Self {
+        let of_bridge =
+            |member: &i64| base_ports.get(*member).is_some_and(|index| interfaces.is_ethernet(index));
+        let others: Vec<i64> =
+            members.keys().copied().filter(|member| !interfaces.is_ethernet(*member)).collect();
+        if others.is_empty() {
+            return Self { base_ports: None, by_unit: BTreeMap::new() };
+        }
+        if members.keys().all(of_bridge) {
+            return Self { base_ports: Some(base_ports), by_unit: BTreeMap::new() };
+        }
+        let names = interfaces.names(meter);
+        let port = |member: i64| {
+            let row = interfaces.get(member)?;
+            let name = row.if_name.as_deref().or(row.if_descr.as_deref())?;
+            let (port, unit) = name.rsplit_once('.')?;
+            let is_unit = !unit.is_empty() && unit.bytes().all(|byte| byte.is_ascii_digit());
+            names.by_name(port).filter(|index| is_unit && interfaces.is_ethernet(*index))
+        };
+        let by_unit = others.into_iter().filter_map(|member| Some((member, port(member)?)));
+        Self { base_ports: None, by_unit: by_unit.collect() }
+    }
+
+    /// Returns the index of a member's interface.
+    fn interface(&self, member: i64) -> i64 {
+        let port = self.base_ports.and_then(|ports| ports.get(member));
+        port.or_else(|| self.by_unit.get(&member).copied()).unwrap_or(member)
     }
 }

@@ -283,7 +283,7 @@ impl Mib {
         self.bridge.describe(&mut device);
 
         let lag = Converted::new(meter, |meter| {
-            let mut rows: Vec<LagRow> = self.lag.into_rows(&interfaces, meter);
+            let mut rows: Vec<LagRow> = self.lag.into_rows(&interfaces, !is_derived, base_ports, meter);
             self.lldp.add_lag_rows(&local_ports, &interfaces, &mut rows, meter);
             rows.sort_unstable_by_key(|row| row.if_index);
             rows

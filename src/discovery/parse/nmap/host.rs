@@ -31,6 +31,10 @@ pub(super) struct HostElements {
 #[derive(Debug, Default)]
 pub(super) struct HostBuilder {
     is_up: bool,
+    /// Whether the user had the scanner take the host for one that answers (`-Pn`).
+    is_assumed: bool,
+    /// Whether a port answered, open or not.
+    has_answered: bool,
     ended_at: Option<i64>,
     parts: HostElements,
     port: Option<PortRow>,
@@ -58,11 +62,11 @@ impl HostBuilder {
     ) -> Result<(), ParseErrorKind> {
         match (depth, name) {
             (2, "status") => {
-                let is_up = &mut self.is_up;
-                each_attribute(element, |name, value| {
-                    if name == "state" {
-                        *is_up = value == "up";
-                    }
+                let (is_up, is_assumed) = (&mut self.is_up, &mut self.is_assumed);
+                each_attribute(element, |name, value| match name {
+                    "state" => *is_up = value == "up",
+                    "reason" => *is_assumed = value == "user-set",
+                    _ => {}
                 })
             }
             (2, "address") => self.open_address(element, meter),
@@ -79,11 +83,18 @@ impl HostBuilder {
                 })
             }
             (3, "port") => self.open_port(element, meter),
+            (3, "extraports") => {
+                let has_answered = &mut self.has_answered;
+                each_attribute(element, |name, value| {
+                    *has_answered |= name == "state" && is_answer(value);
+                })
+            }
             (4, "state") => {
-                let is_open = &mut self.is_open;
+                let (is_open, has_answered) = (&mut self.is_open, &mut self.has_answered);
                 each_attribute(element, |name, value| {
                     if name == "state" {
                         *is_open = value == "open";
+                        *has_answered |= is_answer(value);
                     }
                 })
             }
@@ -174,7 +185,8 @@ impl HostBuilder {
 
     /// Ends the element. Returns `None`, and counts its rows as left out, if it describes no host that can be used.
     pub(super) fn finish(mut self, meter: &mut Meter) -> Option<HostElements> {
-        let unusable = if !self.is_up {
+        let is_there = !self.is_assumed || self.has_answered || self.parts.mac_address.is_some();
+        let unusable = if !self.is_up || !is_there {
             WarningCode::HostDown
         } else if self.parts.addresses.is_empty() {
             WarningCode::RowIncomplete
@@ -192,6 +204,11 @@ impl HostBuilder {
         (0..self.parts.rows).for_each(|_| meter.leave_out(unusable, example));
         None
     }
+}
+
+/// Returns whether a port in this state has answered. Filters drop what is sent to the others.
+fn is_answer(state: &str) -> bool {
+    matches!(state, "open" | "closed" | "unfiltered")
 }
 
 /// Reads a protocol; `None` for those of which no ports are recorded, such as SCTP.

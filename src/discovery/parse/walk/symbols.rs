@@ -42,6 +42,7 @@ const OBJECTS: &[(&str, &[u64])] = &[
     ("cdpInterfaceName", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 1, 1, 1, 6]),
     ("dod", &[1, 3, 6]),
     ("dot1dBaseBridgeAddress", &[1, 3, 6, 1, 2, 1, 17, 1, 1]),
+    ("dot1dBasePort", &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 1]),
     ("dot1dBasePortIfIndex", &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2]),
     ("dot1dStpPortDesignatedBridge", &[1, 3, 6, 1, 2, 1, 17, 2, 15, 1, 8]),
     ("dot1dStpPortDesignatedPort", &[1, 3, 6, 1, 2, 1, 17, 2, 15, 1, 9]),

@@ -10,12 +10,39 @@ use crate::discovery::parse::mib::{Accepted, VariableValue};
 #[derive(Debug, Default)]
 pub(in crate::discovery::parse::mib) struct BasePorts {
     indexes: BTreeMap<i64, i64>,
+    /// The rows whose `dot1dBasePort` is not their index. Other tables of such devices name ports by it.
+    numbers: BTreeMap<i64, i64>,
     has_losses: bool,
 }
 
 impl BasePorts {
     pub(super) fn accept(&mut self, port: u64, value: &VariableValue<'_>, meter: &mut Meter) -> Accepted {
         super::insert(&mut self.indexes, port, value.integer(), meter)
+    }
+
+    /// Stores `dot1dBasePort` of a row.
+    pub(super) fn accept_number(
+        &mut self,
+        row: u64,
+        value: &VariableValue<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        let Ok(row) = i64::try_from(row) else { return Accepted::InvalidIndex };
+        match value.integer() {
+            Some(number) if number == row => Accepted::Yes,
+            Some(number) => {
+                let is_new = !self.numbers.contains_key(&number);
+                if is_new && !meter.admit_row() {
+                    return Accepted::TooMany;
+                }
+                if is_new {
+                    meter.use_rows(1);
+                }
+                self.numbers.insert(number, row);
+                Accepted::Yes
+            }
+            None => Accepted::InvalidValue,
+        }
     }
 
     /// Notes that ports are missing. A number that is not among the others may be one of these.
@@ -29,7 +56,8 @@ impl BasePorts {
 
     /// Returns the interface index of a port.
     pub(in crate::discovery::parse::mib) fn get(&self, port: i64) -> Option<i64> {
-        self.indexes.get(&port).copied()
+        let by_number = || self.indexes.get(self.numbers.get(&port)?);
+        self.indexes.get(&port).or_else(by_number).copied()
     }
 
     /// Returns whether the device has no table of bridge ports.
@@ -79,7 +107,7 @@ impl<'b> BridgePorts<'b> {
     ) -> Self {
         meter.add_steps(base_ports.len() + numbers.len().saturating_mul(2));
         let indexes: BTreeSet<i64> = base_ports.indexes.values().copied().collect();
-        let is_known = |number: &i64| base_ports.indexes.contains_key(number) || indexes.contains(number);
+        let is_known = |number: &i64| base_ports.get(*number).is_some() || indexes.contains(number);
         let mut ports = Self { base_ports, indexes: BTreeSet::new(), numbering: PortNumbering::BridgePorts };
         if base_ports.has_losses {
             return Self { numbering: PortNumbering::SomeBridgePorts, ..ports };

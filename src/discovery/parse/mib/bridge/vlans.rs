@@ -10,6 +10,9 @@ use crate::discovery::parse::mib::{Accepted, VariableValue};
 use crate::discovery::report::WarningCode;
 use crate::model::Vlans;
 
+/// The default of `dot1qPvid`.
+const DEFAULT_VLAN: i64 = 1;
+
 /// The VLANs of a bridge.
 #[derive(Debug, Default)]
 pub(super) struct VlanTables {
@@ -169,7 +172,7 @@ impl VlanTables {
     ///
     /// It is believed only for a port that sends frames of the VLAN without a tag: many devices keep the VLAN that was
     /// configured before. It is believed as well where the device sends no lists, or lists without any port that has
-    /// no tag.
+    /// no tag, unless it is 1 for all ports: bridges that know no VLANs say so.
     fn add_port_vlans(
         &self,
         lists: &[(u16, PortList<'_>, PortList<'_>)],
@@ -178,6 +181,7 @@ impl VlanTables {
         meter: &mut Meter,
     ) {
         let has_members = lists.iter().any(|(_, egress, _)| egress.ports().next().is_some());
+        let is_default = self.port_vlans.values().all(|number| *number == DEFAULT_VLAN);
         let has_untagged = lists.iter().any(|(_, _, untagged)| untagged.ports().next().is_some());
         for (port, number) in &self.port_vlans {
             meter.add_steps(1);
@@ -190,6 +194,9 @@ impl VlanTables {
             let vlan = u16::try_from(*number).ok().filter(|_| is_vlan(*number));
             let used = vlan.is_some_and(|vlan| {
                 if !has_members {
+                    if is_default {
+                        return false;
+                    }
                     members.entry(index).or_default().untagged.insert(0, vlan);
                     return true;
                 }

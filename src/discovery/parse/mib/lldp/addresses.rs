@@ -116,7 +116,8 @@ fn without_length(mib: LldpMib, index: &[u64]) -> Option<(LldpIndex, String)> {
 /// Reads the bytes or the text of an address.
 fn address_of_value(bytes: &[u8]) -> Option<String> {
     let by_text = || str::from_utf8(bytes).ok()?.trim().parse::<IpAddr>().ok();
-    text::ip(bytes).or_else(by_text).map(|address| address.to_string())
+    let address = text::ip(bytes).or_else(by_text);
+    address.filter(|address| !address.is_unspecified()).map(|address| address.to_string())
 }
 
 fn address_text(family: u64, octets: &[u64]) -> Option<String> {
