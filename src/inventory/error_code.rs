@@ -161,6 +161,8 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
         Problem::InvalidFormat
+        | Problem::NotAmong { .. }
+        | Problem::Before { .. }
         | Problem::Exclusive { .. }
         | Problem::UnknownField
         | Problem::Duplicate

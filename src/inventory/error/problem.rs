@@ -31,6 +31,18 @@ pub enum Problem {
     /// The value has the wrong type or format.
     #[error("has an invalid format")]
     InvalidFormat,
+    /// The value is none of those that are possible.
+    #[error("must be one of these values: {}", values.join(", "))]
+    NotAmong {
+        /// The possible values.
+        values: &'static [&'static str],
+    },
+    /// The value comes before another one that is given, too.
+    #[error("must not be before `{other}`")]
+    Before {
+        /// The name of the other value.
+        other: &'static str,
+    },
     /// The number is out of range.
     #[error("must be between {min} and {max}")]
     OutOfRange {

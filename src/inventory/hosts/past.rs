@@ -82,10 +82,10 @@ impl Hosts<'_> {
 fn check_order(query: &HostQuery) -> Result<(), Error> {
     let is_of_others = |field: Option<HostOrderField>| field == Some(HostOrderField::VirtualizedBy);
     if is_of_others(query.order_by) {
-        return Err(Error::invalid("order_by", Problem::Unsupported));
+        return Err(Error::invalid("order_by", Problem::Exclusive { other: "at" }));
     }
     if is_of_others(query.group_by) {
-        return Err(Error::invalid("group_by", Problem::Unsupported));
+        return Err(Error::invalid("group_by", Problem::Exclusive { other: "at" }));
     }
     Ok(())
 }

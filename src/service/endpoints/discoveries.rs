@@ -84,7 +84,7 @@ fn given_type(fields: &Fields<'_>) -> Result<GivenWork, Error> {
         }
     };
     if named.is_some() && named != given.discovery_type {
-        return Err(Error::invalid("discovery_type", Problem::InvalidFormat));
+        return Err(Error::invalid("discovery_type", Problem::Exclusive { other: "type" }));
     }
     Ok(given)
 }

@@ -41,18 +41,18 @@ impl<'q> QueryValues<'q> {
             if value.is_empty() && name != CURSOR {
                 continue;
             }
-            let is_wrong = match parameter.kind {
-                Kind::Choice(choices) => !choices.contains(&&*value),
-                Kind::Custom { .. } => !name.strip_prefix(CUSTOM_PREFIX).is_some_and(is_custom_name),
-                _ => false,
+            let problem = match parameter.kind {
+                Kind::Choice(values) if !values.contains(&&*value) => Some(Problem::NotAmong { values }),
+                Kind::Custom { .. } if !name.strip_prefix(CUSTOM_PREFIX).is_some_and(is_custom_name) => {
+                    Some(Problem::InvalidFormat)
+                }
+                _ => None,
             };
-            if is_wrong {
-                wrong = wrong.or(Some(parameter.name));
-            }
+            wrong = wrong.or(problem.map(|problem| (parameter.name, problem)));
             values.push((name, value));
         }
         match wrong {
-            Some(name) => Err(invalid_format(name)),
+            Some((name, problem)) => Err(Error::invalid(name, problem).into()),
             None => Ok(Self { values, known }),
         }
     }
@@ -62,7 +62,7 @@ impl<'q> QueryValues<'q> {
         let offset = self.number("offset", MAX_OFFSET)?;
         let cursor: Option<PageCursor> = self.value(CURSOR)?;
         if cursor.is_some() && offset.is_some() {
-            return Err(invalid_format(CURSOR));
+            return Err(exclusive(CURSOR, "offset"));
         }
         let offset = offset.unwrap_or(0).into();
         Ok((Paging { limit: limit.into(), offset, is_by_cursor: cursor.is_some() }, cursor))
@@ -194,7 +194,7 @@ impl<'q> QueryValues<'q> {
         let mut fields = FieldNames::new();
         for field in given {
             if !all.contains(&field.as_str()) {
-                return Err(invalid_format("fields"));
+                return Err(Error::invalid("fields", Problem::NotAmong { values: all }).into());
             }
             if !fields.contains(&field) {
                 fields.push(field);

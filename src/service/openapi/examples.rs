@@ -35,6 +35,8 @@ use crate::service::endpoints::many::{ItemError, ItemOutcome, ItemResult};
 use crate::wire::{API_VERSION, ErrorCode, Failure, FeedMeta, FeedPagination, Meta, Pagination};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// A position in the history.
+pub(super) const POSITION: &str = "Vb9-T1VyIr7qmp6Xh0mSxk5uQ2n8aLw3cEj4dGt7fHy0oPzB1sRvNA";
 /// 2026-01-15T12:00:00Z.
 const NOW: i64 = 1_768_478_400_000_000;
 
@@ -81,7 +83,7 @@ fn meta() -> Meta {
 fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&meta().with_pagination(Pagination::new(120, 50, 0, 50)));
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
-    let position = ChangePosition::new("Vb9-T1VyIr7qmp6Xh0mSxk5uQ2n8aLw3cEj4dGt7fHy0oPzB1sRvNA");
+    let position = ChangePosition::new(POSITION);
     let pagination = FeedPagination { limit: 50, has_more: true, next_cursor: position.clone() };
     let server_version = VERSION.to_owned();
     schemas.add(&FeedMeta { api_version: API_VERSION, server_version, pagination });

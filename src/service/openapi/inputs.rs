@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::examples::POSITION;
 use super::parameters::{SCHEMAS, reference, schema_of, set};
 use super::patches::Patches;
 use crate::invariant::Invariant;
@@ -145,7 +146,8 @@ impl Types<'_> {
         let properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.to_owned(), within(field))).collect();
         let example = route.subject().and_then(|subject| self.records.get(&subject)?.get("examples")?.get(0));
-        let example = fields.iter().map(|field| {
+        let is_alias = |field: &&&Parameter| matches!(field.kind, Kind::Schema(GIVEN_DISCOVERY_TYPE));
+        let example = fields.iter().filter(|field| !is_alias(field)).map(|field| {
             let value = example.and_then(|example| example.get(field.name)).cloned();
             let value = value.unwrap_or_else(|| self.example_of(field));
             (field.name.to_owned(), without_server_values(value))
@@ -167,6 +169,8 @@ impl Types<'_> {
             (Kind::Flag(default), _) => json!(default),
             (Kind::Time, _) => json!("2027-01-01T00:00:00Z"),
             (Kind::Text { .. }, "email") => json!("ann@example.net"),
+            (Kind::Text { .. }, "position") => json!(POSITION),
+            (Kind::Texts { .. }, "addresses") => json!(["192.0.2.17"]),
             (Kind::Name | Kind::Text { .. } | Kind::Secret { .. }, _) => json!("an example"),
             (Kind::Number { min, .. }, _) => json!(min),
             (Kind::Choice([.., last]), _) => json!(last),
@@ -308,6 +312,9 @@ impl Types<'_> {
 
 /// A host in the report of a daemon: its network is that of the daemon, and its parts stand beside it.
 const REPORTED_HOST: &str = "ReportedHost";
+
+/// The schema of a field that is another name of `type`. A body has one of both.
+const GIVEN_DISCOVERY_TYPE: &str = "GivenDiscoveryType";
 
 /// Returns the record of which a schema is the form in bodies.
 fn record_name(name: &str) -> &str {

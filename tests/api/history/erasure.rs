@@ -79,13 +79,13 @@ fn only_an_owner_with_a_session_erases_and_nothing_is_deleted_otherwise() {
         let path = format!("{TAGS}/{}", made["id"].as_str().unwrap());
         let erase = bare("DELETE", &format!("{path}?erase=true"));
         let senders = [
-            (with_key(erase.clone(), &fixture.key), 403),
-            (with_session(erase.clone(), &admin), 403),
-            (with_session(erase.clone(), &of_others), 404),
-            (erase, 401),
+            (with_key(erase.clone(), &fixture.key), 403, "auth_user_context_required"),
+            (with_session(erase.clone(), &admin), 403, "auth_permission_denied"),
+            (with_session(erase.clone(), &of_others), 404, "entity_not_found"),
+            (erase, 401, "auth_not_authenticated"),
         ];
-        for (request, status) in senders {
-            assert_eq!(fixture.send(request).await.status.as_u16(), status);
+        for (request, status, code) in senders {
+            fixture.send(request).await.refuses(status, code);
         }
         assert_eq!(fixture.send(with_key(get(&path), &fixture.key)).await.data()["name"], json!("kept"));
         let history = fixture.send(with_key(get(&format!("{path}/history")), &fixture.key)).await;

@@ -139,7 +139,7 @@ fn capabilities_may_be_the_text_of_bits() {
 #[test]
 fn speed_that_is_no_whole_number_of_megabits_is_kept() {
     let table = interfaces(&[(1, "t1", 18), (2, "vdsl", 97), (3, "e1", 6), (4, "e2", 6)]);
-    let speeds = [(1_544_000, 2), (50_400_000, 50), (4_294_967_295, 10_000), (10_000, 10_000)].iter().zip(1..).map(
+    let speeds = [(1_544_000, 2), (50_400_000, 50), (4_294_967_295_u64, 10_000), (10_000, 10_000)].iter().zip(1..).map(
         |((low, high), index)| {
             format!(
                 ".1.3.6.1.2.1.2.2.1.5.{index} = Gauge32: {low}\n.1.3.6.1.2.1.31.1.1.1.15.{index} = Gauge32: {high}\n"

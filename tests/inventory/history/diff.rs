@@ -140,7 +140,7 @@ fn state_before_the_other_one_is_refused() {
         fixture.put(&bare_host(id(1), fixture.network)).await;
         let (_, late) = changes_after(&fixture, &owner, None).await;
         let refused = fixture.inventory.diff(&owner, &between(&late, &early)).await;
-        assert_eq!(refusal(refused), invalid("to", Problem::InvalidFormat));
+        assert_eq!(refusal(refused), invalid("to", Problem::Before { other: "from" }));
         let (_, theirs) = changes_after(&fixture, &owner_of(foreign.organization), None).await;
         let refused = fixture.inventory.diff(&owner, &between(&theirs, &late)).await;
         assert!(matches!(refusal(refused), ErrorKind::PositionGone { .. }));

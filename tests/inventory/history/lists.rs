@@ -205,7 +205,7 @@ fn order_by_virtualizing_service_is_refused() {
         let mut query = HostQuery::default();
         query.order_by = Some(HostOrderField::VirtualizedBy);
         let refused = list_at(&fixture.inventory, &owner, &query, &at).await;
-        assert_eq!(refusal(refused), invalid("order_by", Problem::Unsupported));
+        assert_eq!(refusal(refused), invalid("order_by", Problem::Exclusive { other: "at" }));
     });
 }
 

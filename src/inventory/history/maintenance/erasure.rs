@@ -39,7 +39,7 @@ impl Inventory {
     /// and may be called again after a failure. Backups, and space that a backend has not yet reclaimed, keep the erased values.
     ///
     /// # Errors
-    /// `PermissionDenied` unless the caller is an Owner of all networks with a session.
+    /// `PermissionDenied` unless the caller is an Owner of all networks; `UserContextRequired` without a session.
     pub async fn erase_history(
         &self,
         caller: &Caller,
@@ -212,10 +212,11 @@ impl Hosts<'_> {
 /// Checks that a caller may erase content of the history: an Owner of all networks with a session.
 fn check_may_erase(caller: &Caller) -> Result<(), Error> {
     let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
-    if is_owner && caller.credential().is_session() {
-        return Ok(());
+    match (is_owner, caller.credential().is_session()) {
+        (true, true) => Ok(()),
+        (true, false) => Err(ErrorKind::UserContextRequired.into()),
+        (false, _) => Err(ErrorKind::PermissionDenied.into()),
     }
-    Err(ErrorKind::PermissionDenied.into())
 }
 
 impl Erased<'_> {

@@ -58,7 +58,7 @@ impl Inventory {
             None => None,
         };
         if to.is_some_and(|to| to < from) {
-            return Err(Error::invalid("to", Problem::InvalidFormat));
+            return Err(Error::invalid("to", Problem::Before { other: "from" }));
         }
         let (merged, links, to) = self.merged_between(caller, (from, to), query.network_id).await?;
         let mut diff = StateDiff::default();

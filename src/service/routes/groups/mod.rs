@@ -59,7 +59,11 @@ pub(super) const BULK: &[Parameter] = &[
 ];
 
 pub(super) const IMPORT: &[Parameter] = &[
-    Parameter::optional("network_id", Kind::Id, "Refuses hosts of other networks."),
+    Parameter::optional(
+        "network_id",
+        Kind::Id,
+        "Refuses hosts of other networks. A row of CSV without a network is on this one.",
+    ),
     Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];
 
