@@ -32,7 +32,7 @@ pub enum Problem {
     #[error("has an invalid format")]
     InvalidFormat,
     /// The value is none of those that are possible.
-    #[error("must be one of these values: {}", values.join(", "))]
+    #[error("{}", one_of(values))]
     NotAmong {
         /// The possible values.
         values: &'static [&'static str],
@@ -85,4 +85,16 @@ pub enum Problem {
     /// The selected part refers to a part that is not selected, or such a part refers to it.
     #[error("and the parts that it refers to, or that refer to it, must all be selected or none of them")]
     Inseparable,
+}
+
+/// The number of characters of values that a sentence lists.
+const MAX_LISTED: usize = 120;
+
+/// Lists the possible values, unless a sentence with them would be too long to read.
+fn one_of(values: &[&str]) -> String {
+    let listed = values.join(", ");
+    if listed.len() <= MAX_LISTED {
+        return format!("must be one of these values: {listed}");
+    }
+    format!("must be one of the {} values in the description of the API", values.len())
 }

@@ -79,7 +79,12 @@ fn only_an_owner_with_a_session_erases_and_nothing_is_deleted_otherwise() {
         let path = format!("{TAGS}/{}", made["id"].as_str().unwrap());
         let erase = bare("DELETE", &format!("{path}?erase=true"));
         let senders = [
-            (with_key(erase.clone(), &fixture.key), 403, "auth_user_context_required"),
+            (with_key(erase.clone(), &fixture.key), 403, "auth_permission_denied"),
+            (
+                with_key(erase.clone(), &fixture.key_for_all_networks().await),
+                403,
+                "auth_user_context_required",
+            ),
             (with_session(erase.clone(), &admin), 403, "auth_permission_denied"),
             (with_session(erase.clone(), &of_others), 404, "entity_not_found"),
             (erase, 401, "auth_not_authenticated"),
