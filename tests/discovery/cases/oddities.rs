@@ -21,9 +21,9 @@ fn device(report: &Report) -> &Device {
 }
 
 #[test]
-fn driver_inside_a_chassis_without_serial_number_describes_no_device() {
+fn controller_inside_a_chassis_without_serial_number_describes_no_device() {
     let entity = ".1.3.6.1.2.1.47.1.1.1.1";
-    for class in [2, 9] {
+    for class in [1, 2] {
         let report = walk(&format!(
             "{NAME}{entity}.4.65536 = INTEGER: 0\n{entity}.4.262145 = INTEGER: 65536\n\
              {entity}.5.65536 = INTEGER: 3\n{entity}.5.262145 = INTEGER: {class}\n\

@@ -13,6 +13,8 @@ const CHASSIS: i64 = 3;
 const STACK: i64 = 11;
 /// `entPhysicalClass` of components that describe no device: power supplies, fans, sensors and ports.
 const PARTS: [i64; 4] = [6, 7, 8, 10];
+/// `entPhysicalClass` of other components, and of unknown ones.
+const UNCLEAR: [i64; 2] = [1, 2];
 /// The greatest depth of components within components.
 const MAX_DEPTH: usize = 16;
 
@@ -60,17 +62,16 @@ impl Entity {
 
     /// Sets the manufacturer, the model and the serial number of a device.
     ///
-    /// They describe the first chassis, or else the first stack. A device without either is described by its outermost
-    /// component: where a chassis states nothing, the serial number of a component may be the name of its driver, which many
-    /// devices have. Components without a serial number or a model are skipped.
+    /// They describe the first chassis, or else the first stack, or else the outermost component. Components without a
+    /// serial number or a model are skipped.
     pub(super) fn describe(&self, device: &mut Device, meter: &mut Meter) {
         meter.add_steps(self.rows.len() * 4);
         let first = |class: i64| self.described().find(|(_, row)| row.class == Some(class));
-        let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| {
-            let has_chassis = self.rows.values().any(|row| matches!(row.class, Some(CHASSIS | STACK)));
-            if has_chassis { None } else { self.outermost() }
-        });
-        let found = found.filter(|(_, row)| row.class.is_none_or(|class| !PARTS.contains(&class)));
+        let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| self.outermost());
+        // Controllers within a chassis have the names of their drivers as serial numbers, which many devices share.
+        let has_chassis = self.rows.values().any(|row| row.class == Some(CHASSIS));
+        let is_part = |class: i64| PARTS.contains(&class) || (has_chassis && UNCLEAR.contains(&class));
+        let found = found.filter(|(_, row)| row.class.is_none_or(|class| !is_part(class)));
         let Some((_, row)) = found else {
             for index in self.rows.keys() {
                 meter.leave_out(WarningCode::RowIncomplete, || format!("component {index} of ENTITY-MIB"));
