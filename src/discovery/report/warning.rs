@@ -72,7 +72,8 @@ pub enum WarningCode {
     VlanPortUnknown,
     /// A row of a table of ports was left out, because the port is not one of the device's interfaces.
     PortWithoutInterface,
-    /// The default VLAN of a port was left out, because the port sends no frames of that VLAN without a tag.
+    /// The default VLAN of a port was left out: the port sends no frames of that VLAN without a tag, or the bridge lists
+    /// no ports of VLANs and has VLAN 1 for all of them.
     PortVlanNotUntagged,
     /// An address that no single device has, such as a broadcast or multicast address, was left out.
     AddressShared,
@@ -89,7 +90,7 @@ pub enum WarningCode {
     /// A neighbor states no chassis id. It is kept, with the name of its port in place of the id, which identifies no
     /// device.
     ChassisIdMissing,
-    /// A port announces an aggregate that is not one of the device's interfaces; the membership was ignored.
+    /// A member or its aggregate is not one of the device's interfaces; the membership was ignored.
     AggregateUnknown,
     /// A neighbor by a protocol other than LLDP and CDP, or a port of one other than TCP and UDP, was skipped.
     ProtocolUnread,

@@ -240,7 +240,7 @@ fn unknown_parameter_is_refused_with_its_name() {
 }
 
 #[test]
-fn refusal_says_which_values_are_possible_or_what_excludes_them() {
+fn refusal_lists_possible_values_or_names_the_parameter_that_excludes_it() {
     run_with(fixture, async |fixture| {
         for (query, field, sentence) in [
             ("order_by=foo", "order_by", "values: created_at, updated_at, name"),
@@ -249,8 +249,8 @@ fn refusal_says_which_values_are_possible_or_what_excludes_them() {
         ] {
             let reply = fixture.list(query).await;
             assert_eq!(reply.refuses(400, FORMAT)["field"], field);
-            let told = reply.json["error"].as_str().unwrap();
-            assert!(told.contains(sentence), "{told}");
+            let error = reply.json["error"].as_str().unwrap();
+            assert!(error.contains(sentence), "{error}");
         }
         let first = fixture.list("limit=1&cursor=").await;
         let cursor = first.json["meta"]["pagination"]["next_cursor"].as_str().unwrap();

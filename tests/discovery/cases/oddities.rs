@@ -1,4 +1,4 @@
-//! What agents and tools state about devices without its being so.
+//! Statements of agents and tools that do not apply to the device.
 
 use toposcope::discovery::report::{Capability, Device, WarningCode};
 use toposcope::discovery::{Format, Report};
@@ -36,7 +36,7 @@ fn controller_inside_a_chassis_without_serial_number_describes_no_device() {
 }
 
 #[test]
-fn host_that_the_scanner_was_told_to_take_for_up_needs_a_port_that_answers() {
+fn host_of_a_scan_without_host_discovery_needs_a_port_that_answers() {
     let host = |address: &str, more: &str| {
         format!(
             "<host><status state=\"up\" reason=\"user-set\"/><address addr=\"{address}\" addrtype=\"ipv4\"/>{more}</host>"

@@ -12,8 +12,8 @@ const MAX_PASSES: u64 = 24;
 /// Maximum number of steps of questions that compare paths or pairs: the limit of their work, and what one more comparison takes.
 const MAX_STEPS: u64 = 9_000_000;
 
-/// Number of devices of long chains and large stars. The fewer ones of debug builds exceed the limit of work as well.
-const DEVICES: usize = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+/// Number of devices of long chains and large stars.
+const DEVICES: usize = 100_000;
 
 fn hosts(network: &mut Fixture, count: usize) -> Vec<HostId> {
     (0..count).map(|number| network.host(&format!("h{number}"), "", &[])).collect()

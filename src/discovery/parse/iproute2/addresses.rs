@@ -51,7 +51,7 @@ struct LinkInfo {
 #[serde(default)]
 struct Address {
     local: Option<String>,
-    /// The address of the other end. The length of the prefix is its.
+    /// The address of the other end, to which the length of the prefix applies.
     #[serde(rename = "address")]
     peer: Option<String>,
     prefixlen: Option<u8>,

@@ -42,8 +42,8 @@ impl Entry {
 
     /// Returns the speed in bits per second.
     ///
-    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s, unless it is the same speed in whole millions. Some devices send it in bits per second, equal to
-    /// `ifSpeed`; others send both in millions.
+    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s, unless it is the same speed in whole millions. Some
+    /// devices send it in bits per second, equal to `ifSpeed`; others send both in millions.
     fn speed(&self) -> Option<u64> {
         let low = self.row.speed_bps;
         let is_bits = low == self.high_speed && low.is_some_and(|speed| speed >= 1_000_000);

@@ -56,8 +56,10 @@ pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<VariableVa
     Ok(Some(value))
 }
 
-/// Returns whether a value is a MAC address of six characters with a dot, which stands for any byte that cannot be printed
-/// if net-snmp was told to print all bytes as text (`-Oa`). A device may have such an address, but hardly such addresses alone.
+/// Returns whether a value is a MAC address of six characters with a dot among them.
+///
+/// With `-Oa`, net-snmp prints all bytes as text, and a dot for those that cannot be printed. A device may have such an
+/// address, but hardly such addresses alone.
 pub(super) fn is_mac_with_dots(text: &[u8], oid: &[u64]) -> bool {
     let is_mac = matches!(
         oid,
