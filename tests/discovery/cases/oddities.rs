@@ -103,6 +103,14 @@ fn members_of_aggregates_are_ports_whatever_numbers_name_them() {
     let report = walk(&format!("{NAME}{units}{LAG}.13.511 = INTEGER: 600\n"));
     assert_eq!(members(&report), [(510, 600)]);
 
+    // The row of the port comes first, wherever its unit is.
+    let units = [(10, "xe-0/0/0.0", 53), (510, "xe-0/0/0", 6), (600, "ae3", 161), (601, "ae4", 161)];
+    let stated = format!("{LAG}.13.10 = INTEGER: 601\n{LAG}.13.510 = INTEGER: 600\n");
+    let report = walk(&format!("{NAME}{}{stated}", interfaces(&units)));
+    assert_eq!(members(&report), [(510, 600)]);
+    assert_eq!(count(&report, WarningCode::RowRepeated), 1);
+    assert_account(&report);
+
     let switch =
         interfaces(&[(1, "Vlan1", 53), (10101, "Gi1/0/1", 6), (10102, "Gi1/0/2", 6), (5001, "Po1", 53)]);
     let bridge = ".1.3.6.1.2.1.17.1.4.1.2.1 = INTEGER: 10101\n.1.3.6.1.2.1.17.1.4.1.2.2 = INTEGER: 10102\n";
@@ -127,7 +135,7 @@ fn capabilities_may_be_the_text_of_bits() {
         let recording = format!(
             "1.0.8802.1.1.2.1.4.1.1.4.0.2.1|2|7\n1.0.8802.1.1.2.1.4.1.1.5.0.2.1|4|sw-b\n\
              1.0.8802.1.1.2.1.4.1.1.12.0.2.1|4|{text}\n1.0.8802.1.1.2.1.4.2.1.2.0.2.1|4|0.0.0.0\n\
-             1.3.6.1.2.1.1.5.0|4|sw-a\n1.3.6.1.2.1.2.2.1.2.2|4|e2\n"
+             1.0.8802.1.1.2.1.4.2.1.3.0.2.1.1.4.0.0.0.0|2|2\n1.3.6.1.2.1.1.5.0|4|sw-a\n1.3.6.1.2.1.2.2.1.2.2|4|e2\n"
         );
         let report = complete(Format::Snmprec, recording).unwrap();
         let neighbors = lldp(&report);
@@ -164,6 +172,25 @@ fn forwarding_entry_names_a_port_by_its_own_number_or_by_its_row() {
         let report = walk(&format!("{NAME}{table}{bridge}{entry}"));
         let entries = rows(device(&report).tables.fdb.as_deref());
         assert_eq!(entries[0].if_index, Some(29), "{port}");
+    }
+}
+
+#[test]
+fn port_0_and_numbers_of_several_rows_name_no_port() {
+    let table = interfaces(&[(29, "port29", 6), (30, "port30", 6)]);
+    for number in [0, 32_769] {
+        let ports = [29, 30].map(|row| {
+            format!(
+                ".1.3.6.1.2.1.17.1.4.1.1.{row} = INTEGER: {number}\n.1.3.6.1.2.1.17.1.4.1.2.{row} = INTEGER: {row}\n"
+            )
+        });
+        let entry = format!(
+            ".1.3.6.1.2.1.17.4.3.1.1.142 = Hex-STRING: 00 00 5E 00 53 2A \n\
+             .1.3.6.1.2.1.17.4.3.1.2.142 = INTEGER: {number}\n.1.3.6.1.2.1.17.4.3.1.3.142 = INTEGER: 3\n"
+        );
+        let report = walk(&format!("{NAME}{table}{}{entry}", ports.concat()));
+        let entries = rows(device(&report).tables.fdb.as_deref());
+        assert!(entries.iter().all(|entry| entry.if_index.is_none()), "{number}");
     }
 }
 

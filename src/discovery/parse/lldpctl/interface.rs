@@ -159,7 +159,8 @@ fn port_subtype(kind: Option<&str>) -> LldpPortIdSubtype {
 
 fn mgmt_addrs(chassis: &JsonNode) -> Vec<String> {
     let addresses = chassis.get("mgmt-ip").into_iter().flat_map(JsonNode::elements);
-    addresses.filter_map(JsonNode::text).take(16).map(str::to_owned).collect()
+    let stated = addresses.filter_map(JsonNode::text).filter(|address| !matches!(*address, "0.0.0.0" | "::"));
+    stated.take(16).map(str::to_owned).collect()
 }
 
 fn capabilities(chassis: &JsonNode) -> Vec<Capability> {

@@ -1,5 +1,6 @@
 //! IEEE8023-LAG-MIB, and `ifStackTable` of IF-MIB for devices without it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bridge::BasePorts;
@@ -86,16 +87,19 @@ impl Lag {
         };
         let mut rows = BTreeMap::new();
         let ports = MemberPorts::new(&stated, interfaces, base_ports, meter);
-        for (member, aggregate) in stated {
-            let port = ports.interface(member);
+        let mut members: Vec<_> = stated.into_iter().map(|row| (ports.interface(row.0), row)).collect();
+        // A row of the port itself comes before one of its unit.
+        members.sort_by_key(|(port, (member, _))| port != member);
+        for (port, (member, aggregate)) in members {
+            let example = || format!("aggregate {aggregate} of {member}");
             if has_table && !(interfaces.contains(port) && interfaces.contains(aggregate)) {
-                meter.leave_out(WarningCode::AggregateUnknown, || {
-                    format!("aggregate {aggregate} of {member}")
-                });
-                continue;
+                meter.leave_out(WarningCode::AggregateUnknown, example);
+            } else if let Entry::Vacant(row) = rows.entry(port) {
+                meter.use_rows(1);
+                row.insert(aggregate);
+            } else {
+                meter.leave_out(WarningCode::RowRepeated, example);
             }
-            meter.use_rows(1);
-            rows.insert(port, aggregate);
         }
         let is_lag = |index: i64| interfaces.get(index).is_some_and(|row| row.if_type == Some(LAG_TYPE));
         for (member, lag) in self.stack {

@@ -10,8 +10,8 @@ use crate::discovery::parse::mib::{Accepted, VariableValue};
 #[derive(Debug, Default)]
 pub(in crate::discovery::parse::mib) struct BasePorts {
     indexes: BTreeMap<i64, i64>,
-    /// The rows whose `dot1dBasePort` is not their index. Other tables of such devices name ports by it.
-    numbers: BTreeMap<i64, i64>,
+    /// The rows whose `dot1dBasePort` is not their index. Other tables of such devices name ports by it. `None`: several.
+    numbers: BTreeMap<i64, Option<i64>>,
     has_losses: bool,
 }
 
@@ -28,21 +28,20 @@ impl BasePorts {
         meter: &mut Meter,
     ) -> Accepted {
         let Ok(row) = i64::try_from(row) else { return Accepted::InvalidIndex };
-        match value.integer() {
-            Some(number) if number == row => Accepted::Yes,
-            Some(number) => {
-                let is_new = !self.numbers.contains_key(&number);
-                if is_new && !meter.admit_row() {
-                    return Accepted::TooMany;
-                }
-                if is_new {
-                    meter.use_rows(1);
-                }
-                self.numbers.insert(number, row);
-                Accepted::Yes
-            }
-            None => Accepted::InvalidValue,
+        let Some(number) = value.integer() else { return Accepted::InvalidValue };
+        // Other tables have 0 for an unknown port.
+        if number == row || number <= 0 {
+            return Accepted::Yes;
         }
+        if let Some(held) = self.numbers.get_mut(&number) {
+            *held = held.filter(|held| *held == row);
+        } else if meter.admit_row() {
+            meter.use_rows(1);
+            self.numbers.insert(number, Some(row));
+        } else {
+            return Accepted::TooMany;
+        }
+        Accepted::Yes
     }
 
     /// Notes that ports are missing. A number that is not among the others may be one of these.
@@ -56,7 +55,7 @@ impl BasePorts {
 
     /// Returns the interface index of a port.
     pub(in crate::discovery::parse::mib) fn get(&self, port: i64) -> Option<i64> {
-        let by_number = || self.indexes.get(self.numbers.get(&port)?);
+        let by_number = || self.indexes.get(self.numbers.get(&port)?.as_ref()?);
         self.indexes.get(&port).or_else(by_number).copied()
     }
 

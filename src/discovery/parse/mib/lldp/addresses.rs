@@ -70,6 +70,10 @@ impl ManagementAddresses {
         }
         for (index, address) in self.rows {
             meter.add_steps(2);
+            if address.parse().is_ok_and(|address: IpAddr| address.is_unspecified()) {
+                meter.leave_out(WarningCode::RowEmpty, || format!("management address {address}"));
+                continue;
+            }
             let place = (index.mib, index.port, index.destination);
             let holder = if neighbors.get(&index).is_some() {
                 Some(index)
@@ -116,8 +120,7 @@ fn without_length(mib: LldpMib, index: &[u64]) -> Option<(LldpIndex, String)> {
 /// Reads the bytes or the text of an address.
 fn address_of_value(bytes: &[u8]) -> Option<String> {
     let by_text = || str::from_utf8(bytes).ok()?.trim().parse::<IpAddr>().ok();
-    let address = text::ip(bytes).or_else(by_text);
-    address.filter(|address| !address.is_unspecified()).map(|address| address.to_string())
+    text::ip(bytes).or_else(by_text).map(|address| address.to_string())
 }
 
 fn address_text(family: u64, octets: &[u64]) -> Option<String> {
