@@ -49,6 +49,8 @@ use fixture::{
 /// Returns all cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     let files = [
+        // These read whole stores often, so that they come first, before any other records.
+        random_operations::CASES,
         get::CASES,
         purge::CASES,
         revision::CASES,
@@ -57,7 +59,6 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         snapshot_facets::CASES,
         race_commits::CASES,
         race_readers::CASES,
-        random_operations::CASES,
     ];
     files.into_iter().chain(list::CASES).chain(commit::CASES).flatten()
 }

@@ -67,6 +67,9 @@ async fn change_over(servers: Arc<[Cluster; 2]>, database: String, fault: Networ
         begin.elapsed()
     };
     let outage = Instance::run_during(std::slice::from_ref(&instance), change).await;
+    // An idle connection to the server in use. On a busy machine, a new one may take so long that any server that answers
+    // would be used.
+    instance.write().await.unwrap();
     // The recovered server is not used again, because the other one works.
     hosts.failing.set(Network::Works).await;
     instance.write().await.unwrap();
