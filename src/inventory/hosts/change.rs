@@ -17,6 +17,7 @@ use uuid::Uuid;
 use super::access::check_scope;
 use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
+use super::service_access::ServiceAccess;
 use super::virtualization::{RemovedService, ServiceNames, Summary};
 use crate::access::Caller;
 use crate::inventory::history::Author;
@@ -143,7 +144,8 @@ impl Inventory {
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
     }
 
-    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts) if the policy allows it.
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts) if the caller may access the services that they
+    /// refer to, and the policy allows it.
     pub(super) async fn change_hosts_as(
         &self,
         transaction: &Transaction<'_>,
@@ -151,8 +153,26 @@ impl Inventory {
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt<TakenPart>, Error> {
+        if let Some(caller) = actor.caller() {
+            self.check_service_access(caller, change, before).await?;
+        }
         let _turn = transaction.review_hosts(actor, (change.puts, change.deletes), before).await?;
         self.try_change_hosts(change, before).await
+    }
+
+    /// Refuses a change that lets hosts refer to services that the caller cannot access.
+    async fn check_service_access(
+        &self,
+        caller: &Caller,
+        change: &HostChange<'_>,
+        before: &Before,
+    ) -> Result<(), Error> {
+        let written = change.puts.iter().map(|encoded| &encoded.host);
+        let Some(mut access) = ServiceAccess::new(self, caller, written.clone()) else { return Ok(()) };
+        for host in written {
+            access.check(host, before.get(&host.id).map(|(_, summary)| &summary.virtualized_by)).await?;
+        }
+        Ok(())
     }
 
     /// Puts and deletes hosts on the condition that `before` still holds, with all effects.

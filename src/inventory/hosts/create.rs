@@ -60,7 +60,7 @@ impl Hosts<'_> {
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
     /// - `ReferenceInvalid`: the network or a tag is unknown, or an embedded record refers to nothing within the host.
-    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `AccessDenied`: the caller cannot access the network, or a service that virtualizes the host or a service of it.
     /// - `AlreadyExists`: two ports share number and protocol.
     /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`Hosts::put`](crate::inventory::Hosts::put).
     pub async fn create(self, caller: &Caller, mut host: Host) -> Result<Host, Error> {

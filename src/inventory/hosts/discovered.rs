@@ -6,12 +6,13 @@ use super::HOST;
 use super::assign::{Assignment, TakenIds};
 use super::texts::check_host_texts;
 use super::validate::validate_host;
+use super::virtualization::virtualizing_services;
 use crate::access::DaemonCaller;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, SUBNET, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{
-    BindingTarget, Custom, Host, HostId, HostPart, HostVirtualization, InterfaceId, Record as _, ServiceId,
-    ServiceVirtualization, Source, SubnetId, for_each_part_type, uuids,
+    BindingTarget, Custom, Host, HostId, HostPart, InterfaceId, Record as _, ServiceId, Source, SubnetId,
+    for_each_part_type, uuids,
 };
 use crate::store::{Query, Record};
 
@@ -104,10 +105,7 @@ impl Inventory {
     ///
     /// Each of them is part of the host itself or of a host that is stored on the network.
     async fn own_services(&self, caller: &DaemonCaller, host: &Host) -> Result<HashSet<ServiceId>, Error> {
-        let by_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
-        let by_services = by_services.map(ServiceVirtualization::service_id);
-        let by_host = host.virtualization.as_ref().map(HostVirtualization::service_id);
-        let named: BTreeSet<ServiceId> = by_services.chain(by_host).collect();
+        let named: BTreeSet<ServiceId> = virtualizing_services(host).collect();
         let embedded: HashSet<ServiceId> = host.services.iter().map(|service| service.id).collect();
         let mut own = HashSet::new();
         for id in named {

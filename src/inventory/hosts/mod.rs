@@ -19,6 +19,7 @@ mod query;
 mod renamings;
 mod revert;
 mod rewrite;
+mod service_access;
 mod terms;
 mod texts;
 mod update;

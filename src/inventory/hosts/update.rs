@@ -52,7 +52,8 @@ impl Hosts<'_> {
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such host, or it belongs to another organization.
-    /// - `AccessDenied`: the caller cannot access the current or the new network.
+    /// - `AccessDenied`: the caller cannot access the current or the new network, or a service that newly virtualizes the host
+    ///   or a service of it.
     /// - Any error of `change`.
     /// - `ReferenceInvalid`: a network or tag is unknown, or an embedded record refers to nothing within the host.
     /// - `NetworkMismatch`: the host would move to another network.

@@ -11,7 +11,9 @@ use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, NetworkId, OrganizationId, Service, ServiceId, TagId};
+use crate::model::{
+    Host, HostVirtualization, NetworkId, OrganizationId, Service, ServiceId, ServiceVirtualization, TagId,
+};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Query};
 
 /// The part of a stored host that changes of hosts need.
@@ -22,6 +24,8 @@ pub(in crate::inventory) struct Summary {
     /// The tags of the host and of its services.
     pub(super) tags: HashSet<TagId>,
     pub(in crate::inventory) services: Vec<NamedService>,
+    /// The services that virtualize the host and its services.
+    pub(super) virtualized_by: HashSet<ServiceId>,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,7 @@ struct StoredSummary {
     network_id: NetworkId,
     tags: Vec<TagId>,
     services: Vec<StoredService>,
+    virtualization: Option<HostVirtualization>,
 }
 
 #[derive(Deserialize)]
@@ -43,17 +48,21 @@ struct StoredService {
     id: ServiceId,
     name: String,
     tags: Vec<TagId>,
+    virtualization: Option<ServiceVirtualization>,
 }
 
 impl From<StoredSummary> for Summary {
-    fn from(StoredSummary { network_id, tags, services }: StoredSummary) -> Self {
+    fn from(StoredSummary { network_id, tags, services, virtualization }: StoredSummary) -> Self {
         let mut tags: HashSet<TagId> = tags.into_iter().collect();
-        let summarize = |StoredService { id, name, tags: of_service }| {
+        let mut virtualized_by: HashSet<ServiceId> =
+            virtualization.iter().map(HostVirtualization::service_id).collect();
+        let summarize = |StoredService { id, name, tags: of_service, virtualization }| {
             tags.extend(of_service);
+            virtualized_by.extend(virtualization.iter().map(ServiceVirtualization::service_id));
             NamedService { id, name }
         };
         let services = services.into_iter().map(summarize).collect();
-        Self { network_id, tags, services }
+        Self { network_id, tags, services, virtualized_by }
     }
 }
 
@@ -63,16 +72,26 @@ impl From<&Host> for Summary {
         let of_services = host.services.iter().flat_map(|service| &service.tags);
         let tags = host.tags.iter().chain(of_services).copied().collect();
         let services = host.services.iter().map(summarize).collect();
-        Self { network_id: host.network_id, tags, services }
+        let virtualized_by = virtualizing_services(host).collect();
+        Self { network_id: host.network_id, tags, services, virtualized_by }
     }
 }
 
 impl From<Host> for Summary {
     fn from(host: Host) -> Self {
-        let of_service = |Service { id, name, tags, .. }| StoredService { id, name, tags };
-        let services = host.services.into_iter().map(of_service).collect();
-        Self::from(StoredSummary { network_id: host.network_id, tags: host.tags, services })
+        let Host { network_id, tags, services, virtualization, .. } = host;
+        let of_service =
+            |Service { id, name, tags, virtualization, .. }| StoredService { id, name, tags, virtualization };
+        let services = services.into_iter().map(of_service).collect();
+        Self::from(StoredSummary { network_id, tags, services, virtualization })
     }
+}
+
+/// Returns the services that virtualize a host and its services.
+pub(super) fn virtualizing_services(host: &Host) -> impl Iterator<Item = ServiceId> + '_ {
+    let of_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
+    let of_services = of_services.map(ServiceVirtualization::service_id);
+    host.virtualization.iter().map(HostVirtualization::service_id).chain(of_services)
 }
 
 /// A service that a change removes only if nothing is virtualized by it.

@@ -5,6 +5,7 @@ mod parts;
 mod parts_at_random;
 mod parts_in_place;
 mod races;
+mod service_access;
 mod setup;
 mod storage;
 mod texts;

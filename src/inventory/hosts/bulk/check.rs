@@ -9,6 +9,8 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
 use crate::inventory::hosts::document::{decode, tags};
+use crate::inventory::hosts::service_access::ServiceAccess;
+use crate::inventory::hosts::virtualization::virtualizing_services;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{network_key, part_unique_key, tag_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -56,8 +58,9 @@ impl Inventory {
         let items = self.with_valid_references(caller, items, results).await?;
         let mut stored = self.stored_hosts(organization, &items).await?;
         let mut kept = Vec::with_capacity(items.len());
+        let mut services = ServiceAccess::new(self, caller, items.iter().map(|item| &item.host));
         for item in items {
-            match check_stored(caller, &item.host, &stored) {
+            match check_stored(caller, &item.host, &stored, services.as_mut()).await {
                 Ok(()) => kept.push(item),
                 Err(error) => results.fail(item.index, error)?,
             }
@@ -216,6 +219,17 @@ fn held_parts(stored: &HashMap<HostId, Stored>) -> HashMap<PartId, HostId> {
     held
 }
 
-fn check_stored(caller: &Caller, host: &Host, stored: &HashMap<HostId, Stored>) -> Result<(), Error> {
-    stored.get(&host.id).map_or(Ok(()), |(_, stored)| check_replacement(caller, host, stored.network_id))
+/// Checks that the caller may replace what is stored, and let the host refer to services.
+async fn check_stored(
+    caller: &Caller,
+    host: &Host,
+    stored: &HashMap<HostId, Stored>,
+    services: Option<&mut ServiceAccess<'_>>,
+) -> Result<(), Error> {
+    let stored = stored.get(&host.id).map(|(_, stored)| stored);
+    if let Some(stored) = stored {
+        check_replacement(caller, host, stored.network_id)?;
+    }
+    let Some(services) = services else { return Ok(()) };
+    services.check(host, stored.map(|stored| virtualizing_services(stored).collect()).as_ref()).await
 }

@@ -136,7 +136,8 @@ impl Hosts<'_> {
     /// For the request if it is `AllOrNothing`, and otherwise for a host. [`Error::field`] is the path of the value in the
     /// request, such as `hosts.3.ports.0.number`, or of the host, such as `hosts.3`:
     /// - `Invalid`: a value is missing or wrong, or two hosts have the same id.
-    /// - `AccessDenied`: the caller cannot access the network of the host, or of the host to be replaced.
+    /// - `AccessDenied`: the caller cannot access the network of the host or of the host to be replaced, or a service that newly
+    ///   virtualizes the host or a service of it.
     /// - `NetworkMismatch`: the host to be replaced is on another network.
     /// - `ReferenceInvalid`, `AlreadyExists`, `TooLarge`, `QuotaExceeded`, `Conflict`: as for
     ///   [`Hosts::put`](crate::inventory::Hosts::put).

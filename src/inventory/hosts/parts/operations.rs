@@ -71,7 +71,7 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
     /// - `ReferenceInvalid`: the network, the host, a tag, or the target of a binding or an interface entry is unknown.
-    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `AccessDenied`: the caller cannot access the network, or a service that virtualizes the part.
     /// - `NetworkMismatch`: the host is on another network.
     /// - `AlreadyExists`: the host has another port with that number and protocol.
     /// - `Invalid` and `TooLarge`: as for [`Hosts::put`](crate::inventory::Hosts::put).

@@ -53,7 +53,7 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such part, or it belongs to another organization.
-    /// - `AccessDenied`: the caller cannot access the current or the new network.
+    /// - `AccessDenied`: the caller cannot access the current or the new network, or a service that newly virtualizes the part.
     /// - Any error of `change`.
     /// - `ReferenceInvalid`: the host, the network, a tag, or the target of a binding or an interface entry is unknown.
     /// - `UpdateForbidden`: a part other than a port would move to another host.
