@@ -206,7 +206,7 @@ fn check_other_form(form: Form, reply: &Reply) {
         Form::Events => assert!(text.starts_with("retry: ") && text.ends_with("\n\n")),
         Form::File(media_type) => {
             let disposition = reply.header("content-disposition");
-            assert!(disposition.starts_with("attachment; filename=\"") && disposition.ends_with('"'));
+            assert!(disposition.starts_with("attachment; filename=\""));
             assert_eq!(reply.header("vary"), "Accept");
             assert_eq!(text.contains("<svg"), media_type == SVG);
         }

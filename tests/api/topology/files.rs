@@ -177,7 +177,8 @@ fn renamed_network_changes_the_file() {
         campus.send(with_session(renamed, &session)).await.data();
         let again = with_header(get(&target), "if-none-match", before.header("etag"));
         let after = campus.send_as(&campus.member, again).await;
-        assert_eq!(after.header("content-disposition"), "attachment; filename=\"b-ro-nord-l2.svg\"");
+        let disposition = "attachment; filename=\"b-ro-nord-l2.svg\"; filename*=UTF-8''b%C3%BCro-nord-l2.svg";
+        assert_eq!(after.header("content-disposition"), disposition);
         assert!(String::from_utf8(after.body).unwrap().contains("Büro"));
     });
 }

@@ -43,7 +43,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         }
         let format = query.format;
         let view = query.options.view;
-        let file_name = file_name(&network.name, view, format);
+        let file_name = FileName::new(&network.name, view, format);
         let (scheme, theme) = (query.scheme, state.theme.clone());
         let outcome = |body| {
             if is_in_envelope {
@@ -56,7 +56,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
             return Ok(outcome(body)?.with_tag(tag));
         }
         let organization = caller.organization_id();
-        let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
+        let (drawn_tag, own_name) = (tag.as_ref(), file_name.name.clone());
         let draw = || async move {
             let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let write = move |graph: Graph| {
@@ -96,11 +96,11 @@ fn as_file(
     body: ResponseBody,
     format: Format,
     (theme, scheme): (&Theme, ColorScheme),
-    file_name: &str,
+    name: &FileName,
 ) -> Result<Outcome, ApiError> {
-    let disposition = HeaderValue::try_from(format!("attachment; filename=\"{file_name}\""));
+    let disposition = HeaderValue::try_from(name.disposition()).map_err(|_| ApiError::internal())?;
     let outcome = Outcome::of_type(format.media_type(), body).vary_by_accept();
-    let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition.map_err(|_| ApiError::internal())?);
+    let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition);
     if format == Format::Svg { with_picture_policy(outcome, theme, scheme) } else { Ok(outcome) }
 }
 
@@ -115,18 +115,39 @@ pub(super) fn with_picture_policy(
     Ok(outcome.with_header(CONTENT_SECURITY_POLICY, policy.map_err(|_| ApiError::internal())?))
 }
 
-/// Returns the name of a file. It consists of letters, digits and hyphens of the network's name, the view, and the
-/// extension.
-fn file_name(network: &str, view: TopologyView, format: Format) -> String {
-    let mut name = String::new();
-    for character in network.chars().take(64) {
-        match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' => name.push(character.to_ascii_lowercase()),
-            _ if !name.ends_with('-') => name.push('-'),
-            _ => {}
-        }
+/// The name of a file: letters, digits and hyphens of the network's name, the view, and the extension.
+struct FileName {
+    name: String,
+    /// For clients that read no other letters.
+    in_ascii: String,
+}
+
+impl FileName {
+    fn new(network: &str, view: TopologyView, format: Format) -> Self {
+        let of = |is_kept: fn(char) -> bool| {
+            let mut name = String::new();
+            for character in network.chars().take(64) {
+                if is_kept(character) {
+                    name.extend(character.to_lowercase());
+                } else if !name.ends_with('-') {
+                    name.push('-');
+                }
+            }
+            let name = name.trim_matches('-');
+            let name = if name.is_empty() { "network" } else { name };
+            format!("{name}-{}.{}", view.as_str(), format.extension())
+        };
+        Self { name: of(char::is_alphanumeric), in_ascii: of(|character| character.is_ascii_alphanumeric()) }
     }
-    let name = name.trim_matches('-');
-    let name = if name.is_empty() { "network" } else { name };
-    format!("{name}-{}.{}", view.as_str(), format.extension())
+
+    /// Returns the value of the header of a download. RFC 6266 has a second parameter for other letters.
+    fn disposition(&self) -> String {
+        let Self { name, in_ascii } = self;
+        let mut value = format!("attachment; filename=\"{in_ascii}\"");
+        if name != in_ascii {
+            value.push_str("; filename*=UTF-8''");
+            value.extend(form_urlencoded::byte_serialize(name.as_bytes()));
+        }
+        value
+    }
 }
