@@ -71,7 +71,7 @@ fn materialize_list(
 
 #[test]
 fn list_materialized_while_records_change_is_the_list_of_the_latest_state() {
-    for seed in 0..600 {
+    for seed in 0..200 {
         materialize_among_changes(seed, 60, 40, 400);
     }
 }
@@ -95,7 +95,7 @@ fn short_list_of_many_records_materialized_while_they_change_is_the_list_of_the_
     });
     let model: Model = records.collect();
     let index = loaded(&model, Version(1));
-    for _ in 0..40 {
+    for _ in 0..12 {
         let list = loop {
             let list = expensive_query(&mut random, &index, RECORDS);
             if (1..=12).contains(&page(&index, &list.0).1) {
