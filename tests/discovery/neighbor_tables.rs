@@ -95,12 +95,80 @@ fn tables_of_many_systems_name_their_interfaces() {
              192.0.2.9                        (unvollständig)                           eth0\n",
             &["1 eth0"],
         ),
+        (
+            "<switch>display ipv6 neighbors\n\
+             -----------------------------------------------------------------------------\n\
+             IPv6 Address : 2001:DB8::1\n\
+             Link-layer   : 0000-5e00-5301     State : REACH\n\
+             Interface    : GE0/0/1            Age   : 0\n\
+             VLAN         : -                  CEVLAN: -\n\
+             VPN name     :                    Is Router: TRUE\n\
+             Secure FLAG  : UN-SECURE\n\
+             -----------------------------------------------------------------------------\n\
+             IPv6 Address : FE80::9\n\
+             Link-layer   : -                  State : INCMP\n\
+             Interface    : Vlanif10           Age   : -\n\
+             -----------------------------------------------------------------------------\n\
+             Total: 2      Dynamic: 2    Static: 0\n<switch>\n",
+            &["1 GE0/0/1"],
+        ),
+        (
+            "\r\n\r\nIPAddress        : 192.0.2.1\r\nInterfaceIndex   : 12\r\nInterfaceAlias   : Ethernet 2\r\n\
+             LinkLayerAddress : 00-00-5E-00-53-01\r\nState            : Reachable\r\n\r\n\
+             IPAddress        : 192.0.2.9\r\nInterfaceIndex   : 12\r\nInterfaceAlias   : Ethernet 2\r\n\
+             LinkLayerAddress :\r\nState            : Unreachable\r\n",
+            &["1 12 Ethernet 2"],
+        ),
+        (
+            "<switch> display ipv6 neighbors all verbose\n IPv6 address: 2001:DB8::1\n \
+             MAC address : 0000-5e00-5301           Type: D\n State: REACH    Aging: 16   VLAN: 10  Interface: GE1/0/2\n \
+             IPv6 address: 2001:DB8::2\n MAC address : 0000-5e00-5302           Type: S\n State: REACH    Interface: GE1/0/3\n",
+            &["1 GE1/0/2", "2 GE1/0/3"],
+        ),
     ];
     for (text, expected) in cases {
         let report = read(text);
         assert_eq!(entries(&report), *expected, "{text}");
         assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
     }
+}
+
+#[test]
+fn lists_of_other_systems_in_json_are_read() {
+    let cases = [
+        (
+            r#"[{"mac":"00:00:5e:00:53:01","ip":"192.0.2.1","intf":"igb0","expired":false,"expires":1200,
+            "permanent":false,"type":"ethernet","manufacturer":"","hostname":"","intf_description":"LAN"}]"#,
+            vec!["1 igb0"],
+        ),
+        (
+            r#"[{".id":"*1","address":"192.0.2.1","complete":"true","interface":"bridge1",
+            "mac-address":"00:00:5E:00:53:01","status":"reachable"},
+            {".id":"*2","address":"192.0.2.9","complete":"false","interface":"bridge1","status":"failed"}]"#,
+            vec!["1 bridge1"],
+        ),
+        (
+            r#"[{"IPAddress":"192.0.2.1","InterfaceAlias":"Ethernet 2","InterfaceIndex":12,
+            "LinkLayerAddress":"00-00-5E-00-53-01","State":5},
+            {"IPAddress":"192.0.2.9","InterfaceAlias":"Ethernet 2","InterfaceIndex":12,"LinkLayerAddress":"","State":0}]"#,
+            vec!["1 12 Ethernet 2"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let report = read(text);
+        assert_eq!(entries(&report), expected, "{text}");
+        assert!(is_whole(&report), "{text}");
+    }
+    let leases = r#"[{".id":"*1","address":"192.0.2.1","mac-address":"00:00:5E:00:53:01","server":"dhcp1"}]"#;
+    assert_eq!(Format::detect(leases.as_bytes()), None);
+}
+
+#[test]
+fn named_values_without_a_mac_address_are_no_entry() {
+    let lines = "IP Address : 192.0.2.9\nMask : 255.255.255.0\n";
+    refused(Format::Arp, lines);
+    let report = read(&format!("{lines}192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n"));
+    assert_eq!(entries(&report), ["1 eth0"]);
 }
 
 #[test]

@@ -107,6 +107,8 @@ fn list(keys: &Keys) -> Option<Format> {
     let is_route = ["gateway", "via", "nexthops", "protocol", "scope", "flags"].into_iter().any(has);
     if has("dst") && !has("mac") {
         Some(if is_route && !has("state") { Format::IpRoute } else { Format::Arp })
+    } else if NEIGHBOR_KEYS.iter().any(|keys| keys.iter().all(|key| has(key))) {
+        Some(Format::Arp)
     } else if has("mac") && (has("ifname") || has("dev")) {
         Some(Format::BridgeFdb)
     } else if has("ifindex") && has("ifname") {
@@ -117,6 +119,13 @@ fn list(keys: &Keys) -> Option<Format> {
         None
     }
 }
+
+/// The keys of neighbors in lists of OPNsense, RouterOS and PowerShell. Leases have no interface.
+const NEIGHBOR_KEYS: [[&str; 3]; 3] = [
+    ["ip", "mac", "intf"],
+    ["address", "mac-address", "interface"],
+    ["IPAddress", "LinkLayerAddress", "InterfaceAlias"],
+];
 
 /// The keys of a JSON document by depth. Those of the outermost object have depth 1.
 #[derive(Default)]

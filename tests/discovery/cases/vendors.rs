@@ -321,7 +321,7 @@ fn windows_states_the_index_of_the_interface() {
 #[test]
 fn table_without_a_readable_row_is_refused_with_the_forms_that_are_read() {
     for text in [
-        "IPv6 Address: 2001:db8::1\nLink-layer : 0000-5e00-5301\nInterface: GE0/0/1\n",
+        "IPv6 Address: 2001:db8::1\nPrefix length: 64\nInterface: GE0/0/1\n",
         "Address                  HWtype  HWaddress           Flags Mask            Iface\n\
          gateway                  ether   00:00:5e:00:53:01   C                     eth0\n",
         "MAC Address       Address         Interface\n00:00:5e:00:53:01 fe80:1::g         ge-0/0/0.0\n",

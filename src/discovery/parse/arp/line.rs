@@ -127,7 +127,7 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
     }
 }
 
-fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
+pub(super) fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
     let (Some(ip_address), Some(mac_address)) = (ip_address(ip), mac_address(mac)) else {
         return ArpLine::Incomplete;
     };

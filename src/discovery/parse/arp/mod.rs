@@ -2,11 +2,12 @@
 //!
 //! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns of the
 //! heading determine which word is the interface ([`heading`]). In a table without a heading, a keyword precedes the
-//! interface, or it is the name behind the addresses ([`line`]).
+//! interface, or it is the name behind the addresses ([`line`]), or all values have names ([`properties`]).
 
 mod beside;
 mod heading;
 mod line;
+mod properties;
 mod section;
 mod table;
 mod titles;
@@ -20,6 +21,7 @@ pub(super) use line::{ip_address, state};
 
 use self::heading::Heading;
 use self::line::ArpLine;
+use self::properties::Properties;
 use self::table::TableReader;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, iproute2, json, named_device};
@@ -156,8 +158,15 @@ fn read_lines(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<(), Parse
 /// Returns whether text has a heading or an entry of a table among its first lines.
 pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bool {
     let mut before = String::new();
+    let mut entry: Option<Properties> = None;
     text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
         let line = expanded(line);
+        if !entry.as_mut().is_some_and(|entry| entry.accept(&line)) {
+            entry = Properties::begin(&line);
+        }
+        if entry.as_ref().is_some_and(Properties::has_mac) {
+            return true;
+        }
         let before = std::mem::replace(&mut before, line.clone());
         let words = line::words(&line);
         let wrapped = || Heading::read_wrapped(&line::words(&before), &words);

@@ -5,6 +5,7 @@ use super::beside::{
 };
 use super::heading::Heading;
 use super::line::{self, ArpLine, Word};
+use super::properties::Properties;
 use super::section::TableSection;
 use super::{MAX_LINE, Sink};
 use crate::discovery::parse::{ParseError, ParseErrorKind};
@@ -28,6 +29,8 @@ pub(super) struct TableReader {
     held: Option<String>,
     /// An entry of named fields, which further lines may continue.
     fields: Option<String>,
+    /// An entry of named values, one or a few on each line.
+    properties: Option<Properties>,
     /// The lines without addresses since the last entry. They are titles if a heading follows.
     pub(super) unread: Unread,
     pub(super) has_entries: bool,
@@ -75,6 +78,34 @@ impl Unread {
 impl TableReader {
     /// Reads a line. Returns whether it is whole and understood.
     pub(super) fn accept(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
+        if let Some(mut entry) = self.properties.take() {
+            if entry.accept(text) {
+                self.properties = Some(entry);
+                return true;
+            }
+            self.accept_properties(entry, sink);
+        }
+        self.properties = Properties::begin(text);
+        self.properties.is_some() || self.accept_line_of_table(text, sink)
+    }
+
+    /// Takes an entry of named values, or its lines as others if it has no MAC address.
+    fn accept_properties(&mut self, entry: Properties, sink: &mut Sink<'_>) {
+        match entry.finish() {
+            Ok((line, example)) => {
+                self.has_text = true;
+                let line = if self.lists_leases { ArpLine::Lease } else { line };
+                self.accept_line(line, &example, sink);
+            }
+            Err(lines) => {
+                for line in lines {
+                    self.accept_line_of_table(&line, sink);
+                }
+            }
+        }
+    }
+
+    fn accept_line_of_table(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
         if let Some(row) = self.entry.take() {
             match self.continued(row, text) {
                 Ok(continued) => {
@@ -345,6 +376,9 @@ impl TableReader {
     }
 
     pub(super) fn finish(&mut self, sink: &mut Sink<'_>) {
+        if let Some(entry) = self.properties.take() {
+            self.accept_properties(entry, sink);
+        }
         if let Some(row) = self.entry.take() {
             sink.push(row);
         }

@@ -1,0 +1,128 @@
+//! Entries whose values have names in place of a heading: `Link-layer : 00e0-fc12-3456   State : REACH`.
+
+use std::mem;
+use std::net::IpAddr;
+
+use super::heading::interface_name;
+use super::line::{ArpLine, Word, ip_address, mac_address, row, state, words};
+use super::titles::{Meaning, meaning};
+use crate::discovery::report::ArpRow;
+use crate::invariant::Invariant;
+
+/// The most lines of an entry.
+const MAX_LINES: usize = 32;
+
+/// An entry while its lines are read.
+pub(super) struct Properties {
+    ip: IpAddr,
+    /// `None`: no line has named a MAC address; empty: there is none.
+    mac: Option<String>,
+    if_name: Option<String>,
+    if_index: Option<i64>,
+    state: Option<String>,
+    lines: Vec<String>,
+}
+
+impl Properties {
+    /// Begins an entry. `None`: no value of the line has the name of an IP address.
+    pub(super) fn begin(text: &str) -> Option<Self> {
+        // Most lines have no such name.
+        if !text.contains(": ") {
+            return None;
+        }
+        let words = words(text);
+        let mut properties = properties(&words).into_iter();
+        let ip = properties.find_map(|property| property.ip())?;
+        let (mac, if_name, if_index, state) = (None, None, None, None);
+        let mut entry = Self { ip, mac, if_name, if_index, state, lines: Vec::new() };
+        entry.take(&words, text);
+        Some(entry)
+    }
+
+    /// Takes another line. Returns `false` if the entry ends before it.
+    pub(super) fn accept(&mut self, text: &str) -> bool {
+        let words = words(text);
+        let properties = properties(&words);
+        let is_other = properties.iter().any(|property| property.ip().is_some());
+        if properties.is_empty() || is_other || self.lines.len() == MAX_LINES {
+            return false;
+        }
+        self.take(&words, text);
+        true
+    }
+
+    /// Returns whether a line has named a MAC address.
+    pub(super) const fn has_mac(&self) -> bool {
+        self.mac.is_some()
+    }
+
+    fn take(&mut self, words: &[Word<'_>], text: &str) {
+        self.lines.push(text.to_owned());
+        for Property { name, value } in properties(words) {
+            match meaning(&name) {
+                Some(Meaning::MacAddress) => self.mac = Some(value),
+                Some(Meaning::Interface | Meaning::Port) => {
+                    self.if_name = self.if_name.take().or_else(|| interface_name(&value))
+                }
+                Some(Meaning::IfIndex) => self.if_index = value.parse().ok(),
+                _ if name == "state" => self.state = Some(value),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the entry. If its lines name no MAC address, they are none of a table, and are returned.
+    pub(super) fn finish(self) -> Result<(ArpLine, String), Vec<String>> {
+        let Self { ip, mac, if_name, if_index, state: name, mut lines } = self;
+        let Some(mac) = mac else { return Err(lines) };
+        let example = lines.first_mut().map(mem::take).asserted_or_default();
+        if mac_address(&mac).is_none() {
+            return Ok((ArpLine::Incomplete, example));
+        }
+        let line = match row(&ip.to_string(), &mac, if_name, name.as_deref().and_then(state)) {
+            ArpLine::Row(row) => ArpLine::Row(ArpRow { if_index, ..row }),
+            other => other,
+        };
+        Ok((line, example))
+    }
+}
+
+/// A value with its name, in lower case.
+struct Property {
+    name: String,
+    value: String,
+}
+
+impl Property {
+    /// Returns the IP address that the property gives the entry.
+    fn ip(&self) -> Option<IpAddr> {
+        ip_address(&self.value).filter(|_| meaning(&self.name) == Some(Meaning::IpAddress))
+    }
+}
+
+/// Returns the values of a line that have names. A colon separates them, and a gap precedes each name.
+fn properties(words: &[Word<'_>]) -> Vec<Property> {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        if !word.text.ends_with(':') || word.text.matches(':').count() > 1 {
+            continue;
+        }
+        let end = if word.text == ":" { place } else { place + 1 };
+        let begin = places.last().map_or(0, |(_, colon)| colon + 1);
+        let name = words.get(begin..end).unwrap_or_default();
+        if let Some(gap) = name.iter().rposition(|word| word.follows_gap) {
+            places.push((begin + gap, place));
+        }
+    }
+    let ends = places.iter().skip(1).map(|(name, _)| *name).chain([words.len()]);
+    let properties = places.iter().zip(ends).map(|((name, colon), end)| {
+        let text = |range: std::ops::Range<usize>| {
+            let words: Vec<&str> =
+                words.get(range).unwrap_or_default().iter().map(|word| word.text).collect();
+            words.join(" ")
+        };
+        let name = text(*name..*colon + 1).trim_end_matches([':', ' ']).to_lowercase();
+        Property { name, value: text(*colon + 1..end) }
+    });
+    properties.collect()
+}
