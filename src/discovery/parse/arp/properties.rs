@@ -62,7 +62,7 @@ impl Properties {
             match meaning(&name) {
                 Some(Meaning::MacAddress) => self.mac = Some(value),
                 Some(Meaning::Interface | Meaning::Port) => {
-                    self.if_name = self.if_name.take().or_else(|| interface_name(&value))
+                    self.if_name = self.if_name.take().or_else(|| interface_name(&value));
                 }
                 Some(Meaning::IfIndex) => self.if_index = value.parse().ok(),
                 _ if name == "state" => self.state = Some(value),
