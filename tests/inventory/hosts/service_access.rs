@@ -104,11 +104,10 @@ async fn reference_that_a_host_has_may_stay_and_cannot_be_taken_up_again() {
 
 #[tokio::test]
 async fn services_of_the_own_networks_of_the_request_and_unknown_ones_may_be_referred_to() {
-    let (fixture, member, guest) = fixture().await;
+    let (fixture, member, mut of_request) = fixture().await;
     let hosts = fixture.inventory.hosts();
     let mut own = bare_host(HostId::from_u128(40), fixture.network);
     own.services.push(service(&own, ServiceId::from_u128(41), "own", 0));
-    let mut of_request = guest.clone();
     guest_of(&mut of_request, ServiceId::from_u128(41));
     // The node follows its guest.
     let both = vec![of_request.into(), own.into()];
