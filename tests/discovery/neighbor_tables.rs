@@ -172,6 +172,15 @@ fn named_values_without_a_mac_address_are_no_entry() {
 }
 
 #[test]
+fn table_that_ends_within_named_values_is_not_complete() {
+    for end in ["IPv6 Address : 2001:DB8::2", "IPv6 Address : 2001:DB8::2\nLink-layer   : 0000-5e00-53"] {
+        let report = read(&format!("IPv6 Address : 2001:DB8::1\nLink-layer   : 0000-5e00-5301\n\n{end}"));
+        assert_eq!(entries(&report), ["1"], "{end}");
+        assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete, "{end}");
+    }
+}
+
+#[test]
 fn fields_that_continue_no_entry_are_counted() {
     let report = read("192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n      status=\"stale\"\n");
     assert_eq!((entries(&report).len(), count(&report, WarningCode::RowMalformed)), (1, 1));

@@ -79,14 +79,15 @@ impl TableReader {
     /// Reads a line. Returns whether it is whole and understood.
     pub(super) fn accept(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
         if let Some(mut entry) = self.properties.take() {
+            // Without the lines behind it, the entry may not be whole.
             if entry.accept(text) {
                 self.properties = Some(entry);
-                return true;
+                return false;
             }
             self.accept_properties(entry, sink);
         }
         self.properties = Properties::begin(text);
-        self.properties.is_some() || self.accept_line_of_table(text, sink)
+        self.properties.is_none() && self.accept_line_of_table(text, sink)
     }
 
     /// Takes an entry of named values, or its lines as others if it has no MAC address.
