@@ -49,10 +49,7 @@ pub(crate) async fn reconcile(
     let names = device_names(files);
     for file in files {
         on_file(file);
-        let is_named_twice =
-            file.name_key().is_some_and(|key| names.get(&key).is_some_and(|count| *count > 1));
-        let parsed = if is_named_twice { Err(file.shares_its_name()) } else { file.parse(is_complete) };
-        let outcome = match parsed {
+        let outcome = match file.parse(&names, is_complete) {
             // A file that cannot be read says nothing about the others.
             Err(failure) => Err(failure),
             Ok(report) => Ok(discover(inventory, caller, network, file, &report).await?),
@@ -66,7 +63,7 @@ pub(crate) async fn reconcile(
         outcomes.push((file.to_string(), outcome));
     }
     for (place, file) in ignored {
-        let answer = discover(inventory, caller, network, file, &file.parse(is_complete)?).await?;
+        let answer = discover(inventory, caller, network, file, &file.parse(&names, is_complete)?).await?;
         if let Some((_, outcome)) = outcomes.get_mut(place) {
             *outcome = Ok(answer);
         }
@@ -77,10 +74,23 @@ pub(crate) async fn reconcile(
 /// A folder, a format, and the name of a device.
 type NameKey = (Option<PathBuf>, &'static str, String);
 
+/// The reason why a file is not read.
+struct Unread {
+    failure: Failure,
+    /// Whether it can be read if its device is named.
+    is_nameless: bool,
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Self { failure, is_nameless: false }
+    }
+}
+
 /// Counts the files by the device that their names give.
 fn device_names(files: &[ReportFile]) -> BTreeMap<NameKey, usize> {
     let mut names = BTreeMap::new();
-    for key in files.iter().filter_map(ReportFile::name_key) {
+    for key in files.iter().filter_map(|file| file.name_key(file.recognized_format()?)) {
         *names.entry(key).or_default() += 1;
     }
     names
@@ -116,29 +126,51 @@ pub(crate) fn warning_lines(warnings: &[Warning]) -> Vec<String> {
 impl ReportFile {
     /// Parses the file. A file that ends in `.gz`, `.bz2` or `.xz` is unpacked on the way.
     ///
-    /// The file's name, without endings, names the device if the format never does.
-    pub(crate) fn parse(&self, is_complete: bool) -> Result<Report, Failure> {
+    /// The file's name, without endings, names the device if the content does not, and no other of these files has it.
+    fn parse(&self, names: &BTreeMap<NameKey, usize>, is_complete: bool) -> Result<Report, Failure> {
+        let format = self.recognized_format();
+        let key = format.and_then(|format| self.name_key(format));
+        let from_name = || match &key {
+            Some(key) if names.get(key).is_some_and(|count| *count > 1) => Err(self.shares_its_name()),
+            key => Ok(key.as_ref().map(|(.., name)| name.as_str())),
+        };
+        let reporter = match &self.reporter {
+            None if format.is_some_and(never_names_its_device) => from_name()?,
+            reporter => reporter.as_deref(),
+        };
+        match self.parse_as(reporter, is_complete) {
+            Ok(report) => Ok(report),
+            Err(Unread { is_nameless: true, failure }) => {
+                let name = from_name()?.ok_or(failure)?;
+                self.parse_as(Some(name), is_complete).map_err(|unread| unread.failure)
+            }
+            Err(Unread { failure, .. }) => Err(failure),
+        }
+    }
+
+    fn parse_as(&self, reporter: Option<&str>, is_complete: bool) -> Result<Report, Unread> {
         let file = File::open(&self.path).map_err(|error| self.failure("cannot be opened", &error))?;
-        let Some(program) = unpacker(&self.path) else { return self.parse_content(file, is_complete) };
+        let Some(program) = unpacker(&self.path) else {
+            return self.parse_content(file, reporter, is_complete);
+        };
         let unpacking = Command::new(program).arg("-dc").stdin(file).stdout(Stdio::piped()).spawn();
         let mut unpacking =
             unpacking.map_err(|error| self.failure(&format!("cannot be unpacked with {program}"), &error))?;
-        let report = self.parse_content(output(&mut unpacking, program)?, is_complete)?;
+        let report = self.parse_content(output(&mut unpacking, program)?, reporter, is_complete)?;
         let status = unpacking.wait().map_err(|error| self.failure("cannot be unpacked", &error))?;
         if !status.success() {
-            return Err(Failure::new(format!("{self} cannot be unpacked: {program} has failed.")));
+            return Err(Failure::new(format!("{self} cannot be unpacked: {program} has failed.")).into());
         }
         Ok(report)
     }
 
-    /// Returns folder, format and device of a file that only its own name gives a device.
-    fn name_key(&self) -> Option<NameKey> {
-        let format = match self.format {
-            Format::Auto => Format::detect(&self.head()?)?,
-            format => format,
-        };
-        let is_named = self.reporter.is_none() && never_names_its_device(format);
-        let name = device_name(&self.path).filter(|_| is_named)?;
+    fn recognized_format(&self) -> Option<Format> {
+        if self.format == Format::Auto { Format::detect(&self.head()?) } else { Some(self.format) }
+    }
+
+    /// Returns folder, format and the device that the file's own name gives.
+    fn name_key(&self, format: Format) -> Option<NameKey> {
+        let name = device_name(&self.path).filter(|_| self.reporter.is_none())?;
         Some((self.path.parent().map(Path::to_owned), format.as_str(), name))
     }
 
@@ -171,7 +203,12 @@ impl ReportFile {
         ))
     }
 
-    fn parse_content(&self, mut content: impl Read, is_complete: bool) -> Result<Report, Failure> {
+    fn parse_content(
+        &self,
+        mut content: impl Read,
+        reporter: Option<&str>,
+        is_complete: bool,
+    ) -> Result<Report, Unread> {
         let mut head = Vec::new();
         let read = content.by_ref().take(HEAD).read_to_end(&mut head);
         read.map_err(|error| self.failure("cannot be read", &error))?;
@@ -181,18 +218,18 @@ impl ReportFile {
         };
         let mut options = ParseOptions::new(Timestamp::now());
         options.complete = is_complete;
-        let from_name = || device_name(&self.path).filter(|_| never_names_its_device(format));
-        options.reporter = self.reporter.clone().or_else(from_name).map(|name| name.as_str().into());
+        options.reporter = reporter.map(Into::into);
         let reader = BufReader::new(head.as_slice().chain(content));
         parse(format, reader, &options).map_err(|error| {
-            Failure::new(match error.kind() {
+            let failure = Failure::new(match error.kind() {
                 kind @ ParseErrorKind::FormatUnknown => format!("{self} is not read: {kind}."),
                 ParseErrorKind::ReporterRequired => format!(
                     "{self} is not read as {format}: it does not name the device that it comes from. Name the device with \
                      --reporter."
                 ),
                 _ => format!("{self} is not read as {format}: {error}."),
-            })
+            });
+            Unread { failure, is_nameless: matches!(error.kind(), ParseErrorKind::ReporterRequired) }
         })
     }
 

@@ -73,15 +73,25 @@ async fn files_are_recognized_by_their_content_and_the_others_are_named_with_a_r
 }
 
 #[tokio::test]
-async fn reporter_is_named_by_a_flag() {
+async fn reporter_is_named_by_a_flag_or_else_by_the_name_of_the_file() {
     let folder = TempDir::new().unwrap();
-    let path = folder.path().join("walk.txt");
+    let path = folder.path().join("sw-8.walk.txt");
     fs::write(&path, ".1.3.6.1.2.1.2.2.1.2.7 = STRING: \"Port 7\"\n").unwrap();
     let path = path.to_str().unwrap();
-    let printed = run(&[path]).await.unwrap();
-    assert!(printed.contains("Name the device with --reporter."), "{printed}");
     let printed = run(&[path, "--reporter", "sw-7"]).await.unwrap();
     assert!(printed.contains("new       sw-7"), "{printed}");
+    let printed = run(&[path]).await.unwrap();
+    assert!(printed.contains("new       sw-8"), "{printed}");
+
+    // Two parts of a walk, or walks of two devices.
+    let copy = folder.path().join("sw-8.rest.txt");
+    fs::write(&copy, ".1.3.6.1.2.1.2.2.1.2.8 = STRING: \"Port 8\"\n").unwrap();
+    let printed = run(&[folder.path().to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("begin alike") && printed.ends_with("Hosts: 0\n"), "{printed}");
+    // Content that names its device needs no name of a file.
+    fs::write(&copy, ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-9\"\n").unwrap();
+    let printed = run(&[folder.path().to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("new       sw-9") && printed.ends_with("Hosts: 1\n"), "{printed}");
 }
 
 #[tokio::test]

@@ -193,6 +193,19 @@ pub(super) fn chassis_id(subtype: i64, bytes: &[u8]) -> Option<LldpChassisId> {
     Some(LldpChassisId { subtype, value })
 }
 
+/// Returns the id that identifies a neighbor.
+///
+/// A phone states an unspecified address as long as it has none. The MAC address of its port is its own.
+pub(super) fn device_id(chassis: LldpChassisId, port: Option<&LldpPortId>) -> Option<LldpChassisId> {
+    let is_unspecified = chassis.subtype == LldpChassisIdSubtype::NetworkAddress
+        && chassis.value.parse().is_ok_and(|address: IpAddr| address.is_unspecified());
+    if !is_unspecified {
+        return Some(chassis);
+    }
+    let port = port.filter(|port| port.subtype == LldpPortIdSubtype::MacAddress)?;
+    Some(LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value: port.value.clone() })
+}
+
 /// Converts a port id, like [`chassis_id`]. Some agents send the reserved subtype 0.
 pub(super) fn port_id(subtype: i64, bytes: &[u8]) -> Option<LldpPortId> {
     let subtype = match subtype {

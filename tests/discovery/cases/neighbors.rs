@@ -386,3 +386,36 @@ mod remotes {
         assert!(example(&report, WarningCode::RowIncomplete).contains("Gi0/9"));
     }
 }
+
+#[test]
+fn neighbor_with_an_unspecified_address_is_identified_by_the_mac_address_of_its_port() {
+    let remote = ".1.0.8802.1.1.2.1.4.1.1";
+    let walk_of = |address: &str, subtype: i64, port: &str| {
+        walk(&format!(
+            "{remote}.4.0.2.5 = INTEGER: 5\n{remote}.5.0.2.5 = Hex-STRING: {address}\n\
+             {remote}.6.0.2.5 = INTEGER: {subtype}\n{remote}.7.0.2.5 = Hex-STRING: {port}\n"
+        ))
+    };
+    let none = "01 00 00 00 00";
+    let none_of_ipv6 = format!("02{}", " 00".repeat(16));
+    for (address, expected) in [
+        (none, "00:00:5E:00:53:09"),
+        (none_of_ipv6.as_str(), "00:00:5E:00:53:09"),
+        ("01 C0 00 02 09", "192.0.2.9"),
+    ] {
+        let report = walk_of(address, 3, "00 00 5E 00 53 09");
+        let [row] = lldp(&report).try_into().unwrap();
+        assert_eq!(row.chassis_id.value, expected);
+        let is_address = expected.contains('.');
+        assert_eq!(row.chassis_id.subtype == LldpChassisIdSubtype::NetworkAddress, is_address);
+    }
+    // The name of its port identifies nobody.
+    let report = walk_of(none, 5, "65 74 68 30");
+    assert!(lldp(&report).is_empty());
+    assert_eq!(count(&report, WarningCode::RowIncomplete), 1);
+
+    let json = r#"{"lldp": {"interface": {"a": {"chassis": {"id": {"type": "ip", "value": "0.0.0.0"}},
+        "port": {"id": {"type": "mac", "value": "00:00:5e:00:53:09"}}}}}}"#;
+    let report = complete(Format::Lldpctl, json).unwrap();
+    assert_eq!(lldp(&report)[0].chassis_id.value, "00:00:5E:00:53:09");
+}

@@ -1,7 +1,7 @@
 //! An interface of lldpd with its neighbor.
 
 use super::node::JsonNode;
-use crate::discovery::parse::text::mac_text;
+use crate::discovery::parse::text::{device_id, mac_text};
 use crate::discovery::report::{Capability, CdpRow, LldpRow};
 use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
 
@@ -56,6 +56,8 @@ fn lldp(
     let port_id = port
         .and_then(|port| port.get("id"))
         .and_then(|id| Some(LldpPortId { subtype: port_subtype(kind(id)), value: identifier(id)? }));
+    let chassis_id =
+        device_id(LldpChassisId { subtype, value }, port_id.as_ref()).ok_or(Unusable::Incomplete)?;
     Ok(LldpRow {
         if_name,
         port_id,
@@ -65,7 +67,7 @@ fn lldp(
         mgmt_addrs: mgmt_addrs(chassis),
         capabilities: capabilities(chassis),
         lag_id: port_text("aggregation").and_then(|id| id.parse().ok()).filter(|id| *id != 0),
-        ..LldpRow::new(LldpChassisId { subtype, value })
+        ..LldpRow::new(chassis_id)
     })
 }
 

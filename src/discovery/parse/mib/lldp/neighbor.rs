@@ -11,7 +11,7 @@ use crate::discovery::parse::mib::local_ports::{Aggregation, LocalPort, LocalPor
 use crate::discovery::parse::mib::{Accepted, VariableValue, ids};
 use crate::discovery::parse::text;
 use crate::discovery::report::{Capability, LldpRow, WarningCode};
-use crate::model::{LldpChassisId, LldpChassisIdSubtype};
+use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId};
 
 /// The part of an index that identifies the local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +85,12 @@ impl LldpNeighbor {
     }
 
     fn chassis_id(&self) -> Option<LldpChassisId> {
-        ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)
+        let chassis = ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)?;
+        text::device_id(chassis, self.port_id().as_ref())
+    }
+
+    fn port_id(&self) -> Option<LldpPortId> {
+        ids::port_id(self.port_subtype, self.port_id.as_deref()?)
     }
 
     /// Returns the name of the port as a chassis id, for a neighbor without one that has a name or an address.
@@ -110,8 +115,7 @@ impl LldpNeighbor {
     }
 
     fn port_text(&self) -> Option<String> {
-        let id = self.port_id.as_deref().and_then(|id| ids::port_id(self.port_subtype, id));
-        id.map(|id| id.value).or_else(|| self.port_desc.clone())
+        self.port_id().map(|id| id.value).or_else(|| self.port_desc.clone())
     }
 }
 
