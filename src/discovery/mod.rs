@@ -10,7 +10,7 @@
 //! | [`Format::Lldpctl`] | `lldpctl -f json` and `-f json0` |
 //! | [`Format::Snmpwalk`] | output of net-snmp's `snmpwalk`, numeric or symbolic, of one device |
 //! | [`Format::Snmprec`] | a recording of snmpsim, of one device |
-//! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, `ndp -an`, and the ARP and IPv6 neighbor tables of switches and routers |
+//! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, `ndp -an`, and the ARP and IPv6 neighbor tables of switches and routers in text, JSON and CSV |
 //! | [`Format::IpAddr`] | `ip -j -d addr` and `ip -j -d link` |
 //! | [`Format::IpRoute`] | `ip -j route` and `ip -j -6 route` |
 //! | [`Format::BridgeFdb`] | `bridge -j fdb` |

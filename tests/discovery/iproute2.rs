@@ -275,10 +275,28 @@ fn output_of_other_commands_is_refused() {
             Format::IpAddr,
             r#"[{"ifindex":1,"ifname":"lo","maddr":[{"family":"inet","address":"224.0.0.1"}]}]"#,
         ),
+        (
+            Format::BridgeVlan,
+            r#"[{"ifname":"br0","vlans":[{"vlan":1,"vlanEnd":4,"mcast_snooping":1,"mcast_querier":0,
+            "mcast_igmp_version":2,"mcast_mld_version":1,"mcast_last_member_count":2,"msti":0}]}]"#,
+        ),
+        (
+            Format::BridgeVlan,
+            r#"[{"ifname":"swp1","vlans":[{"vlan":1}]},{"ifname":"br0","vlans":[{"vlan":1},{"vlan":2,"msti":[]}]}]"#,
+        ),
     ] {
         let error = refused(format, text);
         assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
+        assert!(error.to_string().chars().count() <= 200, "{error}");
     }
+}
+
+#[test]
+fn details_of_the_vlans_of_ports_are_no_options_of_the_bridge() {
+    let text = r#"[{"ifname":"swp1","vlans":[{"vlan":10,"flags":["PVID","Egress Untagged"],"state":"forwarding",
+        "mcast_router":1,"mcast_n_groups":0,"mcast_max_groups":0,"neigh_suppress":false}]}]"#;
+    let rows = rows(parsed(Format::BridgeVlan, text).devices[0].tables.if_entries.as_deref());
+    assert_eq!(rows[0].vlans, Some(vlans(Some(10), &[])));
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod iproute2;
 mod labs;
 mod lldpctl;
 mod mutations;
+mod neighbor_documents;
 mod neighbor_tables;
 mod nmap;
 mod oracle;

@@ -91,7 +91,22 @@ fn damaged_lldpctl_output_is_reported_or_refused() {
 fn damaged_arp_tables_are_reported_or_refused() {
     check(Format::Arp, ARP);
     check(Format::Arp, IP_NEIGH);
+    for sample in [NESTED_NEIGHBORS, SEPARATED_NEIGHBORS, NAMED_NEIGHBORS] {
+        check(Format::Arp, sample);
+    }
 }
+
+const NESTED_NEIGHBORS: &str = r#"{"TABLE_vrf":{"ROW_vrf":[{"vrf-name-out":"default","cnt-total":2,"TABLE_adj":{"ROW_adj":[
+{"intf-out":"Vlan10","ip-addr-out":"192.0.2.1","time-stamp":"PT13M","mac":"0000.5e00.5301"},
+{"intf-out":"Vlan20","ip-addr-out":"192.0.2.2","mac":"INCOMPLETE"}]}}]}}
+{"arp-table-information":[{"arp-table-entry":[{"mac-address":[{"data":"00:00:5e:00:53:03"}],
+"ip-address":[{"data":"192.0.2.3"}],"interface-name":[{"data":"irb.20 [ae0.0]"}]}]}]}"#;
+const SEPARATED_NEIGHBORS: &str = "ip,mac,manufacturer,intf,hostname\n\
+     192.0.2.1,00:00:5e:00:53:01,\"Example Systems, Inc\",igb0,\n192.0.2.2,,,igb1,printer\n\
+     IP\tMAC\tInterface\n192.0.2.3\t00:00:5e:00:53:03\tigb2\n";
+const NAMED_NEIGHBORS: &str = "IPv6 Address : 2001:DB8::1\nInterface    : GE0/0/1\n\n\
+     IPv6 Address : 2001:DB8::2\nLink-layer   : 0000-5e00-5302     State : REACH\n\n\
+     IPv6 Address : 2001:DB8::3\nVLAN         : 10\nTotal: 3\n";
 
 #[test]
 fn damaged_output_of_ip_and_bridge_is_reported_or_refused() {

@@ -6,13 +6,13 @@ use toposcope::discovery::{Format, Report, parse};
 use crate::support::{count, refused, rows, with_reporter};
 
 /// Reads a table whose format is recognized by its content, and states that it is complete.
-fn read(text: &str) -> Report {
+pub(crate) fn read(text: &str) -> Report {
     assert_eq!(Format::detect(text.as_bytes()), Some(Format::Arp), "{text}");
     parse(Format::Auto, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap()
 }
 
 /// Returns the entries as `last byte of the address, interface`, with the index before a name.
-fn entries(report: &Report) -> Vec<String> {
+pub(crate) fn entries(report: &Report) -> Vec<String> {
     let entry = |row: &ArpRow| {
         let index = row.if_index.map(|index| format!(" {index}")).unwrap_or_default();
         let name = row.if_name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
@@ -22,7 +22,7 @@ fn entries(report: &Report) -> Vec<String> {
 }
 
 /// Returns whether nothing of a table was lost. Addresses without a MAC address and those of groups are no loss.
-fn is_whole(report: &Report) -> bool {
+pub(crate) fn is_whole(report: &Report) -> bool {
     let table = report.devices[0].tables.arp.as_deref().unwrap();
     table.complete && count(report, WarningCode::RowMalformed) == 0
 }
@@ -172,6 +172,46 @@ fn named_values_without_a_mac_address_are_no_entry() {
 }
 
 #[test]
+fn named_values_without_a_mac_address_between_entries_are_counted() {
+    let entry = |last: u8| {
+        format!(
+            "IPv6 Address : 2001:DB8::{last}\nLink-layer : 0000-5e00-530{last}\nInterface : GE0/0/{last}\n\n"
+        )
+    };
+    let other = "IPv6 Address : 2001:DB8::9\nInterface    : GE0/0/9\n-----------\n";
+    let total = "Total: 2      Dynamic: 2    Static: 0\n";
+    for text in [
+        format!("{}{other}{}{total}", entry(1), entry(2)),
+        format!("{other}{}{}{total}", entry(1), entry(2)),
+        format!("{}{}{other}{total}", entry(1), entry(2)),
+        format!("{}{}IPv6 Address : 2001:DB8::9\n", entry(1), entry(2)),
+    ] {
+        let report = read(&text);
+        assert_eq!(entries(&report), ["1 GE0/0/1", "2 GE0/0/2"], "{text}");
+        assert_eq!(count(&report, WarningCode::RowIncomplete), 1, "{text}");
+        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    }
+    // Other names than that of the entries, and settings before other text.
+    for text in [
+        format!("{}IP Address : 192.0.2.9\nMask : 255.255.255.0\n", entry(1)),
+        format!("IPv6 Address : 2001:DB8::9\nPrefix : 64\ndisplay ipv6 neighbors\n{}", entry(1)),
+    ] {
+        let report = read(&text);
+        assert_eq!(entries(&report), ["1 GE0/0/1"], "{text}");
+        assert_eq!(count(&report, WarningCode::RowIncomplete), 0, "{text}");
+    }
+}
+
+#[test]
+fn many_named_values_without_a_mac_address_take_bounded_memory() {
+    let lines = "IP Address : 192.0.2.9\nMask : 255.255.255.0\n\n".repeat(20_000);
+    let report =
+        read(&format!("<switch> display arp\n{lines}IP Address : 192.0.2.1\nMAC : 0000-5e00-5301\n"));
+    assert_eq!(entries(&report), ["1"]);
+    assert!(count(&report, WarningCode::RowIncomplete) < 20_000);
+}
+
+#[test]
 fn table_that_ends_within_named_values_is_not_complete() {
     for end in ["IPv6 Address : 2001:DB8::2", "IPv6 Address : 2001:DB8::2\nLink-layer   : 0000-5e00-53"] {
         let report = read(&format!("IPv6 Address : 2001:DB8::1\nLink-layer   : 0000-5e00-5301\n\n{end}"));
@@ -193,6 +233,10 @@ fn forwarding_entries_and_routes_are_no_neighbors() {
     assert_eq!(Format::detect(forwarding.as_bytes()), None);
     assert_eq!(Format::detect(routes.as_bytes()), Some(Format::IpRoute));
     refused(Format::Arp, forwarding);
+    refused(
+        Format::Arp,
+        r#"[{"mac":"00:00:5e:00:53:02","ifname":"vxlan10","dst":"192.0.2.9","flags":["self"],"state":"permanent"}]"#,
+    );
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::invariant::Invariant;
 
 /// Maximum number of lines that are read. Some tools print a few lines before their output.
 const MAX_LINES: usize = 200;
-/// The deepest nesting of JSON in which keys are read.
-const MAX_DEPTH: usize = 4;
+/// The deepest nesting of JSON in which keys are read. The answers of NX-OS have their entries at up to 18 levels.
+const MAX_DEPTH: usize = 20;
 
 impl Format {
     /// Recognizes the format by the first bytes of the input; 16 KiB are enough. `None`: it has none of the
@@ -94,6 +94,8 @@ fn object(keys: &Keys) -> Option<Format> {
         Some(Format::Lldpctl)
     } else if has("devices") || (has("reporter") && has("observed_at")) {
         Some(Format::Report)
+    } else if has_neighbors(keys) {
+        Some(Format::Arp)
     } else {
         // iproute2 before 4.20: lists of VLANs by the name of the interface.
         keys.has(3, "vlan").then_some(Format::BridgeVlan)
@@ -107,7 +109,7 @@ fn list(keys: &Keys) -> Option<Format> {
     let is_route = ["gateway", "via", "nexthops", "protocol", "scope", "flags"].into_iter().any(has);
     if has("dst") && !has("mac") {
         Some(if is_route && !has("state") { Format::IpRoute } else { Format::Arp })
-    } else if NEIGHBOR_KEYS.iter().any(|keys| keys.iter().all(|key| has(key))) {
+    } else if has_neighbors(keys) {
         Some(Format::Arp)
     } else if has("mac") && (has("ifname") || has("dev")) {
         Some(Format::BridgeFdb)
@@ -120,11 +122,33 @@ fn list(keys: &Keys) -> Option<Format> {
     }
 }
 
-/// The keys of neighbors in lists of OPNsense, RouterOS and PowerShell. Leases have no interface.
-const NEIGHBOR_KEYS: [[&str; 3]; 3] = [
+/// Returns whether a document of another system than Linux has neighbors, at any depth.
+fn has_neighbors(keys: &Keys) -> bool {
+    let is_entry =
+        |depth: usize| NEIGHBOR_KEYS.iter().any(|names| names.iter().all(|name| keys.has(depth, name)));
+    let has = |name: &str| (1..=MAX_DEPTH).any(|depth| keys.has(depth, name));
+    let has_table = NEIGHBOR_TABLES.iter().any(|names| names.iter().all(|name| has(name)));
+    has_table || (1..=MAX_DEPTH).any(is_entry)
+}
+
+/// The keys of an entry of OPNsense, RouterOS, PowerShell, Arista EOS, NX-OS and Junos. Leases have no interface.
+const NEIGHBOR_KEYS: [[&str; 3]; 8] = [
     ["ip", "mac", "intf"],
     ["address", "mac-address", "interface"],
     ["IPAddress", "LinkLayerAddress", "InterfaceAlias"],
+    ["address", "hwAddress", "interface"],
+    ["ip-addr-out", "mac", "intf-out"],
+    ["ipv6-addr", "mac", "intf-out"],
+    ["ip-address", "mac-address", "interface-name"],
+    ["ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address", "ipv6-nd-interface-name"],
+];
+/// The keys of tables that may have no entries, of Arista EOS, Junos and NX-OS.
+const NEIGHBOR_TABLES: [&[&str]; 5] = [
+    &["ipV4Neighbors"],
+    &["ipV6Neighbors"],
+    &["arp-table-information"],
+    &["ipv6-nd-information"],
+    &["TABLE_vrf", "cnt-total"],
 ];
 
 /// The keys of a JSON document by depth. Those of the outermost object have depth 1.

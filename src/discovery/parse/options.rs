@@ -18,6 +18,9 @@ text_enum! {
         Snmprec = "snmprec",
         /// An ARP table or IPv6 neighbor table. It is the output of `ip`, `arp`, `ndp`, `netsh` or `arp-scan`, or has a
         /// heading that names the columns of the addresses, as switches and routers print it.
+        ///
+        /// It may also be the JSON of `ip -j neigh`, Arista EOS, Cisco NX-OS, Junos, OPNsense, RouterOS or PowerShell, or
+        /// have cells between commas, semicolons or tabs, with a first line that names both addresses and the interface.
         Arp = "arp",
         /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
         IpAddr = "ip_addr",

@@ -297,8 +297,12 @@ pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name =
         name.split_once('*').map_or(name, |(logical, _)| if logical.is_empty() { name } else { logical });
     let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
-    let is_none = name.is_empty() || EMPTY.iter().any(|empty| name.eq_ignore_ascii_case(empty));
-    (!is_none).then(|| name.to_owned())
+    (!is_no_name(name)).then(|| name.to_owned())
+}
+
+/// Returns whether a text stands for no interface.
+pub(super) fn is_no_name(text: &str) -> bool {
+    text.is_empty() || EMPTY.iter().any(|empty| text.eq_ignore_ascii_case(empty))
 }
 
 /// Returns a word of an unnamed column as an interface name, unless it is a state, a type or a number.

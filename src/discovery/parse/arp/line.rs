@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use super::heading::{Heading, interface_name, undeclared_interface};
-use super::titles::{Meaning, meaning};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 
@@ -155,24 +154,6 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
     }
 }
 
-/// Reads the form `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
-pub(super) fn read_fields(text: &str) -> Option<ArpLine> {
-    let value = |wanted: Meaning| {
-        let mut fields = fields(text).filter(|(name, _)| meaning(&name.to_ascii_lowercase()) == Some(wanted));
-        fields.next().map(|(_, value)| value)
-    };
-    let ip = value(Meaning::IpAddress)?;
-    ip_address(ip)?;
-    let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
-    let state = fields(text).find(|(name, _)| *name == "status").and_then(|(_, status)| state(status));
-    Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
-}
-
-/// Returns whether a line has nothing but fields, as the further lines of an entry have.
-pub(super) fn continues_fields(text: &str) -> bool {
-    text.starts_with(' ') && field(text.trim_start()).is_some() && read_fields(text).is_none()
-}
-
 /// Returns whether a line is one of dnsmasq's leases: the time of their end, MAC address, IP address, and names.
 fn is_lease(words: &[Word<'_>]) -> bool {
     let [end, mac, ip, ..] = words else { return false };
@@ -187,34 +168,6 @@ fn is_lease(words: &[Word<'_>]) -> bool {
 fn value_of<'l>(words: &[Word<'l>], names: &[&str]) -> Option<&'l str> {
     let fields = words.iter().filter_map(|word| word.text.split_once('='));
     fields.filter(|(name, _)| names.contains(name)).map(|(_, value)| value).next()
-}
-
-/// Returns the names and values of the fields in a line. Quotes surround values with spaces.
-fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = text.trim_start();
-    std::iter::from_fn(move || {
-        while !rest.is_empty() {
-            if let Some((name, value, behind)) = field(rest) {
-                rest = behind.trim_start();
-                return Some((name, value));
-            }
-            rest = rest.split_once(' ').map_or("", |(_, behind)| behind.trim_start());
-        }
-        None
-    })
-}
-
-/// Splits the field that begins a text into name and value, and returns the rest.
-fn field(text: &str) -> Option<(&str, &str, &str)> {
-    // Nothing behind the first of these characters is looked at, so that the fields of a line are found in linear time.
-    let end = text.find(['=', ' ', '"']).filter(|end| *end > 0)?;
-    let (name, value) = text.split_at_checked(end)?;
-    let value = value.strip_prefix('=')?;
-    let (value, rest) = match value.strip_prefix('"') {
-        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-        None => value.split_once(' ').unwrap_or((value, "")),
-    };
-    Some((name, value, rest))
 }
 
 /// Returns the interface of a line in which keywords name the parts, as `ip neigh` and `arp -an` print it.
@@ -268,7 +221,7 @@ fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
 }
 
 /// Reads an IP address, without parentheses and without the zone that follows `%`.
-pub(in crate::discovery::parse) fn ip_address(word: &str) -> Option<IpAddr> {
+pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
     word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
 }
 
@@ -310,7 +263,7 @@ pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
 }
 
 /// Reads the state of an entry, as Linux, BSD, Windows or a device's table writes it.
-pub(in crate::discovery::parse) fn state(name: &str) -> Option<NeighborState> {
+pub(super) fn state(name: &str) -> Option<NeighborState> {
     match name.to_ascii_lowercase().as_str() {
         "reachable" | "reach" => Some(NeighborState::Reachable),
         "stale" => Some(NeighborState::Stale),

@@ -1,30 +1,36 @@
 //! ARP tables and IPv6 neighbor tables.
 //!
 //! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns of the
-//! heading determine which word is the interface ([`heading`]). In a table without a heading, a keyword precedes the
-//! interface, or it is the name behind the addresses ([`line`]), or all values have names ([`properties`]).
+//! heading determine which word is the interface ([`heading`]), or the cells have separators ([`separated`]). In a table
+//! without a heading, a keyword precedes the interface, or it is the name behind the addresses ([`line`]), or all values
+//! have names ([`properties`], [`fields`]). Documents in JSON have a reader of their own ([`document`]).
 
 mod beside;
+mod document;
+mod fields;
 mod heading;
 mod line;
+mod named;
+mod notes;
 mod properties;
 mod section;
+mod separated;
 mod table;
 mod titles;
+mod unread;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
-pub(super) use line::{ip_address, state};
-
 use self::heading::Heading;
 use self::line::ArpLine;
 use self::properties::Properties;
+use self::separated::SeparatedTable;
 use self::table::TableReader;
 use super::meter::Meter;
-use super::{ParseError, ParseErrorKind, ParseOptions, iproute2, json, named_device};
+use super::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
 use crate::discovery::parse::lines::BoundedLines;
 use crate::discovery::parse::terminal::{self, MAX_LINE};
 use crate::discovery::parse::text;
@@ -42,13 +48,13 @@ pub(super) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let mut sink = Sink::new(meter);
-    if json::first_byte(reader, sink.meter)? == Some(b'[') {
-        // A prompt such as `[admin@router] >` begins with a bracket, too.
+    if let Some(bracket @ (b'[' | b'{')) = json::first_byte(reader, sink.meter)? {
         reader.consume(1);
-        let is_list = matches!(json::first_byte(reader, sink.meter)?, Some(b'{' | b']') | None);
-        let mut whole = b"[".as_slice().chain(reader);
-        if is_list {
-            iproute2::read_neighbors(&mut whole, options, &mut sink)?;
+        let next = json::first_byte(reader, sink.meter)?;
+        let bracket = [bracket];
+        let mut whole = bracket.as_slice().chain(reader);
+        if is_document(&bracket, next) {
+            document::read(&mut whole, options, &mut sink)?;
         } else {
             read_lines(&mut whole, &mut sink)?;
         }
@@ -60,26 +66,46 @@ pub(super) fn read(
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     meter.use_rows(rows.len());
-    // A table with lines that cannot be read may have more entries than these.
-    let is_complete = options.complete && malformed == 0 && !meter.is_truncated();
     // Most commands print the entries of one family, which must not replace those of the other.
-    let family =
-        if rows.is_empty() { asked } else { AddressFamily::of_all(rows.iter().map(|row| row.ip_address)) };
+    let (family, is_known) = match asked {
+        _ if !rows.is_empty() => (AddressFamily::of_all(rows.iter().map(|row| row.ip_address)), true),
+        AskedFamily::One(family) => (Some(family), true),
+        AskedFamily::Both => (None, true),
+        AskedFamily::Unknown => (None, false),
+    };
+    // A table with lines that cannot be read may have more entries than these.
+    let is_complete = options.complete && malformed == 0 && is_known && !meter.is_truncated();
     device.tables.arp = Some(Table::of(rows, is_complete).limited_to(family));
     Ok(Report::of_device("arp", options.observed_at, device))
 }
 
+/// Returns whether input that begins with a bracket is JSON. Prompts such as `[admin@router] >` and `{master:0}` begin
+/// with one, too.
+fn is_document(bracket: &[u8], next: Option<u8>) -> bool {
+    match next {
+        Some(next) => matches!((bracket, next), (b"[", b'{' | b']') | (b"{", b'"' | b'}')),
+        None => true,
+    }
+}
+
+/// The family of which a table without entries has none.
+#[derive(Clone, Copy)]
+enum AskedFamily {
+    One(AddressFamily),
+    Both,
+    Unknown,
+}
+
 /// Collects the entries of a table, and counts the others.
-pub(super) struct Sink<'m> {
-    pub(super) meter: &'m mut Meter,
+struct Sink<'m> {
+    meter: &'m mut Meter,
     rows: Vec<ArpRow>,
     /// The entries so far.
     known: HashSet<EntryKey>,
     /// The entries for which no device has answered, or that are no device's.
     incomplete: u64,
     malformed: u64,
-    /// The family of which a table without entries has none; `None`: both.
-    asked: Option<AddressFamily>,
+    asked: AskedFamily,
 }
 
 /// An address and a MAC address on an interface.
@@ -87,11 +113,12 @@ type EntryKey = (IpAddr, MacAddress, Option<i64>, Option<String>);
 
 impl<'m> Sink<'m> {
     fn new(meter: &'m mut Meter) -> Self {
-        Self { meter, rows: Vec::new(), known: HashSet::new(), incomplete: 0, malformed: 0, asked: None }
+        let asked = AskedFamily::Unknown;
+        Self { meter, rows: Vec::new(), known: HashSet::new(), incomplete: 0, malformed: 0, asked }
     }
 
     /// Takes an entry. Addresses of groups are those of no device, and an entry of several commands counts once.
-    pub(super) fn push(&mut self, row: ArpRow) {
+    fn push(&mut self, row: ArpRow) {
         let key = (row.ip_address, row.mac_address, row.if_index, row.if_name.clone());
         if row.mac_address.is_group() {
             self.incomplete += 1;
@@ -107,19 +134,19 @@ impl<'m> Sink<'m> {
     }
 
     /// Counts an address for which no device has answered.
-    pub(super) fn skip_incomplete(&mut self, text: &str) {
+    fn skip_incomplete(&mut self, text: &str) {
         self.incomplete += 1;
         self.meter.skip_of(WarningCode::RowIncomplete, || text.trim());
     }
 
     /// Counts an entry that cannot be read.
-    pub(super) fn skip_malformed_entry(&mut self, text: &str) {
+    fn skip_malformed_entry(&mut self, text: &str) {
         self.malformed = self.malformed.saturating_add(1);
         self.meter.skip_of(WarningCode::RowMalformed, || text);
     }
 
     /// Counts lines that cannot be read, the first of which is on an earlier line.
-    pub(super) fn skip_malformed(&mut self, count: u64, line: u64, example: &str) {
+    fn skip_malformed(&mut self, count: u64, line: u64, example: &str) {
         self.malformed = self.malformed.saturating_add(count);
         self.meter.skip_from(WarningCode::RowMalformed, count, line, example.trim());
     }
@@ -136,13 +163,13 @@ fn read_lines(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<(), Parse
     let mut lines = BoundedLines::new(reader);
     while let Some(line) = lines.next(sink.meter)? {
         sink.meter.add_steps(line.bytes.len().saturating_mul(8));
-        let is_understood = table.accept(&expanded(line.bytes), sink);
+        let is_understood = table.accept(&shown(line.bytes), sink);
         table.check(sink)?;
         if !line.has_newline && !is_understood {
             // The rest of the line may be missing.
             sink.meter.truncate();
         }
-        if !table.has_entries && table.unread.count > MAX_LEADING_LINES {
+        if table.leading_lines() > MAX_LEADING_LINES {
             return Err(sink.meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
         }
     }
@@ -160,7 +187,11 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
     let mut before = String::new();
     let mut entry: Option<Properties> = None;
     text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
-        let line = expanded(line);
+        let shown = shown(line);
+        if SeparatedTable::begin(&shown).is_some() {
+            return true;
+        }
+        let line = expanded(&shown);
         if !entry.as_mut().is_some_and(|entry| entry.accept(&line)) {
             entry = Properties::begin(&line);
         }
@@ -170,7 +201,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
         let before = std::mem::replace(&mut before, line.clone());
         let words = line::words(&line);
         let wrapped = || Heading::read_wrapped(&line::words(&before), &words);
-        match line::read_fields(&line).unwrap_or_else(|| line::read(&words, None)) {
+        match fields::read(&line).unwrap_or_else(|| line::read(&words, None)) {
             ArpLine::Row(_) => true,
             ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
             ArpLine::NoAddress => {
@@ -181,13 +212,18 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
     })
 }
 
-/// Converts a line to text as a terminal shows it, with spaces in place of tabs and of the borders of cells.
-fn expanded(line: &[u8]) -> String {
+/// Converts a line to text as a terminal shows it.
+fn shown(line: &[u8]) -> String {
     let line = line.get(..line.len().min(MAX_LINE)).asserted_or_default();
     let text = text::text(line);
     let text =
         if terminal::has_controls(line) { Cow::Owned(terminal::shown(&text)) } else { Cow::Borrowed(&*text) };
-    let line = terminal::without_pager(&text).trim_end();
+    terminal::without_pager(&text).to_owned()
+}
+
+/// Puts spaces in place of tabs and of the borders of cells.
+fn expanded(shown: &str) -> String {
+    let line = shown.trim_end();
     let is_framed = line.trim_start().starts_with('|') && line.ends_with('|');
     let mut expanded = String::with_capacity(line.len());
     let mut column = 0;

@@ -1,13 +1,11 @@
 //! Entries whose values have names in place of a heading: `Link-layer : 00e0-fc12-3456   State : REACH`.
 
-use std::mem;
 use std::net::IpAddr;
 
 use super::heading::interface_name;
-use super::line::{ArpLine, Word, ip_address, mac_address, row, state, words};
+use super::line::{ArpLine, Word, ip_address, row, state, words};
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;
-use crate::invariant::Invariant;
 
 /// The most lines of an entry.
 const MAX_LINES: usize = 32;
@@ -15,6 +13,8 @@ const MAX_LINES: usize = 32;
 /// An entry while its lines are read.
 pub(super) struct Properties {
     ip: IpAddr,
+    /// The name of the IP address.
+    title: String,
     /// `None`: no line has named a MAC address; empty: there is none.
     mac: Option<String>,
     if_name: Option<String>,
@@ -32,9 +32,9 @@ impl Properties {
         }
         let words = words(text);
         let mut properties = properties(&words).into_iter();
-        let ip = properties.find_map(|property| property.ip())?;
+        let (ip, title) = properties.find_map(|property| Some((property.ip()?, property.name)))?;
         let (mac, if_name, if_index, state) = (None, None, None, None);
-        let mut entry = Self { ip, mac, if_name, if_index, state, lines: Vec::new() };
+        let mut entry = Self { ip, title, mac, if_name, if_index, state, lines: Vec::new() };
         entry.take(&words, text);
         Some(entry)
     }
@@ -56,6 +56,19 @@ impl Properties {
         self.mac.is_some()
     }
 
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns the bytes of its lines.
+    pub(super) fn length(&self) -> usize {
+        self.lines.iter().map(String::len).sum()
+    }
+
+    pub(super) fn into_lines(self) -> Vec<String> {
+        self.lines
+    }
+
     fn take(&mut self, words: &[Word<'_>], text: &str) {
         self.lines.push(text.to_owned());
         for Property { name, value } in properties(words) {
@@ -71,19 +84,16 @@ impl Properties {
         }
     }
 
-    /// Returns the entry. If its lines name no MAC address, they are none of a table, and are returned.
-    pub(super) fn finish(self) -> Result<(ArpLine, String), Vec<String>> {
-        let Self { ip, mac, if_name, if_index, state: name, mut lines } = self;
-        let Some(mac) = mac else { return Err(lines) };
-        let example = lines.first_mut().map(mem::take).asserted_or_default();
-        if mac_address(&mac).is_none() {
-            return Ok((ArpLine::Incomplete, example));
-        }
+    /// Returns the entry and its first line.
+    pub(super) fn into_entry(self) -> (ArpLine, String) {
+        let Self { ip, mac, if_name, if_index, state: name, lines, .. } = self;
+        let example = lines.into_iter().next().unwrap_or_default();
+        let mac = mac.unwrap_or_default();
         let line = match row(&ip.to_string(), &mac, if_name, name.as_deref().and_then(state)) {
             ArpLine::Row(row) => ArpLine::Row(ArpRow { if_index, ..row }),
             other => other,
         };
-        Ok((line, example))
+        (line, example)
     }
 }
 

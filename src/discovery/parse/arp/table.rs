@@ -1,19 +1,17 @@
 //! The state of a table while its lines are read.
 
-use super::beside::{
-    Command, is_about_ipv6, is_about_leases, is_beside_table, is_empty_total, is_log, is_refusal,
-};
+use super::beside::{Command, is_beside_table, is_log};
+use super::fields::FieldsEntry;
 use super::heading::Heading;
 use super::line::{self, ArpLine, Word};
-use super::properties::Properties;
+use super::named::{NamedEntries, NamedPart};
+use super::notes::TableNotes;
 use super::section::TableSection;
-use super::{MAX_LINE, Sink};
+use super::separated::SeparatedTable;
+use super::unread::UnreadLines;
+use super::{AskedFamily, MAX_LINE, Sink, expanded};
 use crate::discovery::parse::{ParseError, ParseErrorKind};
 use crate::discovery::report::{AddressFamily, ArpRow};
-use crate::printable::printable;
-
-/// The characters of a device's name that are shown in an error.
-const MAX_NAME: usize = 40;
 
 /// The words of a line that has the rest of an entry.
 const MAX_RESTS: usize = 3;
@@ -22,85 +20,75 @@ const MAX_RESTS: usize = 3;
 #[derive(Default)]
 pub(super) struct TableReader {
     heading: Option<Heading>,
+    /// The columns of a table with separators.
+    separated: Option<SeparatedTable>,
     section: Option<TableSection>,
     /// Whether the next line without addresses is the heading of a section, in any language.
     expects_heading: bool,
     /// A line with an address alone.
     held: Option<String>,
     /// An entry of named fields, which further lines may continue.
-    fields: Option<String>,
-    /// An entry of named values, one or a few on each line.
-    properties: Option<Properties>,
-    /// The lines without addresses since the last entry. They are titles if a heading follows.
-    pub(super) unread: Unread,
-    pub(super) has_entries: bool,
+    fields: Option<FieldsEntry>,
+    /// The entries of named values, one or a few on each line.
+    named: NamedEntries,
+    unread: UnreadLines,
+    has_entries: bool,
     /// An entry whose interface the next line may continue.
     entry: Option<ArpRow>,
     /// The interface of the entry before.
     last_interface: Option<String>,
     /// The line before, if it may be the upper one of a heading.
     title: Option<String>,
-    /// The name in the prompt of the last command, as long as no entry follows.
-    asked: Option<String>,
-    /// The name in the prompt of the first command that printed an entry.
-    answered: Option<String>,
-    /// The names of two devices whose commands printed entries.
-    devices: Option<String>,
-    /// Whether a command or a total shows that the table is empty if there are no entries.
-    is_empty: bool,
-    /// Whether a total states that there are entries.
-    has_total: bool,
     /// Whether any line has text.
     has_text: bool,
-    /// Whether the last command or heading is one of leases.
-    lists_leases: bool,
-    /// Whether the last command prints something else than the whole table.
-    asks_other: bool,
-    /// Whether the last command that prints the table, or a line behind it, names IPv6.
-    names_ipv6: bool,
-}
-
-#[derive(Default)]
-pub(super) struct Unread {
-    pub(super) count: u64,
-    line: u64,
-    example: String,
-}
-
-impl Unread {
-    /// Returns whether the only line is a heading in a language whose titles are not known.
-    fn is_foreign_heading(&self) -> bool {
-        let has_digit = self.example.contains(|character: char| character.is_ascii_digit());
-        self.count == 1 && !self.example.is_ascii() && !has_digit
-    }
+    notes: TableNotes,
 }
 
 impl TableReader {
-    /// Reads a line. Returns whether it is whole and understood.
-    pub(super) fn accept(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
-        if let Some(mut entry) = self.properties.take() {
-            // Without the lines behind it, the entry may not be whole.
-            if entry.accept(text) {
-                self.properties = Some(entry);
-                return false;
-            }
-            self.accept_properties(entry, sink);
+    /// Reads a line, as a terminal shows it. Returns whether it is whole and understood.
+    pub(super) fn accept(&mut self, shown: &str, sink: &mut Sink<'_>) -> bool {
+        if let Some(is_understood) = self.accept_separated(shown, sink) {
+            return is_understood;
         }
-        self.properties = Properties::begin(text);
-        self.properties.is_none() && self.accept_line_of_table(text, sink)
+        let text = expanded(shown);
+        let (is_taken, parts) = self.named.accept(&text);
+        self.accept_named(parts, sink);
+        // Without the lines behind it, an entry of named values may not be whole.
+        !is_taken && self.accept_line_of_table(&text, sink)
     }
 
-    /// Takes an entry of named values, or its lines as others if it has no MAC address.
-    fn accept_properties(&mut self, entry: Properties, sink: &mut Sink<'_>) {
-        match entry.finish() {
-            Ok((line, example)) => {
-                self.has_text = true;
-                let line = if self.lists_leases { ArpLine::Lease } else { line };
-                self.accept_line(line, &example, sink);
-            }
-            Err(lines) => {
-                for line in lines {
-                    self.accept_line_of_table(&line, sink);
+    /// Reads a line of a table with separators. `None`: it is none.
+    fn accept_separated(&mut self, shown: &str, sink: &mut Sink<'_>) -> Option<bool> {
+        let line = self.separated.as_ref().and_then(|table| table.entry(shown));
+        let is_read = matches!(line, Some(ArpLine::Row(_) | ArpLine::Incomplete));
+        if let Some(table) = SeparatedTable::begin(shown).filter(|_| !is_read) {
+            self.flush(sink);
+            self.notes.note_neighbor_titles(shown);
+            // Lines with other tabs than those between columns are read by the places of the titles.
+            self.heading = Heading::read(&line::words(&expanded(shown)));
+            (self.separated, self.section, self.title) = (Some(table), None, None);
+            (self.unread, self.expects_heading, self.has_text) = (UnreadLines::default(), false, true);
+            return Some(true);
+        }
+        let line = line?;
+        self.flush(sink);
+        let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+        Some(self.accept_line(line, shown, sink))
+    }
+
+    /// Takes the parts of a table with named values.
+    fn accept_named(&mut self, parts: Vec<NamedPart>, sink: &mut Sink<'_>) {
+        for part in parts {
+            match part {
+                NamedPart::Entry(line, example) => {
+                    self.has_text = true;
+                    let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+                    self.accept_line(line, &example, sink);
+                }
+                NamedPart::Lines(lines) => {
+                    for line in lines {
+                        self.accept_line_of_table(&line, sink);
+                    }
                 }
             }
         }
@@ -117,29 +105,17 @@ impl TableReader {
                 Err(row) => sink.push(row),
             }
         }
-        if let Some(mut entry) = self.fields.take() {
-            // RouterOS breaks the lines of its exports anywhere behind a backslash.
-            if entry.ends_with('\\') && entry.len() < MAX_LINE {
-                entry.pop();
-                entry.push_str(text.trim());
-                self.fields = Some(entry);
-                return true;
-            }
-            if line::continues_fields(text) && entry.len() < MAX_LINE {
-                entry.push(' ');
-                entry.push_str(text.trim());
-                self.fields = Some(entry);
-                return true;
-            }
-            self.accept_fields(&entry, sink);
+        if self.fields.as_mut().is_some_and(|entry| entry.accept(text)) {
+            return true;
         }
+        self.end_fields(sink);
         if is_log(text) {
             // Messages alone are no empty table.
             self.has_text = true;
             return true;
         }
-        if line::read_fields(text).is_some() {
-            self.fields = Some(text.to_owned());
+        self.fields = FieldsEntry::begin(text);
+        if self.fields.is_some() {
             return true;
         }
         let words = line::words(text);
@@ -156,8 +132,8 @@ impl TableReader {
         }
         self.has_text = true;
         if let Some(section) = TableSection::read(&words) {
-            (self.section, self.heading, self.has_entries) = (Some(section), None, true);
-            self.expects_heading = true;
+            (self.section, self.heading, self.separated) = (Some(section), None, None);
+            (self.has_entries, self.expects_heading) = (true, true);
             return true;
         }
         let line = line::read(&words, self.heading.as_ref());
@@ -168,10 +144,10 @@ impl TableReader {
             && let Some(command) = Command::read(text)
         {
             // It names an address.
-            self.note_command(&command);
+            self.notes.note_command(&command);
             return true;
         }
-        let line = if self.lists_leases { ArpLine::Lease } else { self.with_interface(line, &words) };
+        let line = if self.notes.lists_leases() { ArpLine::Lease } else { self.with_interface(line, &words) };
         self.accept_line(line, text, sink)
     }
 
@@ -202,26 +178,28 @@ impl TableReader {
 
     /// Fails if the commands of two devices printed entries.
     pub(super) fn check(&mut self, sink: &Sink<'_>) -> Result<(), ParseError> {
-        let devices = self.devices.take();
+        let devices = self.notes.take_devices();
         devices.map_or(Ok(()), |devices| Err(sink.meter.error(ParseErrorKind::SeveralDevices(devices))))
+    }
+
+    /// Returns the number of lines so far that have no known meaning, if there is no entry.
+    pub(super) const fn leading_lines(&self) -> u64 {
+        if self.has_entries { 0 } else { self.unread.count() }
     }
 
     /// Returns whether the lines so far have no table, but other text.
     pub(super) const fn is_of_other_form(&self) -> bool {
-        let is_empty = self.is_empty && !self.has_total;
-        self.has_text && !self.has_entries && self.heading.is_none() && !is_empty
+        let has_heading = self.heading.is_some() || self.separated.is_some();
+        self.has_text && !self.has_entries && !has_heading && !self.notes.shows_empty_table()
     }
 
     /// Returns the family of addresses that a table without entries is about. Without a text, it may be both.
-    pub(super) fn family(&self) -> Option<AddressFamily> {
-        let family = if self.names_ipv6 { AddressFamily::Ipv6 } else { AddressFamily::Ipv4 };
-        self.has_text.then_some(family)
-    }
-
-    fn accept_fields(&mut self, entry: &str, sink: &mut Sink<'_>) {
-        if let Some(line) = line::read_fields(entry) {
-            let line = if self.lists_leases { ArpLine::Lease } else { line };
-            self.accept_line(line, entry, sink);
+    pub(super) fn family(&self) -> AskedFamily {
+        match self.notes.family() {
+            _ if !self.has_text => AskedFamily::Both,
+            // The titles are the same for both families.
+            AddressFamily::Ipv4 if self.separated.is_some() => AskedFamily::Unknown,
+            family => AskedFamily::One(family),
         }
     }
 
@@ -265,13 +243,12 @@ impl TableReader {
         let heading = Heading::read(words).or_else(wrapped);
         // A heading may begin like a command of a shell, with a number sign.
         match &heading {
-            Some(_) => self.note_title(text),
-            None => self.note_beside(text),
+            Some(_) => self.notes.note_title(text),
+            None => self.notes.note_beside(text),
         }
         if let Some(heading) = heading {
             (self.heading, self.title, self.last_interface) = (Some(heading), Some(text.to_owned()), None);
-            self.unread = Unread::default();
-            self.expects_heading = false;
+            (self.separated, self.unread, self.expects_heading) = (None, UnreadLines::default(), false);
             return true;
         }
         if std::mem::take(&mut self.expects_heading) {
@@ -290,80 +267,18 @@ impl TableReader {
         if continues || is_beside_table(text) {
             return true;
         }
-        self.add_unread(text, sink);
+        self.unread.add(text, sink);
         false
-    }
-
-    /// Notes what a line beside a table shows about it.
-    fn note_beside(&mut self, text: &str) {
-        if is_refusal(text) {
-            self.is_empty = false;
-            return;
-        }
-        if let Some(command) = Command::read(text) {
-            self.note_command(&command);
-            return;
-        }
-        // An export of RouterOS names each menu on a line of its own.
-        self.lists_leases &= !text.trim_start().starts_with('/');
-        self.note_title(text);
-        if let Some(is_empty) = is_empty_total(text) {
-            self.is_empty |= is_empty && !self.asks_other;
-            self.has_total |= !is_empty;
-        }
-    }
-
-    /// Notes what a line names that is no command.
-    fn note_title(&mut self, text: &str) {
-        self.lists_leases |= is_about_leases(text);
-        self.names_ipv6 |= is_about_ipv6(text);
-    }
-
-    fn note_command(&mut self, command: &Command<'_>) {
-        self.asked = command.device.map(str::to_owned);
-        self.lists_leases = is_about_leases(command.text);
-        self.asks_other = !command.prints_table();
-        if !self.asks_other {
-            (self.is_empty, self.names_ipv6) = (true, is_about_ipv6(command.text));
-        }
-    }
-
-    /// Notes that the last command printed an entry.
-    fn note_answer(&mut self) {
-        let Some(device) = self.asked.take() else { return };
-        match &self.answered {
-            None => self.answered = Some(device),
-            Some(known) if known.eq_ignore_ascii_case(&device) => {}
-            Some(known) => {
-                let [known, device] = [known, &device].map(|name| printable(name, MAX_NAME));
-                self.devices = Some(format!("there are commands of `{known}` and `{device}`"));
-            }
-        }
-    }
-
-    fn add_unread(&mut self, text: &str, sink: &Sink<'_>) {
-        if self.unread.count == 0 {
-            self.unread.line = sink.meter.line();
-            text.clone_into(&mut self.unread.example);
-        }
-        self.unread.count += 1;
     }
 
     /// Begins an entry: the lines before it that no heading followed belong to no known form.
     fn begin_entry(&mut self, sink: &mut Sink<'_>) {
-        self.note_answer();
+        self.notes.note_answer();
         if !self.has_entries && self.unread.is_foreign_heading() {
-            self.unread = Unread::default();
+            self.unread = UnreadLines::default();
         }
         (self.has_entries, self.expects_heading, self.title) = (true, false, None);
-        self.count_unread(sink);
-    }
-
-    fn count_unread(&mut self, sink: &mut Sink<'_>) {
-        let Unread { count, line, example } = std::mem::take(&mut self.unread);
-        if count > 0 {
-            sink.skip_malformed(count, line, &example);
-        }
+        self.unread.skip(sink);
     }
 
     /// Counts an address whose MAC address does not follow.
@@ -372,23 +287,33 @@ impl TableReader {
             self.begin_entry(sink);
             sink.skip_incomplete(held);
         } else {
-            self.add_unread(held, sink);
+            self.unread.add(held, sink);
+        }
+    }
+
+    /// Takes the entries that further lines might have continued.
+    fn flush(&mut self, sink: &mut Sink<'_>) {
+        let parts = self.named.finish();
+        self.accept_named(parts, sink);
+        if let Some(row) = self.entry.take() {
+            sink.push(row);
+        }
+        self.end_fields(sink);
+        if let Some(held) = self.held.take() {
+            self.release(&held, sink);
+        }
+    }
+
+    fn end_fields(&mut self, sink: &mut Sink<'_>) {
+        if let Some(entry) = self.fields.take() {
+            let (line, text) = entry.finish();
+            let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+            self.accept_line(line, &text, sink);
         }
     }
 
     pub(super) fn finish(&mut self, sink: &mut Sink<'_>) {
-        if let Some(entry) = self.properties.take() {
-            self.accept_properties(entry, sink);
-        }
-        if let Some(row) = self.entry.take() {
-            sink.push(row);
-        }
-        if let Some(entry) = self.fields.take() {
-            self.accept_fields(&entry, sink);
-        }
-        if let Some(held) = self.held.take() {
-            self.release(&held, sink);
-        }
-        self.count_unread(sink);
+        self.flush(sink);
+        self.unread.skip(sink);
     }
 }

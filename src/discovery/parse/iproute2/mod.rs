@@ -1,8 +1,7 @@
-//! Parsers of the JSON of iproute2: `ip -j` and `bridge -j`.
+//! Parsers of the JSON of iproute2: `ip -j` without neighbors, and `bridge -j`.
 
 mod addresses;
 mod fdb;
-mod neighbors;
 mod routes;
 mod vlans;
 
@@ -19,7 +18,6 @@ use crate::json_objects::Objects;
 
 pub(super) use addresses::read as read_addresses;
 pub(super) use fdb::read as read_fdb;
-pub(super) use neighbors::read as read_neighbors;
 pub(super) use routes::read as read_routes;
 pub(super) use vlans::read as read_vlans;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::BufRead;
 
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::discovery::parse::meter::Meter;
@@ -13,6 +13,7 @@ use crate::model::Vlans;
 
 const COMMAND: &str = "bridge -j vlan";
 const EXPECTED: &str = "the output of `bridge -j vlan`: no entry has an interface and its VLANs";
+const EXPECTED_PORTS: &str = "the output of `bridge -j vlan show`: it has the options of VLANs, as `bridge -j vlan global show` prints them";
 /// The highest number of a VLAN.
 const MAX_VLAN: u16 = 4094;
 /// The VLANs of all ports together that are kept. A short text can state a range of thousands.
@@ -34,6 +35,16 @@ struct Range {
     #[serde(rename = "vlanEnd")]
     vlan_end: Option<u64>,
     flags: Vec<String>,
+    /// Options of a VLAN on the whole bridge, whatever their values. A kernel may know only one of them.
+    mcast_snooping: Option<IgnoredAny>,
+    msti: Option<IgnoredAny>,
+}
+
+impl Range {
+    /// Returns whether these are options of VLANs on the whole bridge, which no port has.
+    const fn has_options(&self) -> bool {
+        self.mcast_snooping.is_some() || self.msti.is_some()
+    }
 }
 
 /// Reads the VLANs of the ports of one device.
@@ -44,7 +55,7 @@ pub(in crate::discovery::parse) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let first = json::first_byte(reader, meter)?;
-    let mut sink = Sink { meter, rows: Vec::new(), memberships: 0, malformed: 0 };
+    let mut sink = Sink { meter, rows: Vec::new(), memberships: 0, malformed: 0, has_options: false };
     let counts = json::InputCounts::default();
     let read = if first == Some(b'{') {
         let mut deserializer = json::deserializer(reader, &counts, options);
@@ -54,8 +65,11 @@ pub(in crate::discovery::parse) fn read(
             sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
         })
     };
-    let Sink { rows, malformed, .. } = sink;
+    let Sink { rows, malformed, has_options, .. } = sink;
     json::finish(read, &counts, meter)?;
+    if has_options {
+        return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_PORTS)));
+    }
     if rows.is_empty() && malformed > 0 {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
@@ -71,6 +85,8 @@ struct Sink<'m> {
     /// The VLANs of all rows.
     memberships: usize,
     malformed: u64,
+    /// Whether an entry has options of VLANs in place of the VLANs of a port.
+    has_options: bool,
 }
 
 impl Sink<'_> {
@@ -79,6 +95,7 @@ impl Sink<'_> {
             self.malformed += 1;
             return self.meter.skip_of(WarningCode::RowIncomplete, || ifname.unwrap_or("without a name"));
         };
+        self.has_options |= ranges.iter().any(Range::has_options);
         let vlans = self.vlans(ifname, ranges);
         self.memberships = self.memberships.saturating_add(vlans.tagged.len() + vlans.other_untagged.len());
         if self.memberships > MAX_MEMBERSHIPS {

@@ -1,0 +1,103 @@
+//! The facts about a table that the lines beside it show: commands, devices, totals and titles.
+
+use super::beside::{Command, is_about_ipv6, is_about_leases, is_empty_total, is_refusal};
+use crate::discovery::report::AddressFamily;
+use crate::printable::printable;
+
+/// The characters of a device's name that are shown in an error.
+const MAX_NAME: usize = 40;
+
+/// The facts about a table that the lines beside it show so far.
+#[derive(Default)]
+pub(super) struct TableNotes {
+    /// The name in the prompt of the last command, as long as no entry follows.
+    asked: Option<String>,
+    /// The name in the prompt of the first command that printed an entry.
+    answered: Option<String>,
+    /// The names of two devices whose commands printed entries.
+    devices: Option<String>,
+    /// Whether a command or a total shows that the table is empty if there are no entries.
+    is_empty: bool,
+    /// Whether a total states that there are entries.
+    has_total: bool,
+    /// Whether the last command or heading is one of leases.
+    lists_leases: bool,
+    /// Whether the last command prints something else than the whole table.
+    asks_other: bool,
+    /// Whether the last command that prints the table, or a line behind it, names IPv6.
+    names_ipv6: bool,
+}
+
+impl TableNotes {
+    /// Notes what a line beside a table shows about it.
+    pub(super) fn note_beside(&mut self, text: &str) {
+        if is_refusal(text) {
+            self.is_empty = false;
+            return;
+        }
+        if let Some(command) = Command::read(text) {
+            self.note_command(&command);
+            return;
+        }
+        // An export of RouterOS names each menu on a line of its own.
+        self.lists_leases &= !text.trim_start().starts_with('/');
+        self.note_title(text);
+        if let Some(is_empty) = is_empty_total(text) {
+            self.is_empty |= is_empty && !self.asks_other;
+            self.has_total |= !is_empty;
+        }
+    }
+
+    /// Notes what a line names that is no command.
+    pub(super) fn note_title(&mut self, text: &str) {
+        self.lists_leases |= is_about_leases(text);
+        self.names_ipv6 |= is_about_ipv6(text);
+    }
+
+    /// Notes a line of titles that are those of neighbors.
+    pub(super) fn note_neighbor_titles(&mut self, text: &str) {
+        self.note_title(text);
+        self.lists_leases = false;
+    }
+
+    pub(super) fn note_command(&mut self, command: &Command<'_>) {
+        self.asked = command.device.map(str::to_owned);
+        self.lists_leases = is_about_leases(command.text);
+        self.asks_other = !command.prints_table();
+        if !self.asks_other {
+            (self.is_empty, self.names_ipv6) = (true, is_about_ipv6(command.text));
+        }
+    }
+
+    /// Notes that the last command printed an entry.
+    pub(super) fn note_answer(&mut self) {
+        let Some(device) = self.asked.take() else { return };
+        match &self.answered {
+            None => self.answered = Some(device),
+            Some(known) if known.eq_ignore_ascii_case(&device) => {}
+            Some(known) => {
+                let [known, device] = [known, &device].map(|name| printable(name, MAX_NAME));
+                self.devices = Some(format!("there are commands of `{known}` and `{device}`"));
+            }
+        }
+    }
+
+    /// Takes the note about two devices whose commands printed entries.
+    pub(super) fn take_devices(&mut self) -> Option<String> {
+        self.devices.take()
+    }
+
+    pub(super) const fn lists_leases(&self) -> bool {
+        self.lists_leases
+    }
+
+    /// Returns whether a table without entries is known to be empty.
+    pub(super) const fn shows_empty_table(&self) -> bool {
+        self.is_empty && !self.has_total
+    }
+
+    /// Returns the family of addresses that a table without entries is about.
+    pub(super) const fn family(&self) -> AddressFamily {
+        if self.names_ipv6 { AddressFamily::Ipv6 } else { AddressFamily::Ipv4 }
+    }
+}
