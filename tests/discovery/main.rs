@@ -21,6 +21,7 @@ mod agents;
 mod arp;
 mod captures;
 mod cases;
+mod entry_states;
 mod hostile;
 mod iproute2;
 mod labs;

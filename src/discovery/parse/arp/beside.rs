@@ -57,7 +57,15 @@ pub(super) fn is_beside_table(text: &str) -> bool {
         // Numbers of entries precede comments.
         || line.contains(" ;;; ")
         || is_prompt(&line)
+        || is_list(&line)
         || !line.contains(char::is_alphanumeric)
+}
+
+/// Returns whether a line is a part of a list, such as `Gi1/0/1, Gi1/0/2`. Damaged addresses have other letters.
+fn is_list(line: &str) -> bool {
+    let is_name = |word: &str| word.contains(|letter: char| letter.is_ascii_lowercase() && letter > 'f');
+    let list = line.rsplit_once(' ').map_or(line, |(list, _)| list);
+    list.split(' ').all(|word| word.ends_with(',') && is_name(word))
 }
 
 /// Returns whether a line is a prompt, with or without a command.

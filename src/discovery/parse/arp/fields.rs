@@ -2,6 +2,7 @@
 
 use super::MAX_LINE;
 use super::heading::interface_name;
+use super::letters::by_prefix;
 use super::line::{ArpLine, ip_address, row, state};
 use super::titles::{Meaning, meaning};
 
@@ -46,8 +47,19 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
-    let state = fields(text).find(|(name, _)| *name == "status").and_then(|(_, status)| state(status));
+    let status = fields(text).find(|(name, _)| *name == "status").map(|(_, status)| status);
+    let state = match status {
+        Some(status) => state(status),
+        None if ip_address(ip)?.is_ipv4() => by_prefix(prefix(text)),
+        None => None,
+    };
     Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
+}
+
+/// Returns the words before the first field.
+fn prefix(text: &str) -> &str {
+    let name = text.find('=').and_then(|end| text.get(..end));
+    name.and_then(|name| name.rsplit_once(' ')).map_or("", |(prefix, _)| prefix)
 }
 
 /// Returns whether a line has nothing but fields, as the further lines of an entry have.

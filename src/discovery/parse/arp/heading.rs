@@ -37,6 +37,7 @@ pub(super) struct Heading {
     if_index: Option<usize>,
     /// The VLAN, whose name is that of the interface of an entry without a port.
     vlan: Option<usize>,
+    is_static: Option<usize>,
     /// Whether the titles and the entries are on two lines each.
     is_wrapped: bool,
 }
@@ -53,7 +54,8 @@ impl Heading {
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
         let vlan = place(Meaning::Vlan);
         let interface = interface.or(vlan);
-        Some(Self { ip, mac, interface, if_index: place(Meaning::IfIndex), vlan, columns, is_wrapped: false })
+        let (if_index, is_static) = (place(Meaning::IfIndex), place(Meaning::Static));
+        Some(Self { ip, mac, interface, if_index, vlan, is_static, columns, is_wrapped: false })
     }
 
     /// Reads titles of which each has its first words above the last one: `IP` above `Address`, and `Sub` above `Interface`.
@@ -153,6 +155,12 @@ impl Heading {
     /// Returns the index of the interface of a line below the heading.
     pub(super) fn if_index(&self, words: &[Word<'_>], anchors: Anchors) -> Option<i64> {
         self.side(self.if_index?, words, anchors)?.cell()?.parse().ok().filter(|index| *index > 0)
+    }
+
+    /// Returns whether the column of static entries has a yes in a line below the heading.
+    pub(super) fn is_static(&self, words: &[Word<'_>], anchors: Anchors) -> bool {
+        let cell = || self.side(self.is_static?, words, anchors)?.cell();
+        cell().is_some_and(|cell| cell.eq_ignore_ascii_case("yes"))
     }
 
     /// Returns the columns and words of the side of both addresses that has a column.

@@ -109,7 +109,9 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         (None, None) => return ArpLine::NoAddress,
     };
     let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
+    let is_static = || heading.is_some_and(|heading| heading.is_static(words, Anchors { ip, mac }));
     let state = others().find_map(|(_, word)| state(word.text));
+    let state = state.or_else(|| is_static().then_some(NeighborState::Static));
     let interface = match keyword_interface(words) {
         Some(interface) => interface,
         None => match heading {
@@ -264,6 +266,10 @@ pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
 
 /// Reads the state of an entry, as Linux, BSD, Windows or a device's table writes it.
 pub(super) fn state(name: &str) -> Option<NeighborState> {
+    // Flags of the tools of Linux, and the type of VRP.
+    if matches!(name, "CM" | "CMP" | "S--") {
+        return Some(NeighborState::Static);
+    }
     match name.to_ascii_lowercase().as_str() {
         "reachable" | "reach" => Some(NeighborState::Reachable),
         "stale" => Some(NeighborState::Stale),

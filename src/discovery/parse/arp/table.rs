@@ -3,6 +3,7 @@
 use super::beside::{Command, is_beside_table, is_log};
 use super::fields::FieldsEntry;
 use super::heading::Heading;
+use super::letters::StateLetters;
 use super::line::{self, ArpLine, Word};
 use super::named::{NamedEntries, NamedPart};
 use super::notes::TableNotes;
@@ -42,6 +43,8 @@ pub(super) struct TableReader {
     /// Whether any line has text.
     has_text: bool,
     notes: TableNotes,
+    /// The legend of the entries that follow.
+    letters: Option<StateLetters>,
 }
 
 impl TableReader {
@@ -147,7 +150,14 @@ impl TableReader {
             self.notes.note_command(&command);
             return true;
         }
-        let line = if self.notes.lists_leases() { ArpLine::Lease } else { self.with_interface(line, &words) };
+        if self.notes.lists_leases() {
+            return self.accept_line(ArpLine::Lease, text, sink);
+        }
+        let line = self.with_interface(line, &words);
+        let line = match &self.letters {
+            Some(letters) => letters.applied(line, &words),
+            None => line,
+        };
         self.accept_line(line, text, sink)
     }
 
@@ -244,7 +254,13 @@ impl TableReader {
         // A heading may begin like a command of a shell, with a number sign.
         match &heading {
             Some(_) => self.notes.note_title(text),
-            None => self.notes.note_beside(text),
+            None => {
+                self.notes.note_beside(text);
+                if let Some(letters) = StateLetters::read(text) {
+                    self.letters = Some(letters);
+                    return true;
+                }
+            }
         }
         if let Some(heading) = heading {
             (self.heading, self.title, self.last_interface) = (Some(heading), Some(text.to_owned()), None);

@@ -14,6 +14,8 @@ pub(super) enum Meaning {
     Port,
     /// The VLAN. Its name is that of the interface where there is no other.
     Vlan,
+    /// `yes` for static entries.
+    Static,
     Other,
 }
 
@@ -94,6 +96,7 @@ const TITLES: &[(&str, Meaning)] = &[
     ("intf", Meaning::Interface),
     ("device", Meaning::Interface),
     ("port", Meaning::Port),
+    ("static", Meaning::Static),
 ];
 
 /// The words of the longest title.
