@@ -79,6 +79,10 @@ impl Hosts<'_> {
         match self.inventory.update_host_with(caller, id, past.likely_size(), change).await {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound { entity: Entity::Host, .. }) => {}
             outcome => return outcome,
+            // The request has no lists of parts that the error could name.
+            Err(error) if matches!(error.kind(), ErrorKind::InUse { .. }) => {
+                return Err(error.kind().clone().into());
+            }
         }
         check(None, &past)?;
         self.inventory.create_host_again(caller, Host::clone(&past)).await
