@@ -32,7 +32,7 @@ pub(super) use bulk::adopt_parts;
 pub use bulk::{BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
 pub(crate) use document::without_comma;
-pub(super) use input::{BindingType, Given, Omissible, or_default, parse_object};
+pub(super) use input::{BindingType, Given, Omissible, missing_fields, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;

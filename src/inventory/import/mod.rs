@@ -150,7 +150,7 @@ impl Inventory {
         };
         #[cfg(not(feature = "csv"))]
         let mut rows = ImportRows::of_lines(input, max_line);
-        let parser = LineParser { inventory: inventory.clone(), organization, began_at: self.now() };
+        let parser = LineParser { inventory: inventory.clone(), organization, network, began_at: self.now() };
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
