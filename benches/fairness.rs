@@ -294,13 +294,13 @@ async fn request(api: &Api, tenant: &Tenant, load: Load, random: &mut Random) ->
             let port = &tenant.ports[random.next() as usize % tenant.ports.len()];
             put(api, &tenant.key, port, (random.next() % 65_000) as u16 + 1).await
         }
-        // Another depth or confidence makes another drawing.
+        // Another VLAN or confidence makes another drawing.
         Load::Graphs | Load::Pictures => {
-            let (network, depth) = (tenant.heavy.network, random.next() % 101);
+            let (network, vlan) = (tenant.heavy.network, 1 + random.next() % 101);
             let confidence = ["Inferred", "Reported", "Confirmed"][random.next() as usize % 3];
             let what = if matches!(load, Load::Graphs) { "graph" } else { "export" };
             let path = format!(
-                "/api/v1/topology/{what}?network_id={network}&collapse=false&depth={depth}&min_confidence={confidence}"
+                "/api/v1/topology/{what}?network_id={network}&collapse=false&vlan={vlan}&min_confidence={confidence}"
             );
             send(api, &tenant.key, "GET", &path, Bytes::new()).await
         }

@@ -332,9 +332,8 @@ fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, S
     let mut query = Serializer::new(String::new());
     query.append_pair("network_id", &network.to_string()).append_pair("view", view.as_str());
     if let Some(focus) = focus {
-        query.append_pair("focus", &focus.to_string());
+        query.append_pair("focus", &focus.to_string()).append_pair("depth", &depth.to_string());
     }
-    query.append_pair("depth", &depth.to_string());
     for tag in tag_ids {
         query.append_pair("tag_ids", &tag.to_string());
     }

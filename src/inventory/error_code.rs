@@ -164,6 +164,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         | Problem::NotAmong { .. }
         | Problem::Before { .. }
         | Problem::Exclusive { .. }
+        | Problem::Dependent { .. }
         | Problem::UnknownField
         | Problem::Duplicate
         | Problem::Inseparable => (ErrorCode::ValidationInvalidFormat, json!({"field": field})),

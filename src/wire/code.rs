@@ -93,7 +93,7 @@ text_enum! {
         /// Another record already has this unique name. Params: `entity`, `name`.
         EntityAlreadyExists = "entity_already_exists",
         /// Another record depends on this one. Params: `entity`, `name`, and `used_by`, the entity of the dependent
-        /// record.
+        /// record. If the request has a list of parts without this one, `field` is its path.
         EntityInUse = "entity_in_use",
         /// Concurrent changes to the record kept the request from being applied; it may be retried. Params: `entity`,
         /// `id`.

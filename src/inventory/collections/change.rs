@@ -301,7 +301,7 @@ impl Inventory {
             Attempt::Stale => Ok(false),
             // The key is that of another record of the batch: decide again, because the error would name the
             // wrong record.
-            Attempt::Taken(key) if !facets.unique_keys.contains(&key) => Ok(false),
+            Attempt::Taken(key) if !T::LABEL_IS_UNIQUE_KEY || !facets.unique_keys.contains(&key) => Ok(false),
             Attempt::Taken(_) => {
                 Err(ErrorKind::AlreadyExists { entity: T::ENTITY, name: record.label() }.into())
             }

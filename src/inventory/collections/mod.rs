@@ -150,6 +150,9 @@ pub trait CollectionRecord:
     const CUSTOM_FILTERS: CustomFilters = CustomFilters::None;
     /// The maximum number of records on a page; `None`: unlimited.
     const MAX_PAGE: Option<usize> = None;
+    /// Whether the label is the value of the unique keys. Otherwise, [`prepare`](Self::prepare) names the record that has
+    /// one of them.
+    const LABEL_IS_UNIQUE_KEY: bool = true;
     /// Whether lists leave out records that cannot be decoded. Otherwise, such a record is an error.
     const LISTS_WITHOUT_UNREADABLE: bool = false;
 

@@ -62,7 +62,11 @@ impl<T: Resource + Revertable> Collection<'_, T> {
         T::REQUIREMENTS.create.check(caller)?;
         let record = (T::CHANGED, id.into());
         let past = self.inventory.record_at::<T>(caller, record, position).await?;
-        let past = past.ok_or_else(|| not_found::<T>(id))?;
+        let Some(past) = past else {
+            // The present record decides whether the caller may know of it, as in an update.
+            self.inventory.own_record::<T>(caller, id).await?;
+            return Err(not_found::<T>(id));
+        };
         let change = |present: &mut T| {
             check(Some(present), &past)?;
             present.clone_from(&past);

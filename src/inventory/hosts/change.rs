@@ -17,8 +17,9 @@ use uuid::Uuid;
 use super::access::check_scope;
 use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
+use super::removals::HostsInRequest;
 use super::service_access::ServiceAccess;
-use super::virtualization::{RemovedService, ServiceNames, Summary};
+use super::virtualization::{ServiceNames, Summary};
 use crate::access::Caller;
 use crate::inventory::history::Author;
 use crate::inventory::policy::Actor;
@@ -38,7 +39,9 @@ pub(in crate::inventory) struct HostChange<'a> {
     pub(in crate::inventory) organization: OrganizationId,
     pub(in crate::inventory) puts: &'a [EncodedHost],
     pub(in crate::inventory) deletes: &'a [HostId],
-    pub(super) removed_service: Option<RemovedService>,
+    pub(super) request: HostsInRequest<'a>,
+    /// Whether services may be removed that virtualize hosts or services, which then keep the reference.
+    pub(super) may_orphan: bool,
     /// Whether the identities and interface entries of the hosts stay as they are.
     pub(in crate::inventory) keeps_identities: bool,
 }
@@ -103,7 +106,12 @@ impl Inventory {
         check: impl Fn(&Before) -> Result<(), Error>,
     ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
         let organization = actor.organization_id();
-        let change = HostChange::putting(actor, puts);
+        let change = HostChange {
+            request: HostsInRequest::Whole,
+            // The host application may write hosts in any order, also the virtualizing one before the others.
+            may_orphan: actor.caller().is_none_or(Caller::is_system),
+            ..HostChange::putting(actor, puts)
+        };
         let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
         let mut transaction = self.reviewed_transaction(actor, Entity::Host, id);
         loop {
@@ -237,6 +245,9 @@ impl Inventory {
         for key in self.read_references(change, before).await? {
             batch.guard(exists(key));
         }
+        if !change.may_orphan {
+            self.check_removed_services(change, before, batch).await?;
+        }
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &mut names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
@@ -247,9 +258,6 @@ impl Inventory {
         for id in change.deletes {
             let deleted = before.get(id).map(|(record, _)| record);
             batch.delete(host_key(*id), unchanged(deleted));
-        }
-        if let Some(service) = &change.removed_service {
-            self.check_not_virtualizing(change.organization, service, batch).await?;
         }
         self.update_virtualized_hosts(change.organization, &names, batch).await
     }
@@ -323,7 +331,8 @@ impl<'a> HostChange<'a> {
     pub(in crate::inventory) fn putting(author: impl Into<Author>, puts: &'a [EncodedHost]) -> Self {
         let author = author.into();
         let organization = author.organization();
-        Self { author, organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
+        let request = HostsInRequest::Absent;
+        Self { author, organization, puts, deletes: &[], request, may_orphan: false, keeps_identities: false }
     }
 
     pub(super) fn deleting(author: impl Into<Author>, deletes: &'a [HostId]) -> Self {

@@ -22,11 +22,10 @@ const MAX_DELETED: usize = 1000;
 impl Hosts<'_> {
     /// Deletes a host that the caller, a Member or above, can access, with its embedded records.
     ///
-    /// Hosts that are virtualized by a service of the host keep the reference, as they do with [`put`](Self::put).
-    ///
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
-    /// `AccessDenied` when the caller cannot access its network.
+    /// `AccessDenied` when the caller cannot access its network; `InUse` while a service of the host virtualizes another
+    /// host or its services.
     pub async fn delete(self, caller: &Caller, id: HostId) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let check = |summary: &Summary| check_scope(caller, summary.network_id);
@@ -35,12 +34,10 @@ impl Hosts<'_> {
 
     /// Deletes a host that the caller, a Member or above, can access.
     ///
-    /// `check` receives the host that would be deleted; an error that it returns prevents the deletion. Hosts that are
-    /// virtualized by a service of the host keep the reference, as they do with [`Hosts::put`](crate::inventory::Hosts::put).
+    /// `check` receives the host that would be deleted; an error that it returns prevents the deletion.
     ///
     /// # Errors
-    /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
-    /// `AccessDenied` when the caller cannot access its network; any error of `check`.
+    /// The errors of [`delete`](Self::delete); any error of `check`.
     pub async fn delete_if(
         self,
         caller: &Caller,
@@ -60,7 +57,8 @@ impl Hosts<'_> {
     /// Hosts that do not exist, that belong to another organization, or that the caller cannot access are skipped.
     ///
     /// # Errors
-    /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids.
+    /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids; `InUse` while a
+    /// service of one of the hosts virtualizes a host that stays, or its services.
     pub async fn delete_many(self, caller: &Caller, ids: &[HostId]) -> Result<usize, Error> {
         require_level(caller, Permission::Member)?;
         if ids.is_empty() {

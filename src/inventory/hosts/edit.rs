@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::change::{Before, HostChange, TakenPart};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
-use super::virtualization::{RemovedService, Summary};
+use super::virtualization::Summary;
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
 use crate::inventory::transaction::{Attempt, Transaction};
@@ -25,7 +25,6 @@ pub(super) struct StoredHost {
 #[derive(Debug)]
 pub(super) struct HostEdit {
     hosts: Vec<StoredHost>,
-    removed_service: Option<RemovedService>,
     keeps_identities: bool,
 }
 
@@ -42,12 +41,7 @@ impl HostEdit {
         for stored in &mut hosts {
             stored.host.updated_at = now;
         }
-        Self { hosts, removed_service: None, keeps_identities: !P::IDENTIFIES_HOST }
-    }
-
-    /// Refuses the edit while a service that it removes virtualizes anything.
-    pub(super) fn removing(self, service: RemovedService) -> Self {
-        Self { removed_service: Some(service), ..self }
+        Self { hosts, keeps_identities: !P::IDENTIFIES_HOST }
     }
 
     pub(super) fn encode(self, encoder: HostEncoder) -> Result<(Vec<EncodedHost>, Before), Error> {
@@ -89,16 +83,15 @@ impl Inventory {
         &self,
         transaction: &Transaction<'_>,
         caller: &Caller,
-        mut edit: HostEdit,
+        edit: HostEdit,
     ) -> Result<Attempt<TakenPart>, Error> {
         let organization = caller.organization_id();
-        let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
+        let keeps_identities = edit.keeps_identities;
         let encoder = self.host_encoder(organization);
         let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
         let (puts, before) =
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
-        let change = HostChange::putting(caller, &puts);
-        let change = HostChange { removed_service, keeps_identities, ..change };
+        let change = HostChange { keeps_identities, ..HostChange::putting(caller, &puts) };
         self.change_hosts_as(transaction, Actor::Caller(caller), &change, &before).await
     }
 }

@@ -28,20 +28,28 @@ const UNPLACED: i64 = i64::MIN;
 /// # Errors
 /// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
 pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
+    let host = parse_host_changes(json)?;
+    // Only hosts that lack a field, or give an empty value, need the second pass that distinguishes both.
+    if host.network_id.is_nil() || host.name.is_empty() {
+        let missing = missing_fields(json)?;
+        missing.first().map_or(Ok(()), |field| Err(Error::invalid(*field, Problem::Required)))?;
+    }
+    Ok(host)
+}
+
+/// Returns the required fields that the JSON object of a host lacks. A field that is null counts as missing.
+///
+/// # Errors
+/// `Invalid` if the text is not a JSON object.
+pub(in crate::inventory) fn missing_fields(json: &[u8]) -> Result<Vec<&'static str>, Error> {
     #[derive(Deserialize)]
     struct Required {
         network_id: Option<IgnoredAny>,
         name: Option<IgnoredAny>,
     }
-    let host = parse_host_changes(json)?;
-    // Only hosts that lack a field, or give an empty value, need the second pass that distinguishes both.
-    if host.network_id.is_nil() || host.name.is_empty() {
-        let Required { network_id, name } = parse_object(json)?;
-        for (field, given) in [("network_id", network_id), ("name", name)] {
-            given.ok_or_else(|| Error::invalid(field, Problem::Required))?;
-        }
-    }
-    Ok(host)
+    let Required { network_id, name } = parse_object(json)?;
+    let fields = [("network_id", network_id), ("name", name)];
+    Ok(fields.into_iter().filter(|(_, given)| given.is_none()).map(|(field, _)| field).collect())
 }
 
 /// Parses a host like [`parse_host`], except that any field may be missing. The value of a missing field has

@@ -16,6 +16,7 @@ mod list;
 mod parts;
 mod past;
 mod query;
+mod removals;
 mod renamings;
 mod revert;
 mod rewrite;
@@ -31,7 +32,7 @@ pub(super) use bulk::adopt_parts;
 pub use bulk::{BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
 pub(crate) use document::without_comma;
-pub(super) use input::{BindingType, Given, Omissible, or_default, parse_object};
+pub(super) use input::{BindingType, Given, Omissible, missing_fields, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
@@ -83,8 +84,9 @@ impl Hosts<'_> {
     /// Creates a host, or replaces the host of the same id.
     ///
     /// The host is stored as given, its times included, except that embedded lists are sorted and port types are
-    /// derived. `virtualization` may refer to a service that does not exist. The last write wins: a change since the
-    /// caller read the host is not detected. The caller must be [the system](crate::access::Caller::system).
+    /// derived. `virtualization` may refer to a service that does not exist, or that another `put` has removed. The last
+    /// write wins: a change since the caller read the host is not detected. The caller must be
+    /// [the system](crate::access::Caller::system).
     ///
     /// Ids of embedded records are unique within the organization, for each kind; ids of hosts are unique in the store.
     ///

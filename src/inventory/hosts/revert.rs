@@ -65,9 +65,10 @@ impl Hosts<'_> {
         check: impl Fn(Option<&Host>, &Host) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
-        let missing = || Error::from(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() });
-        let record = (ChangedEntity::Host, id.uuid());
-        let mut past: Host = self.inventory.record_at(caller, record, position).await?.ok_or_else(missing)?;
+        let past = self.inventory.record_at(caller, (ChangedEntity::Host, id.uuid()), position).await?;
+        let Some(mut past): Option<Host> = past else {
+            return Err(self.inventory.error_of_unseen_host(caller, id).await?);
+        };
         past.sort_embedded();
         let (past, check) = (Arc::new(past), Arc::new(check));
         let (state, allowed) = (Arc::clone(&past), Arc::clone(&check));
@@ -78,6 +79,10 @@ impl Hosts<'_> {
         };
         match self.inventory.update_host_with(caller, id, past.likely_size(), change).await {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound { entity: Entity::Host, .. }) => {}
+            // The request has no lists of parts that the error could name.
+            Err(error) if matches!(error.kind(), ErrorKind::InUse { .. }) => {
+                return Err(error.kind().clone().into());
+            }
             outcome => return outcome,
         }
         check(None, &past)?;

@@ -10,6 +10,7 @@ use super::assign::{Assignment, TakenIds};
 use super::change::{Before, HostChange};
 use super::document::EncodedHost;
 use super::edit::StoredHost;
+use super::removals::{HostsInRequest, check_kept_lists};
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
@@ -58,6 +59,8 @@ impl Hosts<'_> {
     /// - `ReferenceInvalid`: a network or tag is unknown, or an embedded record refers to nothing within the host.
     /// - `NetworkMismatch`: the host would move to another network.
     /// - `AlreadyExists`: two ports share number and protocol.
+    /// - `InUse`: a removed port or interface is referred to by a list that stays as it is, or a removed service
+    ///   virtualizes a host or a service. [`Error::field`] is the list of the removed part.
     /// - `Invalid` and `TooLarge`: as for [`Hosts::put`](crate::inventory::Hosts::put).
     pub async fn update(
         self,
@@ -155,7 +158,7 @@ impl Update<'_> {
             return Ok(Some(encoded.host));
         };
         let puts = std::slice::from_ref(&encoded);
-        let change = HostChange::putting(self.caller, puts);
+        let change = HostChange { request: HostsInRequest::Whole, ..HostChange::putting(self.caller, puts) };
         match inventory
             .change_hosts_as(&self.transaction, Actor::Caller(self.caller), &change, &before)
             .await?
@@ -188,6 +191,7 @@ impl Inventory {
         let encode = move || {
             let StoredHost { record, summary, host: mut former } = stored;
             check_host_texts(&host, Some(&former))?;
+            check_kept_lists(&former, &host)?;
             (host.id, host.created_at, host.updated_at) = (former.id, former.created_at, now);
             keep_age(&mut host, Some(&former));
             let new_id = || inventory.new_id();

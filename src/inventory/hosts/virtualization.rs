@@ -7,14 +7,12 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::document::{EncodedHost, decode};
-use crate::inventory::schema::{
-    HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
-};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::inventory::schema::{SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
+use crate::inventory::{Error, Inventory};
 use crate::model::{
     Host, HostVirtualization, NetworkId, OrganizationId, Service, ServiceId, ServiceVirtualization, TagId,
 };
-use crate::store::{Batch, Guard, Key, Link, Precondition, Query};
+use crate::store::{Batch, Guard, Key, Link, Precondition};
 
 /// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
@@ -94,13 +92,6 @@ pub(super) fn virtualizing_services(host: &Host) -> impl Iterator<Item = Service
     host.virtualization.iter().map(HostVirtualization::service_id).chain(of_services)
 }
 
-/// A service that a change removes only if nothing is virtualized by it.
-#[derive(Clone, Debug)]
-pub(in crate::inventory) struct RemovedService {
-    pub(super) id: ServiceId,
-    pub(super) name: String,
-}
-
 /// The services of the hosts that a change touches, and those that were looked up for it.
 #[derive(Debug, Default)]
 pub(super) struct ServiceNames {
@@ -171,33 +162,6 @@ impl Inventory {
             names.after.entry(id).or_insert(Some(name));
         }
         Ok(names.after.get(&service).cloned().flatten().unwrap_or_default())
-    }
-
-    /// Refuses to remove a service that virtualizes a host or a service.
-    ///
-    /// Services of hosts that the batch writes do not count.
-    ///
-    /// Adds guards that nothing is virtualized by it meanwhile.
-    pub(super) async fn check_not_virtualizing(
-        &self,
-        organization: OrganizationId,
-        removed: &RemovedService,
-        batch: &mut Batch,
-    ) -> Result<(), Error> {
-        let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
-        let relations = [(VIRTUALIZED_BY_LINK, Entity::Host), (SERVICE_VIRTUALIZED_BY_LINK, Entity::Service)];
-        for (relation, used_by) in relations {
-            let link = Link::new(relation, removed.id.uuid());
-            // One more than the batch writes: if they are all among the written ones, there are no others.
-            let limit = Some(written.len() + 1);
-            let guests = self.store.list(&Query { limit, ..linked(HOST, organization, link) }).await?.records;
-            if guests.iter().any(|guest| used_by == Entity::Host || !written.contains(&guest.key)) {
-                let (entity, name) = (Entity::Service, removed.name.clone());
-                return Err(ErrorKind::InUse { entity, name, used_by }.into());
-            }
-            batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
-        }
-        Ok(())
     }
 
     /// Adds other hosts whose virtualizing services are renamed to the batch.

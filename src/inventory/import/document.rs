@@ -27,12 +27,18 @@ macro_rules! host_document {
             $(, $mark:ident $(($argument:expr))?)*)?;
     )*) => {
         /// A host as read by an import. It is the JSON of the API, tolerant of odd values from real devices.
+        ///
+        /// A required field that is missing has its default value.
         #[derive(Debug, Deserialize)]
         pub(super) struct HostDocument {
             #[serde(default, deserialize_with = "or_default")]
             pub(super) id: Uuid,
             $($(
-                $(#[doc = $required] $field: $type,)?
+                $(
+                    #[doc = $required]
+                    #[serde(default, deserialize_with = "or_default")]
+                    pub(super) $field: $type,
+                )?
                 $(
                     #[doc = $optional]
                     #[serde(default = "Omissible::omitted", deserialize_with = "Given::read")]

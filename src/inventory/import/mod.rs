@@ -56,7 +56,8 @@ impl Hosts<'_> {
     /// Dropping the future leaves each group stored completely or not begun.
     ///
     /// For others than [the system](crate::access::Caller::system), lines are refused if their network, or that of the host to be replaced,
-    /// is outside of the caller's scope, and if they would move a host to another network.
+    /// is outside of the caller's scope, if they would move a host to another network, and if they would remove a service
+    /// that virtualizes another host or its services.
     ///
     /// ```
     /// # use toposcope::model::Network;
@@ -149,7 +150,7 @@ impl Inventory {
         };
         #[cfg(not(feature = "csv"))]
         let mut rows = ImportRows::of_lines(input, max_line);
-        let parser = LineParser { inventory: inventory.clone(), organization, began_at: self.now() };
+        let parser = LineParser { inventory: inventory.clone(), organization, network, began_at: self.now() };
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;

@@ -81,7 +81,8 @@ impl<'p> Import<'p> {
         Self::default()
     }
 
-    /// Refuses hosts of other networks than this one. Default: every host is imported on its own network.
+    /// Refuses hosts of other networks than this one, on which hosts without a network are imported. Default: every host
+    /// is imported on its own network.
     #[must_use]
     pub fn only_network(self, id: NetworkId) -> Self {
         Self { network: Some(id), ..self }
@@ -116,11 +117,10 @@ impl<'p> Import<'p> {
 
     /// Reads a CSV (RFC 4180, UTF-8) instead of JSON lines.
     ///
-    /// Its header has the names of fields of hosts, and each row has one host. The only network of the import is that
-    /// of rows without one, and the inventory chooses the ids and times that a row leaves out. Lists of ids, addresses
-    /// and ports are separated by semicolons, such as `443/Tcp;53/Udp`; other lists and objects are JSON. An apostrophe
-    /// in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away, at the beginning of a cell and after each
-    /// semicolon, tab and line break in it. A header with an unknown field, or
+    /// Its header has the names of fields of hosts, and each row has one host. The inventory chooses the ids and times that
+    /// a row leaves out. Lists of ids, addresses and ports are separated by semicolons, such as `443/Tcp;53/Udp`; other
+    /// lists and objects are JSON. An apostrophe in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away,
+    /// at the beginning of a cell and after each semicolon, tab and line break in it. A header with an unknown field, or
     /// without a required one, fails the import with `Invalid`.
     ///
     /// ```

@@ -8,8 +8,8 @@ use super::document::{
 };
 use super::report::Alterations;
 use super::times::count_truncated_times;
-use crate::inventory::hosts::{EncodedHost, adopt_parts, check_host_texts, parse_object};
-use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::inventory::hosts::{EncodedHost, adopt_parts, check_host_texts, missing_fields, parse_object};
+use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::lines::is_utf_16;
 use crate::model::{
     Binding, Host, HostId, IfEntry, Interface, MacAddress, NetworkId, OrganizationId, Port, RecordId,
@@ -34,6 +34,8 @@ pub(super) struct ParsedLine {
 pub(super) struct LineParser {
     pub(super) inventory: Inventory,
     pub(super) organization: OrganizationId,
+    /// The network of lines that name none.
+    pub(super) network: Option<NetworkId>,
     /// When the import began.
     pub(super) began_at: Timestamp,
 }
@@ -46,7 +48,7 @@ impl LineParser {
         // Some editors begin UTF-8 files with a byte order mark.
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut alterations = Alterations::default();
-        let document = match read(line, bytes) {
+        let document = match read(line, bytes, self.network) {
             Ok(document) => document,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -71,9 +73,10 @@ impl LineParser {
     }
 }
 
-/// Deserializes a document.
-fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
-    parse_object(bytes).map_err(|error| {
+/// Deserializes a document. One that names no network is on this one.
+fn read(line: u64, bytes: &[u8], network: Option<NetworkId>) -> Result<HostDocument, Refusal> {
+    let document = parse_object(bytes).and_then(|document| with_required(document, bytes, network));
+    document.map_err(|error| {
         let refusal = refusal(line, &error);
         match refusal.field.filter(|field| !field.is_empty()) {
             Some(field) => Refusal { field: Some(field), ..refusal },
@@ -87,6 +90,25 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
             }
         }
     })
+}
+
+/// Refuses a document without a required field, except for the network if there is one to stand in.
+fn with_required(
+    mut document: HostDocument,
+    bytes: &[u8],
+    network: Option<NetworkId>,
+) -> Result<HostDocument, Error> {
+    // Only a field that is missing or empty needs the second pass that distinguishes both.
+    if !document.network_id.is_nil() && !document.name.is_empty() {
+        return Ok(document);
+    }
+    for field in missing_fields(bytes)? {
+        match network {
+            Some(network) if field == "network_id" => document.network_id = network,
+            _ => return Err(Error::invalid(field, Problem::Required)),
+        }
+    }
+    Ok(document)
 }
 
 /// Converts a validation error to a refusal.

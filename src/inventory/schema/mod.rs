@@ -179,6 +179,8 @@ pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
 pub(super) const NETWORK_NAME_UNIQUE_KEY: Name = Name::new("network_name");
 /// The network of a subnet and its first address and prefix length.
 pub(super) const CIDR_UNIQUE_KEY: Name = Name::new("cidr");
+/// The ends of a link that a user has entered or suppressed.
+pub(super) const LINK_ENDS_UNIQUE_KEY: Name = Name::new("link_ends");
 /// A user's e-mail address, in its comparable form. Only users of earlier versions have it.
 pub(super) const EMAIL_UNIQUE_KEY: Name = Name::new("email");
 /// The organization of a user and the user's e-mail address, in its comparable form.

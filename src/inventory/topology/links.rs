@@ -5,15 +5,15 @@ use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirements, Revertable, handle,
 };
 use crate::inventory::schema::{
-    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network,
-    time_sort_key,
+    HOST, LINK_ENDS_UNIQUE_KEY, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, decode, exists, facets, host_key,
+    network_key, on_network, time_sort_key, unique_key_within,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{
     ChangedEntity, Host, LinkEnd, NetworkId, OrganizationId, Permission, Timestamp, TopologyLink,
     TopologyLinkId,
 };
-use crate::store::{Batch, Facets, Link, Name, Query};
+use crate::store::{Batch, Facets, Link, LinkFilter, Name, Query, UniqueKey};
 
 /// The maximum number of links that users may enter for a network. Concurrent requests may exceed it by a few.
 const MAX_LINKS: u64 = 10_000;
@@ -30,6 +30,26 @@ impl TopologyLink {
     fn ends(&self) -> [(&'static str, LinkEnd); 2] {
         [("source", self.source), ("target", self.target)]
     }
+
+    /// Returns the ends in ascending order, because a link has no direction.
+    pub(super) fn sorted_ends(&self) -> (LinkEnd, LinkEnd) {
+        (self.source.min(self.target), self.source.max(self.target))
+    }
+
+    /// Returns whether a link states the same about the same ends.
+    ///
+    /// A link that is added and one that is suppressed are different: together they replace what devices report.
+    fn is_equal(&self, other: &Self) -> bool {
+        (self.sorted_ends(), self.suppressed) == (other.sorted_ends(), other.suppressed)
+    }
+
+    /// Returns the unique key of [equal](Self::is_equal) links.
+    fn unique_key(&self, organization: OrganizationId) -> UniqueKey {
+        let text = |end: LinkEnd| format!("{}/{}", end.host_id, end.if_entry_id.unwrap_or_default());
+        let (one, other) = self.sorted_ends();
+        let text = format!("{} {} {} {}", self.network_id, self.suppressed, text(one), text(other));
+        unique_key_within(LINK_ENDS_UNIQUE_KEY, organization, &text)
+    }
 }
 
 impl CollectionRecord for TopologyLink {
@@ -39,6 +59,7 @@ impl CollectionRecord for TopologyLink {
     const KIND: Name = TOPOLOGY_LINK;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
+    const LABEL_IS_UNIQUE_KEY: bool = false;
 
     fn id(&self) -> TopologyLinkId {
         self.id
@@ -85,6 +106,7 @@ impl CollectionRecord for TopologyLink {
             .with_sort_keys([time_sort_key(UPDATED_AT, self.updated_at)])
             .with_network(self.network_id.uuid())
             .with_links(self.ends().map(|(_, end)| Link::new(LINKED_HOST, end.host_id.uuid())))
+            .with_unique_keys([self.unique_key(organization)])
     }
 
     async fn prepare(
@@ -103,7 +125,7 @@ impl CollectionRecord for TopologyLink {
             inventory.check_link_end(organization, record.network_id, side, end).await?;
             batch.guard(exists(host_key(end.host_id)));
         }
-        Ok(())
+        inventory.refuse_equal_link(organization, record).await
     }
 }
 
@@ -121,6 +143,27 @@ impl Revertable for TopologyLink {
 impl Deletable for TopologyLink {}
 
 impl Inventory {
+    /// Refuses a link if there is an [equal](TopologyLink::is_equal) one, which the error names.
+    ///
+    /// Links of earlier versions have no unique key, so that they are found by their hosts.
+    async fn refuse_equal_link(
+        &self,
+        organization: OrganizationId,
+        link: &TopologyLink,
+    ) -> Result<(), Error> {
+        let hosts = link.ends().map(|(_, end)| LinkFilter::new(LINKED_HOST, [end.host_id.uuid()]));
+        let between =
+            Query { links: hosts.into(), ..on_network(TOPOLOGY_LINK, organization, link.network_id) };
+        for record in self.store.list(&between).await?.records {
+            let other: TopologyLink = decode(&record)?;
+            if other.id != link.id && other.is_equal(link) {
+                let name = other.id.to_string();
+                return Err(ErrorKind::AlreadyExists { entity: TopologyLink::ENTITY, name }.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that an end is a host of the network. Its interface entry, if any, must be an entry of the host.
     async fn check_link_end(
         &self,

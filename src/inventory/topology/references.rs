@@ -58,7 +58,7 @@ impl Inventory {
                     // The oldest of several links between the same ends stays.
                     moving.insert((link.created_at, link.id), (record, link));
                 } else {
-                    own.insert(pair(&link));
+                    own.insert(link.sorted_ends());
                 }
             }
         }
@@ -68,7 +68,7 @@ impl Inventory {
                 let if_entry_id = end.if_entry_id.map(|id| replaced.latest(id));
                 *end = LinkEnd { host_id: replaced.latest(end.host_id), if_entry_id };
             }
-            if link.source.host_id == link.target.host_id || !own.insert(pair(&link)) {
+            if link.source.host_id == link.target.host_id || !own.insert(link.sorted_ends()) {
                 batch.delete(record.key, unchanged(Some(&record)));
                 continue;
             }
@@ -91,7 +91,7 @@ impl Inventory {
     ) -> Result<(), Error> {
         let links = vec![LinkFilter::new(LINKED_HOST, [host.uuid()])];
         let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
-        let now = self.now();
+        let (now, mut moved) = (self.now(), BTreeSet::new());
         for record in self.store.list(&query).await?.records {
             let mut link: TopologyLink = decode(&record)?;
             let mut is_changed = false;
@@ -101,7 +101,10 @@ impl Inventory {
                     is_changed = true;
                 }
             }
-            if is_changed {
+            // Links of earlier versions may be equal. The oldest one stays.
+            if is_changed && !moved.insert((link.sorted_ends(), link.suppressed)) {
+                batch.delete(record.key, unchanged(Some(&record)));
+            } else if is_changed {
                 link.updated_at = now;
                 batch.put(record.key, unchanged(Some(&record)), link.facets(organization), encode(&link)?);
             }
@@ -187,11 +190,6 @@ impl Inventory {
 /// Returns the guard that the batch writes all manual links of a host.
 const fn linked_to(organization: OrganizationId, host: HostId) -> Guard {
     Guard::linked_within(Some(organization.uuid()), Link::new(LINKED_HOST, host.uuid()))
-}
-
-/// Returns the ends of a link in ascending order, whatever its direction.
-fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
-    (link.source.min(link.target), link.source.max(link.target))
 }
 
 /// Renames nodes, and removes those that no longer exist. If two positions then have one node, the node's former

@@ -216,6 +216,10 @@ impl Asked {
         self.path == "/api/v1/hosts/import"
     }
 
+    pub(super) fn is_host_update(&self) -> bool {
+        [Method::PUT, Method::PATCH].contains(&self.method) && self.path.starts_with("/api/v1/hosts/")
+    }
+
     pub(super) fn is_bulk(&self) -> bool {
         self.path == "/api/v1/hosts/bulk"
     }

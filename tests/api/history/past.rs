@@ -70,10 +70,22 @@ fn host_is_not_seen_where_it_was_on_a_network_without_access() {
     run(async || {
         let fixture = Fixture::with([host(1, LAB)]).await;
         let viewer = fixture.key(Permission::Viewer, &[OFFICE]).await;
-        let target = format!("{HOSTS}/{ID}?at={}", fixture.newest(&fixture.key).await);
-        fixture.server.get_with(&viewer, &target).await.refuses(404, "entity_not_found");
+        let created = fixture.newest(&fixture.key).await;
         let abroad = fixture.owner_key(&fixture.abroad).await;
-        let target = format!("{HOSTS}/{ID}?at={}", at(0));
-        fixture.server.get_with(&abroad, &target).await.refuses(404, "entity_not_found");
+        // Whatever the moment, the answer is that about the present.
+        for query in [String::new(), format!("?at={created}"), format!("?at={}", at(0))] {
+            let target = format!("{HOSTS}/{ID}{query}");
+            let reply = fixture.server.get_with(&viewer, &target).await;
+            let denied = json!({"entity": "Network", "id": LAB});
+            assert_eq!(*reply.refuses(403, "entity_access_denied"), denied, "{query}");
+            if !query.contains(&created) {
+                fixture.server.get_with(&abroad, &target).await.refuses(404, "entity_not_found");
+            }
+        }
+        fixture.inventory.hosts().delete(&fixture.system(), HostId::new(ID)).await.unwrap();
+        for query in [String::new(), format!("?at={created}"), format!("?at={}", at(0))] {
+            let target = format!("{HOSTS}/{ID}{query}");
+            fixture.server.get_with(&viewer, &target).await.refuses(404, "entity_not_found");
+        }
     });
 }

@@ -156,7 +156,7 @@ fn reversion_follows_the_rules_of_updates_and_creations() {
             .await
             .refuses(403, "auth_permission_denied");
         let member = fixture.key(Permission::Member, &[LAB]).await;
-        fixture.send(with_key(revert(&path, &position), &member)).await.refuses(404, "entity_not_found");
+        fixture.send(with_key(revert(&path, &position), &member)).await.refuses(403, "entity_access_denied");
         let with_tag = |tag: &str| with_header(revert(&path, &position), "if-match", tag);
         fixture.as_owner(with_tag(&stale)).await.refuses(412, "precondition_failed");
         let reply = fixture.as_owner(with_tag("*")).await;

@@ -267,6 +267,16 @@ impl Model {
         self.keys.iter().filter(|key| key.user.is_none()).collect()
     }
 
+    /// Returns whether a service of a host virtualizes another host of the organization.
+    pub(crate) fn virtualizes_others(&self, id: Uuid) -> bool {
+        let Some(host) = self.hosts.iter().find(|host| host.id == id) else { return false };
+        let mut guests = self.hosts.iter().filter(|other| other.id != id);
+        guests.any(|guest| {
+            guest.organization == host.organization
+                && host.services.iter().any(|service| Some(service.id) == guest.runs_on)
+        })
+    }
+
     /// Removes a tag, also from the records that have it.
     pub(crate) fn delete_tag(&mut self, id: Uuid) {
         self.tags.retain(|tag| tag.id != id);

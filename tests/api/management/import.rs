@@ -245,3 +245,34 @@ fn export_is_aborted_when_the_key_is_revoked() {
         assert!(aborted);
     });
 }
+
+#[test]
+fn line_without_a_network_is_on_that_of_the_query() {
+    run_new(async |fixture| {
+        let text = json!({"name": "none"}).to_string()
+            + "\n"
+            + &json!({"name": "null", "network_id": null, "ports": [{"number": 22, "protocol": "Tcp"}]})
+                .to_string()
+            + "\n"
+            + &json!({"name": "own", "network_id": OFFICE}).to_string()
+            + "\n"
+            + &json!({"name": "other", "network_id": LAB}).to_string()
+            + "\n{\"network_id\": 1, \"name\": \"bad\"}\n{\"name\": null}\n{\"name\": \"\"}\n";
+        let report = fixture.send(import(&fixture, &format!("?network_id={OFFICE}"), &text, 100)).await;
+        let refused: Vec<(&Value, &Value)> = report.data()["refusals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|refusal| (&refusal["line"], &refusal["field"]))
+            .collect();
+        let network = json!("network_id");
+        assert_eq!(refused, [(&json!(4), &network), (&json!(5), &network), (&json!(6), &json!("name"))]);
+        assert_eq!(fixture.list(&format!("network_id={OFFICE}")).await.total(), 4);
+        let ports = fixture.read("/api/v1/ports").await;
+        assert_eq!(ports[0]["network_id"], json!(OFFICE));
+
+        let reply = fixture.send(import(&fixture, "", "{\"name\": \"none\"}", 100)).await;
+        let report = &reply.refuses(400, "import_refused")["report"];
+        assert_eq!(report["refusals"][0]["field"], network);
+    });
+}

@@ -277,3 +277,47 @@ fn bulk_request_is_listed_in_its_order() {
         }
     });
 }
+
+#[test]
+fn list_of_an_update_may_not_lack_what_another_list_refers_to() {
+    run_new(async |fixture| {
+        let mut body = full_host();
+        let [one, two] = [1, 5].map(Uuid::from_u128);
+        body["interfaces"] = json!([
+            {"id": one, "ip_address": "192.0.2.1"},
+            {"id": two, "ip_address": "192.0.2.2"},
+            {"ip_address": "192.0.2.3"},
+        ]);
+        body["if_entries"][0]["interface_id"] = json!(one);
+        body["credential_assignments"] = json!([{"credential_id": one, "interface_ids": [two]}]);
+        let host = fixture.post(HOSTS, &body).await;
+        let path = path_of(HOSTS, &host);
+        let without = |list: &str, place: usize| {
+            let mut parts = host[list].clone();
+            parts.as_array_mut().unwrap().remove(place);
+            json!({"network_id": OFFICE, "name": "core", list: parts})
+        };
+        for (list, place, entity, name, used_by) in [
+            ("ports", 0, "Port", "443/Tcp", "Service"),
+            ("interfaces", 0, "Interface", "192.0.2.1", "If Entry"),
+            ("interfaces", 1, "Interface", "192.0.2.2", "Host"),
+        ] {
+            let in_use = json!({"entity": entity, "name": name, "used_by": used_by, "field": list});
+            for method in ["PUT", "PATCH"] {
+                let reply = fixture.ask(send_json(method, &path, &without(list, place))).await;
+                assert_eq!(*reply.refuses(409, "entity_in_use"), in_use, "{method}");
+            }
+        }
+        assert_eq!(fixture.read(&path).await, host);
+        // A list that the request has is named itself.
+        let service = with(&host["services"][0], "name", "proxy");
+        let both = with(&without("ports", 0), "services", json!([service]));
+        let reply = fixture.ask(patch(&path, &both)).await;
+        assert_eq!(
+            *reply.refuses(400, "entity_reference_invalid"),
+            json!({"entity": "Port", "field": "services.0.bindings.0.port_id"})
+        );
+        fixture.ask(patch(&path, &without("interfaces", 2))).await.data();
+        fixture.ask(patch(&path, &with(&without("ports", 0), "services", json!([])))).await.data();
+    });
+}

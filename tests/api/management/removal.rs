@@ -120,3 +120,87 @@ fn name_of_a_record_stays_readable_in_errors() {
         assert_eq!(reply.refuses(409, "entity_already_exists")["name"], json!(name));
     });
 }
+
+/// Creates a node whose service virtualizes a host and a service of another host. Returns the node and both guests.
+async fn node_with_guests(fixture: &Fixture) -> [Value; 3] {
+    let node =
+        with(&host_body(), "services", json!([{"name": "hypervisor", "service_definition": "Proxmox"}]));
+    let node = fixture.post(HOSTS, &node).await;
+    let service = &node["services"][0]["id"];
+    let by = json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
+    let guest = fixture.post(HOSTS, &with(&host_body(), "virtualization", by)).await;
+    let by = json!({"type": "Docker", "details": {"service_id": service}});
+    let container = json!({"name": "container", "service_definition": "Nginx", "virtualization": by});
+    let pod = fixture.post(HOSTS, &with(&host_body(), "services", json!([container]))).await;
+    [node, guest, pod]
+}
+
+#[test]
+fn virtualizing_service_is_in_use_whichever_request_removes_it() {
+    run_new(async |fixture| {
+        let [node, guest, pod] = node_with_guests(&fixture).await;
+        let path = path_of(HOSTS, &node);
+        let emptied = with(&node, "services", json!([]));
+        let bulk = |is_atomic: bool| json!({"hosts": [host_body(), emptied], "atomic": is_atomic});
+        let (stored, total) = (fixture.read(&path).await, fixture.list("").await.total());
+        for used_by in ["Host", "Service"] {
+            let in_use = json!({"entity": "Service", "name": "hypervisor", "used_by": used_by});
+            let in_list = with(&in_use, "field", "services");
+            let in_bulk = with(&in_use, "field", "hosts.1.services");
+            let rows = [
+                (send_json("PATCH", &path, &json!({"services": []})), &in_list),
+                (send_json("PUT", &path, &emptied), &in_list),
+                (bare("DELETE", &path), &in_use),
+                (send_json("POST", "/api/v1/hosts/bulk-delete", &json!([node["id"]])), &in_use),
+                (bare("DELETE", &path_of("/api/v1/services", &node["services"][0])), &in_use),
+                (send_json("POST", "/api/v1/hosts/bulk", &bulk(true)), &in_bulk),
+            ];
+            for (request, params) in rows {
+                let shown = format!("{} {}", request.method(), request.uri());
+                assert_eq!(fixture.ask(request).await.refuses(409, "entity_in_use"), params, "{shown}");
+            }
+            let target = format!("/api/v1/hosts/import?network_id={OFFICE}");
+            let line =
+                with_header(send_json("POST", &target, &emptied), "content-type", "application/x-ndjson");
+            let report = fixture.ask(line).await.refuses(400, "import_refused")["report"].clone();
+            assert_eq!(report["refusals"][0]["field"], "services", "{report}");
+            assert_eq!(fixture.list("").await.total(), total);
+            // The container remains, once the virtual machine is none any more.
+            fixture
+                .ask(send_json("PATCH", &path_of(HOSTS, &guest), &json!({"virtualization": null})))
+                .await
+                .data();
+        }
+        let results = fixture.post("/api/v1/hosts/bulk", &bulk(false)).await;
+        assert_eq!((&results[0]["outcome"], &results[1]["outcome"]), (&json!("created"), &json!("failed")));
+        assert_eq!(results[1]["error"]["params"]["field"], "hosts.1.services");
+        assert_eq!(fixture.read(&path).await, stored);
+        fixture.ask(bare("DELETE", &path_of(HOSTS, &pod))).await.data();
+        fixture.ask(bare("DELETE", &path)).await.data();
+    });
+}
+
+#[test]
+fn virtualizing_service_is_removed_or_moved_together_with_all_that_it_virtualizes() {
+    run_new(async |fixture| {
+        let [node, guest, pod] = node_with_guests(&fixture).await;
+        let mut heir = fixture.post(HOSTS, &host_body()).await;
+        heir["services"] = node["services"].clone();
+        let hosts = json!([with(&node, "services", json!([])), heir]);
+        fixture.post("/api/v1/hosts/bulk", &json!({"hosts": hosts})).await;
+        let heir = fixture.read(&path_of(HOSTS, &heir)).await;
+        assert_eq!(heir["services"][0]["id"], node["services"][0]["id"]);
+        fixture.ask(bare("DELETE", &path_of(HOSTS, &node))).await.data();
+        let hosts = json!([
+            with(&heir, "services", json!([])),
+            with(&guest, "virtualization", Value::Null),
+            with(&pod, "services", json!([])),
+        ]);
+        fixture.post("/api/v1/hosts/bulk", &json!({"hosts": hosts})).await;
+
+        let all = node_with_guests(&fixture).await;
+        let ids: Vec<&Value> = all.iter().map(|host| &host["id"]).collect();
+        let deleted = fixture.post("/api/v1/hosts/bulk-delete", &json!(ids)).await;
+        assert_eq!(deleted, json!({"deleted_count": 3, "requested_count": 3}));
+    });
+}

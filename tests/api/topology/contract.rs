@@ -205,8 +205,8 @@ fn link_is_created_with_what_the_server_chooses_and_deleted_by_its_tag() {
 #[test]
 fn links_are_a_list_like_all_others() {
     run_with(Campus::new, async |campus| {
-        let server = campus.host("server").await;
-        for _ in 0..3 {
+        for number in 0..3 {
+            let server = campus.host(&format!("server {number}")).await;
             campus.link(campus.core, server).await;
         }
         let refused = |query: &str, code: &str, params: Value| {

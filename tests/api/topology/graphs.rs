@@ -125,6 +125,8 @@ fn invalid_parameter_is_refused_with_its_name() {
                 "validation_out_of_range",
                 json!({"field": "depth", "min": 0, "max": 100}),
             ),
+            ("graph", "depth=1", format, json!({"field": "depth"})),
+            ("export", "depth=0&focus=", format, json!({"field": "depth"})),
             ("graph", "role=swich", format, json!({"field": "role"})),
             ("export", "role=switch,x", format, json!({"field": "role"})),
             ("graph", "detail=all", format, json!({"field": "detail"})),

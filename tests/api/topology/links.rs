@@ -257,3 +257,51 @@ fn links_are_listed_in_pages() {
         assert_eq!(id_of::<TopologyLinkId>(&one[0]), ids[3]);
     });
 }
+
+#[test]
+fn equal_link_is_refused_and_names_the_first_one() {
+    run_with(Campus::new, async |campus| {
+        let server = campus.host("server").await;
+        let entries = campus.read(&format!("/api/v1/if-entries?host_id={}", campus.core)).await;
+        let at_port = json!({"host_id": campus.core, "if_entry_id": entries[0]["id"]});
+        let plain = link(campus.core, server);
+        let at_port = with(&plain, "source", at_port);
+        let mut firsts = Vec::new();
+        for body in [
+            plain.clone(),
+            with(&plain, "suppressed", true),
+            at_port.clone(),
+            with(&at_port, "suppressed", true),
+        ] {
+            let first = campus.by_member("POST", LINKS, &body).await.data()["id"].clone();
+            let turned =
+                with(&with(&body, "source", body["target"].clone()), "target", body["source"].clone());
+            for again in [&body, &turned] {
+                let reply = campus.by_member("POST", LINKS, again).await;
+                let params = json!({"entity": "Topology Link", "name": first});
+                assert_eq!(*reply.refuses(409, "entity_already_exists"), params);
+            }
+            firsts.push(first);
+        }
+        assert_eq!(listed(&campus).await.len(), 4);
+        let path = format!("{LINKS}/{}", firsts[0].as_str().unwrap());
+        campus.by_member("DELETE", &path, &json!({})).await.data();
+        campus.by_member("POST", LINKS, &plain).await.data();
+    });
+}
+
+#[test]
+fn one_of_equal_links_that_are_entered_at_once_is_stored() {
+    run_with(Campus::new, async |campus| {
+        let server = campus.host("server").await;
+        let bodies = [link(campus.core, server), link(server, campus.core)];
+        let sent = bodies.iter().cycle().take(8).map(|body| campus.by_member("POST", LINKS, body));
+        let replies = futures_util::future::join_all(sent).await;
+        let ids = listed(&campus).await;
+        assert_eq!(ids.len(), 1);
+        let params = json!({"entity": "Topology Link", "name": ids[0]});
+        for reply in replies.iter().filter(|reply| reply.status != 200) {
+            assert_eq!(*reply.refuses(409, "entity_already_exists"), params);
+        }
+    });
+}

@@ -12,7 +12,7 @@ use super::load::fill;
 use super::{ACCESS, CORE, Campus, LINKS, link};
 use crate::backend::run_with;
 use crate::common::{
-    LAB, NOBODY, OFFICE, Reply, bare, get, send_json, with_caller, with_header, with_key, with_session,
+    LAB, NOBODY, OFFICE, Reply, bare, get, send_json, with, with_caller, with_header, with_key, with_session,
 };
 
 fn address(network: NetworkId) -> String {
@@ -203,26 +203,27 @@ fn writes_of_other_sites_are_refused_where_a_cookie_may_stand_for_the_caller() {
         let user = campus.user(&campus.home, Permission::Member, &[OFFICE]).await;
         let session = campus.sign_in(&user).await;
         let caller = Caller::new(campus.home.organization.id, user.id, Permission::Member, Scope::all());
-        let writes = || {
+        let writes = |suppressed: bool| {
+            let link = with(&link(campus.core, campus.access), "suppressed", suppressed);
             [
                 send_json("PUT", &path(OFFICE, "l2"), &positions(&[(campus.core, 1.0, 2.0)])),
-                send_json("POST", LINKS, &link(campus.core, campus.access)),
+                send_json("POST", LINKS, &link),
             ]
         };
         let of_host = |request, cookie: bool| {
             let request = with_caller(request, caller.clone());
             if cookie { with_header(request, "cookie", "sid=1") } else { request }
         };
-        for write in writes() {
+        for write in writes(false) {
             for request in [with_session(write.clone(), &session), of_host(write, true)] {
                 let refused = campus.send(from_another_site(request)).await;
                 refused.refuses(403, "auth_cross_site_request");
             }
         }
-        for write in writes() {
+        for (first, second) in writes(false).into_iter().zip(writes(true)) {
             // Without a cookie, another site could not have sent it for the user.
-            campus.send(from_another_site(of_host(write.clone(), false))).await.data();
-            campus.send(of_host(write, true)).await.data();
+            campus.send(from_another_site(of_host(first, false))).await.data();
+            campus.send(of_host(second, true)).await.data();
         }
         let read = from_another_site(with_session(bare("GET", &address(OFFICE)), &session));
         assert_eq!(campus.send(read).await.status, 200);

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::setup::{LATER, Setup, on_each_store};
 use crate::support::{
-    access_denied, already_exists, id, interface, invalid, not_found, port, reference_invalid, refusal,
-    rich_host, time, uuid,
+    access_denied, already_exists, id, in_use, interface, invalid, not_found, port, reference_invalid,
+    refusal, rich_host, time, uuid,
 };
 
 /// A change of a host to be created or updated.
@@ -235,17 +235,28 @@ fn update_that_changes_nothing_commits_nothing() {
 #[test]
 fn invalid_update_of_a_host_is_refused() {
     on_each_store(async |setup| {
-        let table: [(Alter, ErrorKind); 6] = [
+        let table: [(Alter, ErrorKind); 8] = [
             (|_, host| host.network_id = id(77), reference_invalid(Entity::Network, "network_id")),
             (|setup, host| host.network_id = setup.networks[1], access_denied(setup.networks[1])),
             (|_, host| host.tags.push(id(77)), reference_invalid(Entity::Tag, "tags.1")),
             (
                 |_, host| host.ports.retain(|port| port.number.get() == 65_535),
-                reference_invalid(Entity::Port, "services.0.bindings.0.port_id"),
+                in_use(Entity::Port, "53/Tcp", Entity::Service),
             ),
             (
                 |_, host| host.interfaces[1].id = id(0x77),
-                reference_invalid(Entity::Interface, "credential_assignments.1.interface_ids.1"),
+                in_use(Entity::Interface, "2001:db8::7", Entity::Service),
+            ),
+            (
+                |_, host| {
+                    host.interfaces[1].id = id(0x77);
+                    host.services.clear();
+                },
+                in_use(Entity::Interface, "2001:db8::7", Entity::Host),
+            ),
+            (
+                |_, host| host.services.retain(|service| service.name != "agent"),
+                in_use(Entity::Service, "agent", Entity::Host),
             ),
             (|_, host| host.ports[2].number = host.ports[0].number, already_exists(Entity::Port, "53/Tcp")),
         ];
@@ -296,11 +307,12 @@ fn deleted_host_is_gone_unless_the_check_fails() {
             changed(host)
         );
         let is_same = |found: &Host| if found == host { Ok(()) } else { Err(changed(host).into()) };
+        let attempt = setup.inventory.hosts().delete_if(&near, host.id, is_same);
+        assert_eq!(setup.refused(attempt).await, in_use(Entity::Service, "agent", Entity::Host));
+        setup.free_guest().await;
         setup.inventory.hosts().delete_if(&near, host.id, is_same).await.unwrap();
         let again = setup.inventory.hosts().delete_if(&near, host.id, is_same).await;
         assert_eq!(refusal(again), not_found(Entity::Host, host.id));
-        // The guest of one of its services stays as it is.
-        assert_eq!(setup.host(setup.hosts[1].id).await, setup.hosts[1]);
     });
 }
 
@@ -318,9 +330,13 @@ fn bulk_deletion_skips_what_the_caller_cannot_reach() {
         }
         let mut ids: Vec<HostId> = setup.hosts.iter().map(|host| host.id).collect();
         ids.extend([setup.foreign.id, id(77), setup.hosts[0].id]);
+        // The guest is on another network.
+        let attempt = setup.inventory.hosts().delete_many(&near, &ids);
+        assert_eq!(setup.refused(attempt).await, in_use(Entity::Service, "agent", Entity::Host));
+        let guest = setup.free_guest().await;
         assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 2);
         assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 0);
-        assert_eq!(setup.host(setup.hosts[1].id).await, setup.hosts[1]);
+        assert_eq!(setup.host(guest.id).await, guest);
         let theirs = setup
             .inventory
             .hosts()

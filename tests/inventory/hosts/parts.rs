@@ -13,7 +13,8 @@ use toposcope::model::{
 
 use super::setup::{LATER, Setup, on_each_store};
 use crate::support::{
-    access_denied, already_exists, binding, id, invalid, not_found, reference_invalid, refusal, time, uuid,
+    access_denied, already_exists, binding, id, in_use, invalid, not_found, reference_invalid, refusal, time,
+    uuid,
 };
 
 /// A change of a part to be created or updated.
@@ -21,10 +22,6 @@ type Alter<P> = fn(&mut P);
 
 const MISMATCH: ErrorKind = ErrorKind::NetworkMismatch { entity: Entity::Host };
 const NOTHING_CHANGED: &str = "2026-08-14T12:00:00Z";
-
-fn in_use(entity: Entity, name: &str, used_by: Entity) -> ErrorKind {
-    ErrorKind::InUse { entity, name: name.to_owned(), used_by }
-}
 
 fn failed<P: TestPart>(part: &P) -> ErrorKind {
     ErrorKind::PreconditionFailed { entity: P::KIND, id: (*part.clone().id()).into() }

@@ -79,6 +79,15 @@ impl Setup {
         Caller::new(self.organization, id(1), level, Scope::only([self.networks[0], self.foreign.network_id]))
     }
 
+    /// Makes the second host run on no service any more, and returns it.
+    pub(super) async fn free_guest(&self) -> Host {
+        let free = |guest: &mut Host| {
+            guest.virtualization = None;
+            Ok(())
+        };
+        self.inventory.hosts().update(&self.owner(), self.hosts[1].id, free).await.unwrap()
+    }
+
     /// Returns a host as stored, and asserts that it is valid.
     pub(super) async fn host(&self, id: HostId) -> Host {
         let host = self.inventory.hosts().get(&Caller::system(self.organization), id).await.unwrap();

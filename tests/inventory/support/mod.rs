@@ -79,6 +79,10 @@ pub(crate) fn already_exists(entity: Entity, name: &(impl ToString + ?Sized)) ->
     ErrorKind::AlreadyExists { entity, name: name.to_string() }
 }
 
+pub(crate) fn in_use(entity: Entity, name: &str, used_by: Entity) -> ErrorKind {
+    ErrorKind::InUse { entity, name: name.to_owned(), used_by }
+}
+
 pub(crate) fn access_denied(network: NetworkId) -> ErrorKind {
     ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }
 }

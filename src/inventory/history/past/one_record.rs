@@ -47,13 +47,26 @@ impl Inventory {
     /// Returns a host as it was. Its `updated_at` is the time of its last entry.
     ///
     /// # Errors
-    /// `NotFound` before its creation and after its deletion, and for a host that the caller may not see; `PositionGone` before the
-    /// history began.
+    /// `NotFound` before its creation and after its deletion; `PositionGone` before the history began. For a host that the
+    /// caller may not see, the error of [`Hosts::get`](crate::inventory::Hosts::get), whatever the moment.
     pub async fn host_at(&self, caller: &Caller, id: HostId, at: &Moment) -> Result<Host, Error> {
-        let missing = || Error::from(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() });
         let place = self.place_of_state(caller, "at", at).await?;
-        let document = self.document_at_place(caller, (ChangedEntity::Host, id.uuid()), place).await?;
-        host_of(document.ok_or_else(missing)?)
+        match self.document_at_place(caller, (ChangedEntity::Host, id.uuid()), place).await? {
+            Some(document) => host_of(document),
+            None => Err(self.error_of_unseen_host(caller, id).await?),
+        }
+    }
+
+    /// Returns the error for a host that did not exist, or that the caller does not see.
+    ///
+    /// It depends on the present host alone, so that it reveals nothing about the past.
+    pub(in crate::inventory) async fn error_of_unseen_host(
+        &self,
+        caller: &Caller,
+        id: HostId,
+    ) -> Result<Error, Error> {
+        self.host_record_as(caller, id).await?;
+        Ok(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() }.into())
     }
 
     /// Returns a record as it was at a position, which a request names in the field `position`. `None`: it did not exist, or

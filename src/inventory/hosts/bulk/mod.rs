@@ -139,6 +139,7 @@ impl Hosts<'_> {
     /// - `AccessDenied`: the caller cannot access the network of the host or of the host to be replaced, or a service that newly
     ///   virtualizes the host or a service of it.
     /// - `NetworkMismatch`: the host to be replaced is on another network.
+    /// - `InUse`: a service that the host no longer has virtualizes a host or a service.
     /// - `ReferenceInvalid`, `AlreadyExists`, `TooLarge`, `QuotaExceeded`, `Conflict`: as for
     ///   [`Hosts::put`](crate::inventory::Hosts::put).
     pub async fn bulk_put(

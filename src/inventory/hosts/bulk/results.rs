@@ -123,6 +123,9 @@ fn within(index: usize, error: Error) -> Error {
             let path = path(field);
             error.at(path)
         }
-        _ => error.at(path("")),
+        _ => {
+            let path = path(error.field().unwrap_or_default());
+            error.at(path)
+        }
     }
 }

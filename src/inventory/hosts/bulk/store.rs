@@ -9,6 +9,7 @@ use super::encode::Decision;
 use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::HostChange;
+use crate::inventory::hosts::removals::HostsInRequest;
 use crate::inventory::policy::Actor;
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -95,7 +96,12 @@ impl Inventory {
             if decision.puts.is_empty() {
                 break;
             }
-            let change = HostChange::putting(caller, &decision.puts);
+            let request = match results.atomicity {
+                Atomicity::AllOrNothing => HostsInRequest::Listed(&decision.indices),
+                // The result of the host adds its position.
+                Atomicity::PerHost => HostsInRequest::Whole,
+            };
+            let change = HostChange { request, ..HostChange::putting(caller, &decision.puts) };
             let created = change.created(&decision.before);
             if transaction.enter(self.records_to_enter(&change, created)).await? {
                 self.check_host_quota(change.organization, created).await?;

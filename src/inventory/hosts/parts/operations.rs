@@ -9,11 +9,10 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::{check_scope, reference_invalid};
 use crate::inventory::hosts::edit::HostEdit;
 use crate::inventory::hosts::texts::check_part_texts;
-use crate::inventory::hosts::virtualization::RemovedService;
 use crate::inventory::schema::part_unique_key;
 use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Common, Host, HostId, OrganizationId, Permission, ServiceId};
+use crate::model::{Common, Host, HostId, OrganizationId, Permission};
 use crate::store::Record;
 
 impl<P: Part> HostParts<'_, P> {
@@ -150,10 +149,7 @@ impl<P: Part> HostParts<'_, P> {
             check(&part)?;
             check_unused(&part, &stored.host)?;
             P::list_mut(&mut stored.host).remove(index);
-            let mut edit = HostEdit::of::<P>(vec![stored], self.inventory.now());
-            if P::ENTITY == Entity::Service {
-                edit = edit.removing(RemovedService { id: ServiceId::new(id.into()), name: part.name() });
-            }
+            let edit = HostEdit::of::<P>(vec![stored], self.inventory.now());
             match self.inventory.commit_edit(&transaction, caller, edit).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,

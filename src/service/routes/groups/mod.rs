@@ -62,7 +62,7 @@ pub(super) const IMPORT: &[Parameter] = &[
     Parameter::optional(
         "network_id",
         Kind::Id,
-        "Refuses hosts of other networks. A row of CSV without a network is on this one.",
+        "Refuses hosts of other networks. A host without a network is on this one.",
     ),
     Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];

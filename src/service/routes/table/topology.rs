@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::row::CollectionNames;
-use super::row::{MEMBER, VIEWER, route};
+use super::row::{MEMBER, UNIQUE, VIEWER, route};
 use crate::inventory::MAX_POSITIONS;
 use crate::model::{HostRole, LinkEnd, NetworkId, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
@@ -43,7 +43,7 @@ const GRAPH: &[Parameter] = &[
     Parameter::optional(
         "depth",
         Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(GraphOptions::DEPTH as i64) },
-        "The distance from the focus up to which nodes are drawn.",
+        "The distance from the focus up to which nodes are drawn. It requires `focus`.",
     ),
     Parameter::optional(
         "role",
@@ -268,8 +268,8 @@ fn links() -> Vec<Route> {
         ..links.list::<TopologyLink>(&[groups::PAGE, groups::IDS, NETWORK, groups::ORDER_BY_TIME])
     };
     // A single link has no path to get it by.
-    let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
-    let revert = links.revert::<TopologyLink>("/api/v1/topology/links/{id}/revert", &[]);
+    let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK).errors(UNIQUE) };
+    let revert = links.revert::<TopologyLink>("/api/v1/topology/links/{id}/revert", UNIQUE);
     let history = links.history::<TopologyLink>("/api/v1/topology/links/{id}/history");
     vec![list.errors(NETWORK_ERRORS), create, revert, links.delete::<TopologyLink>(), history]
 }
