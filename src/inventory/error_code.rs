@@ -53,6 +53,9 @@ impl Error {
         if let Some(field) = self.field() {
             params.insert("field".to_owned(), field.into());
         }
+        if let Some(name) = self.application_kind() {
+            params.insert("entity".to_owned(), name.into());
+        }
         params
     }
 
