@@ -168,6 +168,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         | Problem::Before { .. }
         | Problem::Exclusive { .. }
         | Problem::UnknownField
+        | Problem::CustomForm { .. }
         | Problem::Duplicate
         | Problem::Inseparable => (ErrorCode::ValidationInvalidFormat, json!({"field": field})),
         Problem::Ambiguous { candidates } => {

@@ -93,7 +93,9 @@ pub use collections::{
     BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Revertable, Switchable,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
-pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
+pub(crate) use custom::{
+    CUSTOM_FILTER_EXAMPLE, CUSTOM_ORDER_EXAMPLE, CUSTOM_PREFIX, MAX_CUSTOM_FIELDS, is_custom_name,
+};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};

@@ -60,6 +60,13 @@ impl ApiError {
         Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
     }
 
+    /// Creates the error for a parameter that looks like a filter by a custom field. `example` is such a filter.
+    pub(crate) fn unknown_custom_filter(field: &str, example: &str) -> Self {
+        let error = Self::unknown_parameter(field);
+        let message = format!("{} A filter by a custom field has the form `{example}`.", error.message);
+        Self { message, ..error }
+    }
+
     pub(crate) fn route_not_found() -> Self {
         Self::new(ErrorCode::RouteNotFound, "No route matches this path.", Value::Null)
     }
