@@ -224,6 +224,7 @@ impl DiscoveryJobs<'_> {
             if transaction.commit(batch).await? {
                 return Ok(discovery);
             }
+            self.inventory.note_answer(&discovery, Some(network))?;
             holding.iter().for_each(Holding::release);
         }
     }

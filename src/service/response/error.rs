@@ -147,10 +147,9 @@ impl ApiError {
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
     }
 
-    /// Creates the error for an idempotency key where the answer has a secret.
-    pub(crate) fn idempotency_key_not_accepted() -> Self {
-        let message =
-            "The header Idempotency-Key is not accepted here: the answer has a secret, which is not stored.";
+    /// Creates the error for an idempotency key at an endpoint that refuses it, with the reason.
+    pub(crate) fn idempotency_key_not_accepted(reason: &str) -> Self {
+        let message = format!("The header Idempotency-Key is not accepted here: {reason}.");
         Self::new(ErrorCode::ValidationInvalidFormat, message, json!({"field": "Idempotency-Key"}))
     }
 
