@@ -140,6 +140,7 @@ pub(crate) use {
 
 #[cfg(feature = "topology")]
 use self::addresses::NetworkAddresses;
+use self::api_keys::UnwrittenUses;
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::custom::CustomIndex;
@@ -246,6 +247,8 @@ struct State {
     repeated: UpdateQueues,
     offload: Offload,
     running_requests: Arc<RunningRequests>,
+    /// Uses of API keys that the store did not take.
+    unwritten_uses: Arc<UnwrittenUses>,
     #[cfg(feature = "discovery")]
     credentials: Arc<daemons::HeldCredentials>,
     #[cfg(feature = "discovery")]
