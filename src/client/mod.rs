@@ -142,7 +142,7 @@ impl<S> Client<S> {
     /// Sends an `Idempotency-Key` with every `POST`, so that a request that is repeated changes nothing again.
     ///
     /// The server answers a repetition as it answered the first request, for 24 hours. Use a key for one request and its
-    /// repetitions. Requests whose answers have a secret are refused with a key.
+    /// repetitions. Requests whose answers have a secret, and imports, are refused with a key.
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};

@@ -53,6 +53,9 @@ impl Error {
         if let Some(field) = self.field() {
             params.insert("field".to_owned(), field.into());
         }
+        if let Some(name) = self.application_kind() {
+            params.insert("entity".to_owned(), name.into());
+        }
         params
     }
 
@@ -166,6 +169,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         | Problem::Exclusive { .. }
         | Problem::Dependent { .. }
         | Problem::UnknownField
+        | Problem::CustomForm { .. }
         | Problem::Duplicate
         | Problem::Inseparable => (ErrorCode::ValidationInvalidFormat, json!({"field": field})),
         Problem::Ambiguous { candidates } => {

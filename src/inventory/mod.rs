@@ -93,7 +93,9 @@ pub use collections::{
     BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Revertable, Switchable,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
-pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
+pub(crate) use custom::{
+    CUSTOM_FILTER_EXAMPLE, CUSTOM_ORDER_EXAMPLE, CUSTOM_PREFIX, MAX_CUSTOM_FIELDS, is_custom_name,
+};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, OrganizationChoice, Problem};
@@ -138,6 +140,7 @@ pub(crate) use {
 
 #[cfg(feature = "topology")]
 use self::addresses::NetworkAddresses;
+use self::api_keys::UnwrittenUses;
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::custom::CustomIndex;
@@ -244,6 +247,8 @@ struct State {
     repeated: UpdateQueues,
     offload: Offload,
     running_requests: Arc<RunningRequests>,
+    /// Uses of API keys that the store did not take.
+    unwritten_uses: Arc<UnwrittenUses>,
     #[cfg(feature = "discovery")]
     credentials: Arc<daemons::HeldCredentials>,
     #[cfg(feature = "discovery")]

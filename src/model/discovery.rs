@@ -46,8 +46,11 @@ pub struct Discovery {
     pub started_at: Option<Timestamp>,
     /// When the work ended, by the clock of the daemon that ended it.
     pub finished_at: Option<Timestamp>,
-    /// Whether the work was cancelled and its daemon does not know yet.
+    /// Whether the work was cancelled and its daemon has not confirmed that it has stopped.
     pub is_cancelling: bool,
+    /// When the daemon was first sent the cancellation; `None`: it was not, or need not be any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancellation_sent_at: Option<Timestamp>,
     /// When the work was queued.
     pub created_at: Timestamp,
     /// When the discovery last changed.

@@ -165,8 +165,10 @@ impl ApiState {
                 Some(sender)
             }
         };
-        if route.repetition == Repetition::Refused && input.request.headers.contains_key(&IDEMPOTENCY_KEY) {
-            return Err(ApiError::idempotency_key_not_accepted());
+        if let Repetition::Refused { reason } = route.repetition
+            && input.request.headers.contains_key(&IDEMPOTENCY_KEY)
+        {
+            return Err(ApiError::idempotency_key_not_accepted(reason));
         }
         (route.handler)(Call::new(self, route, path, sender, input)).await
     }

@@ -6,7 +6,6 @@ use std::fmt;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::invariant::Invariant;
 use crate::model::Timestamp;
 
 /// The key of a record: its kind and its id. The id is unique within the kind.
@@ -314,9 +313,19 @@ impl Name {
 
     /// Returns the name as text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(Self::MAX_LENGTH);
-        self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).asserted_or_default()
+    #[allow(clippy::indexing_slicing, reason = "the index stays below the length that is checked")]
+    pub const fn as_str(&self) -> &str {
+        let mut length = 0;
+        while length < Self::MAX_LENGTH && self.0[length] != 0 {
+            length += 1;
+        }
+        match std::str::from_utf8(self.0.split_at(length).0) {
+            Ok(text) => text,
+            Err(_) => {
+                debug_assert!(false, "a name is ASCII");
+                ""
+            }
+        }
     }
 
     /// Returns whether the name belongs to a host application: it begins with `x.` and is longer than that.

@@ -221,7 +221,8 @@ async fn daemon_obeys_cancelling_at_once() {
             service.until(async || service.scan().await.is_some()).await;
             let scan = service.scan().await.unwrap();
             service.inventory.discovery_jobs().cancel(&service.caller, scan.id).await.unwrap();
-            service.until(async || !service.discovery(&scan).await.is_cancelling).await;
+            let is_sent = |scan: &Discovery| !scan.is_cancelling || scan.cancellation_sent_at.is_some();
+            service.until(async || is_sent(&service.discovery(&scan).await)).await;
             // The service may be away when the daemon tells it that the work has stopped.
             service.failing.store(failing, Ordering::Relaxed);
             let told = *service.requests.borrow();

@@ -38,6 +38,7 @@ struct Rack {
 
 impl ApplicationRecord for Rack {
     const KIND: Name = Name::new("x.rack");
+    const ENTITY: &'static str = "Rack";
     const IS_ON_NETWORK: bool = true;
 
     fn name(&self) -> &str {
@@ -370,6 +371,81 @@ fn wrong_values_are_refused_and_nothing_is_stored() {
         let full = fixture.refusal(limited.application_records::<Rack>().create(&caller, valid)).await;
         assert_eq!(full, ErrorKind::QuotaExceeded { entity: Entity::ApplicationRecord, limit: 1 });
         limited.application_records::<Note>().create(&caller, Note { text: "x".into() }).await.unwrap();
+    });
+}
+
+#[test]
+fn errors_have_the_name_of_the_kind() {
+    run_with(Fixture::new, async |fixture| {
+        let (caller, racks) = (fixture.system(), fixture.inventory.application_records::<Rack>());
+        let nil = ApplicationRecordId::nil();
+        // The text that the name replaces occurs in a record as well.
+        let text = Entity::ApplicationRecord.as_str();
+        let taken = Rack { serial: Some("s".to_owned()), ..rack(fixture.network, text, 1) };
+        let created = racks.create(&caller, taken.clone()).await.unwrap();
+        let grow = |rack: &mut Rack| {
+            rack.units += 1.0;
+            Ok(())
+        };
+        racks.update_value(&caller, created.id, None, grow).await.unwrap();
+        let move_away = |rack: &mut Rack| {
+            rack.network_id = NetworkId::nil();
+            Ok(())
+        };
+        let (id, outdated) = (created.id, Some(created.revision()));
+        let large = Rack { serial: Some("s".repeat(64 * 1024)), ..rack(fixture.network, "b", 1) };
+        let referring = Rack { next: Some(nil), ..rack(fixture.network, "b", 1) };
+        let mut quotas = Quotas::default();
+        quotas.application_records_per_kind = Some(1);
+        let limited = fixture.inventory.clone().with_quotas(quotas);
+        let limited = limited.application_records::<Rack>();
+        let notes = fixture.inventory.application_records::<Note>();
+        let missing = format!("There is no Rack {nil}.");
+        let stale = format!(
+            "The Rack {id} is not in the state that the request names. Read it again, and use its new tag."
+        );
+        for (refused, entity, sentence) in [
+            (racks.get(&caller, nil).await.map(drop), "Rack", &*missing),
+            (racks.delete(&caller, nil).await, "Rack", &*missing),
+            (racks.update_value(&caller, nil, None, grow).await.map(drop), "Rack", &*missing),
+            (racks.update_value(&caller, id, outdated, grow).await.map(drop), "Rack", &*stale),
+            (racks.delete_at(&caller, id, outdated).await, "Rack", &*stale),
+            (
+                racks.update_value(&caller, id, None, move_away).await.map(drop),
+                "Rack",
+                "The Rack is on another network.",
+            ),
+            (
+                racks.create(&caller, taken).await.map(drop),
+                "Rack",
+                "The Rack Application Record already exists.",
+            ),
+            (
+                racks.create(&caller, large).await.map(drop),
+                "Rack",
+                "The Rack is too large: at most 65536 bytes of JSON are allowed.",
+            ),
+            (
+                racks.create(&caller, referring).await.map(drop),
+                "Rack",
+                "next does not refer to an existing Rack.",
+            ),
+            (
+                limited.create(&caller, rack(fixture.network, "b", 1)).await.map(drop),
+                "Rack",
+                "The quota is exhausted: at most 1 records of type Rack are allowed.",
+            ),
+            (
+                racks.create(&caller, rack(NetworkId::nil(), "b", 1)).await.map(drop),
+                "Network",
+                "network_id does not refer to an existing Network.",
+            ),
+            // A kind without a name in errors.
+            (notes.get(&caller, nil).await.map(drop), "x.note", &*format!("There is no x.note {nil}.")),
+        ] {
+            let error = refused.unwrap_err();
+            assert_eq!((error.to_string().as_str(), &error.params()["entity"]), (sentence, &entity.into()));
+        }
     });
 }
 

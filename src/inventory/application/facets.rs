@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::ApplicationRecord;
-use super::stored::kind_of;
+use super::stored::{entity_of, kind_of};
 use crate::access::Caller;
 use crate::inventory::schema::{HOST, NETWORK, SUBNET, TAG, exists};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, custom};
@@ -45,6 +45,8 @@ pub struct RecordFacets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceTarget {
     entity: Entity,
+    /// The name of the application's kind in errors.
+    application_kind: Option<&'static str>,
     key: Key,
     /// Whether records of this kind belong to networks.
     is_on_network: bool,
@@ -54,32 +56,41 @@ impl ReferenceTarget {
     /// A host.
     #[must_use]
     pub const fn host(id: HostId) -> Self {
-        Self { entity: Entity::Host, key: Key::new(HOST, id.uuid()), is_on_network: true }
+        Self::of_crate(Entity::Host, Key::new(HOST, id.uuid()), true)
     }
 
     /// A network.
     #[must_use]
     pub const fn network(id: NetworkId) -> Self {
-        Self { entity: Entity::Network, key: Key::new(NETWORK, id.uuid()), is_on_network: true }
+        Self::of_crate(Entity::Network, Key::new(NETWORK, id.uuid()), true)
     }
 
     /// A subnet.
     #[must_use]
     pub const fn subnet(id: SubnetId) -> Self {
-        Self { entity: Entity::Subnet, key: Key::new(SUBNET, id.uuid()), is_on_network: true }
+        Self::of_crate(Entity::Subnet, Key::new(SUBNET, id.uuid()), true)
     }
 
     /// A tag.
     #[must_use]
     pub const fn tag(id: TagId) -> Self {
-        Self { entity: Entity::Tag, key: Key::new(TAG, id.uuid()), is_on_network: false }
+        Self::of_crate(Entity::Tag, Key::new(TAG, id.uuid()), false)
     }
 
     /// A record of an application's kind.
     #[must_use]
     pub const fn record<T: ApplicationRecord>(id: ApplicationRecordId) -> Self {
-        let key = Key::new(kind_of::<T>(), id.uuid());
-        Self { entity: Entity::ApplicationRecord, key, is_on_network: T::IS_ON_NETWORK }
+        Self {
+            entity: Entity::ApplicationRecord,
+            application_kind: Some(const { entity_of::<T>() }),
+            key: Key::new(kind_of::<T>(), id.uuid()),
+            is_on_network: T::IS_ON_NETWORK,
+        }
+    }
+
+    /// A record of a kind of this crate.
+    const fn of_crate(entity: Entity, key: Key, is_on_network: bool) -> Self {
+        Self { entity, application_kind: None, key, is_on_network }
     }
 
     /// Returns the id of the record.
@@ -209,8 +220,12 @@ impl Inventory {
         }
         for (field, target) in references {
             if !found.contains(&target.key) {
-                let (entity, field) = (target.entity, field.clone());
-                return Err(ErrorKind::ReferenceInvalid { entity, field }.into());
+                let kind = ErrorKind::ReferenceInvalid { entity: target.entity, field: field.clone() };
+                let error = Error::from(kind);
+                return Err(match target.application_kind {
+                    Some(name) => error.of_application_kind(name),
+                    None => error,
+                });
             }
         }
         for key in found {

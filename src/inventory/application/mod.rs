@@ -59,6 +59,7 @@ use crate::store::Name;
 ///
 /// impl ApplicationRecord for Rack {
 ///     const KIND: Name = Name::new("x.rack");
+///     const ENTITY: &'static str = "Rack";
 ///     const IS_ON_NETWORK: bool = true;
 ///
 ///     fn name(&self) -> &str {
@@ -108,6 +109,8 @@ use crate::store::Name;
 /// assert!(racks.update_value(&caller, rack.id, Some(rack.revision()), grow).await.is_err());
 ///
 /// racks.delete_at(&caller, grown.id, Some(grown.revision())).await?;
+/// let missing = racks.get(&caller, grown.id).await.unwrap_err();
+/// assert_eq!(missing.to_string(), format!("There is no Rack {}.", grown.id));
 /// // The other one is deleted with its network.
 /// inventory.networks().delete(&caller, network.id).await?;
 /// assert_eq!(racks.list(&caller, &ListQuery::default()).await?.total, 0);
@@ -119,6 +122,11 @@ pub trait ApplicationRecord:
 {
     /// The kind, which begins with `x.`.
     const KIND: Name;
+
+    /// The kind as errors name it, in sentences and as `entity` in their params, such as `Rack`: 1 to 64 bytes. Default: [`KIND`](Self::KIND).
+    ///
+    /// [`ErrorKind`](super::ErrorKind) has [`Entity::ApplicationRecord`](super::Entity::ApplicationRecord) for every kind.
+    const ENTITY: &'static str = Self::KIND.as_str();
 
     /// Whether every record belongs to a network. Otherwise, every caller of the organization reaches the records.
     const IS_ON_NETWORK: bool = false;

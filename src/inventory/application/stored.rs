@@ -21,6 +21,9 @@ const MAX_BYTES: usize = 64 * 1024;
 /// The maximum number of characters of the name of an application's record.
 const MAX_NAME: usize = 200;
 
+/// The maximum length of the name of an application's kind in errors, in bytes.
+const MAX_ENTITY: usize = 64;
+
 /// The maximum number of records on a page.
 const MAX_PAGE: usize = 1_000;
 
@@ -108,6 +111,16 @@ pub(super) const fn kind_of<T: ApplicationRecord>() -> Name {
     T::KIND
 }
 
+/// Returns the name of an application's kind in errors.
+#[allow(clippy::panic, reason = "a name that is too long for a sentence must not compile")]
+pub(super) const fn entity_of<T: ApplicationRecord>() -> &'static str {
+    assert!(
+        !T::ENTITY.is_empty() && T::ENTITY.len() <= MAX_ENTITY,
+        "the name of a kind in errors must have 1 to 64 bytes"
+    );
+    T::ENTITY
+}
+
 impl<T: ApplicationRecord> CollectionRecord for Stored<T> {
     type Id = ApplicationRecordId;
 
@@ -128,6 +141,10 @@ impl<T: ApplicationRecord> CollectionRecord for Stored<T> {
 
     fn network(&self) -> Option<NetworkId> {
         self.value.network()
+    }
+
+    fn named(error: Error) -> Error {
+        error.of_application_kind(const { entity_of::<T>() })
     }
 
     fn restrict(query: Query, caller: &Caller) -> Query {

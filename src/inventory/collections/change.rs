@@ -26,7 +26,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
     /// - `AccessDenied`: the network is outside of the caller's scope.
     /// - `Invalid`, `AlreadyExists`, `QuotaExceeded`: a rule of the kind is broken.
     pub async fn create(self, caller: &Caller, record: T) -> Result<T, Error> {
-        self.create_with(caller, self.inventory.new_id()?, record).await
+        self.create_with(caller, self.inventory.new_id()?, record).await.map_err(T::named)
     }
 
     /// Creates a record like [`create`](Self::create), with this id.
@@ -106,7 +106,7 @@ impl<T: Resource> Collection<'_, T> {
         id: T::Id,
         change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
-        self.inventory.update_with(caller, id, change, |_, _| Ok(())).await
+        self.inventory.update_with(caller, id, change, |_, _| Ok(())).await.map_err(T::named)
     }
 }
 
@@ -126,6 +126,15 @@ impl<T: Resource + Deletable> Collection<'_, T> {
     /// # Errors
     /// The errors of [`Collection::get`](crate::inventory::Collection::get); `InUse` while another record depends on it; the errors of `check`.
     pub async fn delete_if(
+        self,
+        caller: &Caller,
+        id: T::Id,
+        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        self.delete_checked(caller, id, check).await.map_err(T::named)
+    }
+
+    async fn delete_checked(
         self,
         caller: &Caller,
         id: T::Id,
@@ -204,6 +213,10 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
     /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
     /// depends on one of them.
     pub async fn delete_many(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {
+        self.delete_visible(caller, ids).await.map_err(T::named)
+    }
+
+    async fn delete_visible(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {
         T::REQUIREMENTS.change.check(caller)?;
         let first = check_bulk(ids)?;
         let own = Query {

@@ -113,7 +113,7 @@ impl<T: Resource> Collection<'_, T> {
     /// outside of the caller's scope.
     pub async fn get(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         T::REQUIREMENTS.read.check(caller)?;
-        let (_, record) = self.inventory.own_record::<T>(caller, id).await?;
+        let (_, record) = self.inventory.own_record::<T>(caller, id).await.map_err(T::named)?;
         Ok(record)
     }
 

@@ -162,6 +162,11 @@ pub trait CollectionRecord:
     /// Returns the record's name, as errors about it use it.
     fn label(&self) -> String;
 
+    /// Names the kind in an error about one of its records, if the entity stands for several kinds.
+    fn named(error: Error) -> Error {
+        error
+    }
+
     /// Returns the network that the record belongs to.
     fn network(&self) -> Option<NetworkId> {
         None

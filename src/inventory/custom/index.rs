@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::is_custom_name;
+use super::{CUSTOM_FILTER_EXAMPLE, CUSTOM_ORDER_EXAMPLE, CUSTOM_PREFIX, is_custom_name};
 use crate::inventory::collections::CustomFilters;
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::model::Custom;
@@ -164,14 +164,20 @@ impl Inventory {
             CustomFilters::Indexed(_) => self.custom_index.contains(name),
             CustomFilters::Any => true,
         };
-        // Lists of other records have no custom fields to index.
-        let problem =
-            if possible == CustomFilters::None { Problem::Unsupported } else { Problem::NotIndexed };
+        let problem = |name: &str, example| match name.strip_prefix(CUSTOM_PREFIX) {
+            // Lists of other records have no custom fields to index.
+            _ if possible == CustomFilters::None => Problem::Unsupported,
+            Some(name) if is_indexed(name) => Problem::CustomForm { example },
+            _ => Problem::NotIndexed,
+        };
         if let Some(name) = filters.keys().find(|name| !is_indexed(name)) {
-            return Err(Error::invalid(format!("custom.{name}"), problem));
+            return Err(Error::invalid(
+                format!("{CUSTOM_PREFIX}{name}"),
+                problem(name, CUSTOM_FILTER_EXAMPLE),
+            ));
         }
-        if order.is_some_and(|name| !is_indexed(name)) {
-            return Err(Error::invalid("order_by_custom", problem));
+        if let Some(name) = order.filter(|name| !is_indexed(name)) {
+            return Err(Error::invalid("order_by_custom", problem(name, CUSTOM_ORDER_EXAMPLE)));
         }
         let CustomFilters::Indexed(kind) = possible else { return Ok(()) };
         let is_complete = self.custom_index.completeness(kind);

@@ -9,6 +9,15 @@ use super::{Error, Problem};
 use crate::model::Custom;
 use crate::printable::printable;
 
+/// The text before the name of a custom field in the path of its value, and in the name of a filter by it.
+pub(crate) const CUSTOM_PREFIX: &str = "custom.";
+
+/// A filter by a custom field, for sentences of errors.
+pub(crate) const CUSTOM_FILTER_EXAMPLE: &str = "custom.asset_tag=A-17";
+
+/// An order by a custom field, for sentences of errors.
+pub(crate) const CUSTOM_ORDER_EXAMPLE: &str = "order_by_custom=asset_tag";
+
 /// The maximum number of custom fields of a record.
 pub(crate) const MAX_CUSTOM_FIELDS: usize = 64;
 

@@ -55,6 +55,7 @@ impl Discovery {
             started_at: None,
             finished_at: None,
             is_cancelling: false,
+            cancellation_sent_at: None,
             created_at: now,
             updated_at: now,
         }
@@ -69,8 +70,7 @@ impl Discovery {
 
     /// Takes the work from a daemon that no longer exists.
     pub(super) fn forget_daemon(&mut self, now: Timestamp) {
-        self.is_cancelling = false;
-        self.updated_at = now;
+        self.end_cancellation(now);
         if self.is_open() && self.discovery_type.is_about_own_host() {
             self.cancel(now);
         } else if self.is_open() {
@@ -83,6 +83,11 @@ impl Discovery {
     pub(in crate::inventory) fn fail(&mut self, error: &str, now: Timestamp) {
         (self.phase, self.error) = (DiscoveryPhase::Failed, Some(error.to_owned()));
         (self.finished_at, self.updated_at, self.credentials_lost_at) = (Some(now), now, None);
+    }
+
+    /// Notes that the daemon does not have to be sent the cancellation any more.
+    pub(super) const fn end_cancellation(&mut self, now: Timestamp) {
+        (self.is_cancelling, self.cancellation_sent_at, self.updated_at) = (false, None, now);
     }
 
     fn cancel(&mut self, now: Timestamp) {
@@ -219,6 +224,7 @@ impl DiscoveryJobs<'_> {
             self.inventory
                 .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)
                 .await?;
+            self.inventory.note_answer(&discovery, Some(network))?;
             // The commit goes on if the caller stops waiting.
             holding.iter().for_each(Holding::keep);
             if transaction.commit(batch).await? {
@@ -230,7 +236,8 @@ impl DiscoveryJobs<'_> {
 
     /// Cancels work on behalf of a caller, a Member or above. Work that has ended stays as it is.
     ///
-    /// A daemon that already has the work is informed when it next asks for work.
+    /// A daemon that already has the work gets the cancellation whenever it asks for work, until it states that the work
+    /// has ended or that it is ready for other work, or for 5 minutes after the first time. It gets no other work meanwhile.
     ///
     /// # Errors
     /// The errors of [`Collection::get`](crate::inventory::Collection::get).

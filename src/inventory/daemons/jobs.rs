@@ -15,7 +15,7 @@ use crate::model::{
 use crate::store::{Batch, Link, Record};
 
 /// The time after which work without an update and a silent daemon count as lost, in microseconds.
-const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
+pub(super) const LOST_AFTER_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// The number of times that a job is handed out.
 const MAX_ATTEMPTS: u32 = 3;
@@ -116,7 +116,7 @@ impl Inventory {
                 continue;
             }
             if discovery.is_cancelling {
-                (discovery.is_cancelling, discovery.updated_at) = (false, now);
+                discovery.end_cancellation(now);
             } else if discovery.attempts < MAX_ATTEMPTS {
                 discovery.reset(now);
             } else {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::jobs::{self, Holders, NextJob, Open};
+use super::jobs::{self, Holders, LOST_AFTER_MICROS, NextJob, Open};
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
@@ -32,7 +32,7 @@ pub struct Work {
     pub discovery: Option<Discovery>,
     /// The credentials that the daemon gets with the work.
     pub credentials: Option<Arc<SnmpCredentials>>,
-    /// Whether the daemon has to stop what it is doing.
+    /// Whether the daemon has to stop its present work. Repeated until it has confirmed that the work has ended.
     pub is_cancelled: bool,
 }
 
@@ -71,7 +71,7 @@ impl Daemons<'_> {
             let open = self.inventory.open_discoveries(caller).await?;
             let holders = self.inventory.holders(&open, id).await?;
             let mut batch = Batch::new();
-            let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
+            let is_cancelled = send_cancellations(caller, &open, (id, &status), now, &mut batch)?;
             let is_ready = status.is_ready.unwrap_or_else(|| !jobs::is_scanning(&open, &daemon, now));
             // A daemon that is about to stop its work would drop the next one as well.
             let selection = if is_ready && !is_cancelled {
@@ -98,7 +98,8 @@ impl Daemons<'_> {
 
     /// Stores the progress of a discovery that a daemon has.
     ///
-    /// An update of a discovery that is unknown, has ended, or is not the daemon's stores nothing.
+    /// An update of a discovery that is unknown, has ended, or is not the daemon's stores nothing. If a user has cancelled
+    /// it, an update with a final phase confirms the cancellation, and the phase stays `Cancelled`.
     ///
     /// # Errors
     /// `Invalid` for an error of more than 65,536 characters.
@@ -132,7 +133,8 @@ impl Daemons<'_> {
 }
 
 impl Inventory {
-    /// Returns the open discovery of an update. `None` if the daemon of the update does not have it or it has ended.
+    /// Returns the discovery that an update changes. `None` if the daemon of the update does not have it, or it has ended
+    /// and the update confirms no cancellation.
     async fn handed_out(
         &self,
         caller: &DaemonCaller,
@@ -145,7 +147,8 @@ impl Inventory {
         // A daemon that lost its connection, and whose work was therefore queued again, may go on with it.
         let was_given = discovery.handed_out_at.is_some() || discovery.attempts > 0;
         let is_held = discovery.daemon_id == Some(update.daemon_id) && was_given;
-        Ok((is_held && discovery.is_open()).then_some((record, discovery)))
+        let is_confirmed = discovery.is_cancelling && update.phase.is_final();
+        Ok((is_held && (discovery.is_open() || is_confirmed)).then_some((record, discovery)))
     }
 
     /// Returns those of the subnets of a status that are on the daemon's network.
@@ -202,21 +205,34 @@ fn put_all(caller: &DaemonCaller, changed: &[(&Record, Discovery)], batch: &mut 
     Ok(())
 }
 
-/// Records in a batch that a daemon is informed of the cancellation of its work. Returns whether work was cancelled.
-fn tell_of_cancellations(
+/// Adds to a batch which cancellations a daemon is sent, and which it has confirmed. Returns whether it has to stop.
+///
+/// An answer may be lost, so that a cancellation is sent again until the daemon has confirmed it. A daemon that does not,
+/// such as one that never got the work, must not wait for other work forever.
+fn send_cancellations(
     caller: &DaemonCaller,
     open: &[Open],
-    daemon: DaemonId,
+    (daemon, status): (DaemonId, &DaemonStatus),
     now: Timestamp,
     batch: &mut Batch,
 ) -> Result<bool, Error> {
     let mut is_cancelled = false;
-    for (record, cancelled) in open.iter().filter(|(_, open)| open.is_cancelling) {
-        if cancelled.daemon_id == Some(daemon) {
-            let told = Discovery { is_cancelling: false, updated_at: now, ..cancelled.clone() };
-            let facets = told.facets(caller.organization_id);
-            batch.put(record.key, unchanged(Some(record)), facets, encode(&told)?);
-            is_cancelled = true;
+    let own = open.iter().filter(|(_, open)| open.is_cancelling && open.daemon_id == Some(daemon));
+    for (record, cancelled) in own {
+        let mut changed = cancelled.clone();
+        match cancelled.cancellation_sent_at {
+            None => (changed.cancellation_sent_at, changed.updated_at) = (Some(now), now),
+            Some(sent_at)
+                if status.is_ready == Some(true) || sent_at.plus_micros(LOST_AFTER_MICROS) <= now =>
+            {
+                changed.end_cancellation(now);
+            }
+            Some(_) => {}
+        }
+        is_cancelled |= changed.is_cancelling;
+        if changed != *cancelled {
+            let facets = changed.facets(caller.organization_id);
+            batch.put(record.key, unchanged(Some(record)), facets, encode(&changed)?);
         }
     }
     Ok(is_cancelled)
@@ -253,6 +269,9 @@ fn mark_unreachable(
 
 impl Discovery {
     fn apply(&mut self, update: &DiscoveryUpdate, now: Timestamp) {
+        if self.is_cancelling {
+            return self.end_cancellation(now);
+        }
         (self.phase, self.progress) = (update.phase, update.progress.min(100));
         self.error.clone_from(&update.error);
         self.handed_out_at = self.handed_out_at.or(Some(now));

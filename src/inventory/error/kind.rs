@@ -234,6 +234,30 @@ pub enum ErrorKind {
     Internal,
 }
 
+impl ErrorKind {
+    /// Returns the kind of record that the error concerns.
+    pub(super) const fn entity(&self) -> Option<Entity> {
+        match self {
+            Self::ReferenceInvalid { entity, .. }
+            | Self::NetworkMismatch { entity }
+            | Self::Expired { entity }
+            | Self::Disabled { entity }
+            | Self::AccessDenied { entity, .. }
+            | Self::UpdateForbidden { entity }
+            | Self::NotFound { entity, .. }
+            | Self::NotNamed { entity, .. }
+            | Self::AlreadyExists { entity, .. }
+            | Self::InUse { entity, .. }
+            | Self::QuotaExceeded { entity, .. }
+            | Self::TooLarge { entity, .. }
+            | Self::PreconditionFailed { entity, .. }
+            | Self::Outdated { entity, .. }
+            | Self::Conflict { entity, .. } => Some(*entity),
+            _ => None,
+        }
+    }
+}
+
 /// One of the organizations among which a client must choose.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]

@@ -30,9 +30,11 @@ use crate::store::{StoreError, StoreErrorKind};
 pub struct Error(Box<Inner>);
 
 #[derive(Debug, thiserror::Error)]
-#[error("{kind}")]
+#[error("{}", self.sentence())]
 struct Inner {
     kind: ErrorKind,
+    /// The name of the host application's kind of record that the error concerns.
+    application_kind: Option<&'static str>,
     /// The path of the value in the request, if the kind does not contain it.
     field: Option<String>,
     #[source]
@@ -62,6 +64,20 @@ impl Error {
     pub(crate) fn at(mut self, field: String) -> Self {
         self.0.field = Some(field);
         self
+    }
+
+    /// Names the host application's kind of record that the error concerns, unless it concerns another kind or has a
+    /// name already.
+    pub(crate) fn of_application_kind(mut self, name: &'static str) -> Self {
+        if self.kind().entity() == Some(Entity::ApplicationRecord) {
+            self.0.application_kind.get_or_insert(name);
+        }
+        self
+    }
+
+    /// Returns the name of the host application's kind of record that the error concerns.
+    pub(in crate::inventory) fn application_kind(&self) -> Option<&'static str> {
+        self.0.application_kind
     }
 
     /// Returns the message followed by the messages of all causes, for the log.
@@ -105,7 +121,25 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind, field: None, source }))
+        Self(Box::new(Inner { kind, application_kind: None, field: None, source }))
+    }
+}
+
+impl Inner {
+    /// Returns the sentence of the kind, with the name of the host application's kind of record in place of the entity.
+    fn sentence(&self) -> String {
+        let sentence = self.kind.to_string();
+        let Some(name) = self.application_kind else { return sentence };
+        let entity = Entity::ApplicationRecord.as_str();
+        // A field may precede the entity, and a name may follow it. Both may have the same text, and stay as they are.
+        let around = match self.kind {
+            ErrorKind::ReferenceInvalid { .. } => sentence.rsplit_once(entity),
+            _ => sentence.split_once(entity),
+        };
+        match around {
+            Some((before, after)) => format!("{before}{name}{after}"),
+            None => sentence,
+        }
     }
 }
 

@@ -64,6 +64,12 @@ pub enum Problem {
     /// [`Inventory::with_custom_index`](crate::inventory::Inventory::with_custom_index).
     #[error("refers to a custom field that is not indexed; ask the operator of this server to index it")]
     NotIndexed,
+    /// A custom field is named in a form that the parameter does not take.
+    #[error("cannot name a custom field like this; write it in lower case, as in `{example}`")]
+    CustomForm {
+        /// A parameter in the right form.
+        example: &'static str,
+    },
     /// The value excludes another one that is given, too.
     #[error("cannot be combined with `{other}`; send one of them")]
     Exclusive {

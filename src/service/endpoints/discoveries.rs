@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::inventory::{Error, NewDiscovery, Problem};
+use crate::inventory::{Error, Inventory, NewDiscovery, Problem};
 use crate::json_objects::object;
-use crate::model::{DiscoveryType, SnmpCredentials, SubnetId};
+use crate::model::{Discovery, DiscoveryType, SnmpCredentials, SubnetId};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::routes::route::{Call, Pending};
@@ -30,9 +30,14 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
             }
             (None, None) => None,
         };
-        let discovery = call.state.inventory.discovery_jobs().create(&caller, new).await?;
-        let tag = EntityTag::of_record(&discovery)?;
-        call.state.responder.record(&discovery, tag)?.with_location(call.route, discovery.id)
+        let sender = &caller;
+        let create =
+            |inventory: Inventory| async move { inventory.discovery_jobs().create(sender, new).await };
+        let respond = |discovery: &Discovery| {
+            let tag = EntityTag::of_record(discovery)?;
+            call.state.responder.record(discovery, tag)?.with_location(call.route, discovery.id)
+        };
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 

@@ -5,11 +5,17 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use super::parameters::{DEFAULT_LIMIT, MAX_OFFSET, Paging};
-use crate::inventory::{Error, MAX_CUSTOM_FIELDS, PageCursor, Problem, is_custom_name};
+use crate::inventory::{
+    CUSTOM_FILTER_EXAMPLE, CUSTOM_ORDER_EXAMPLE, CUSTOM_PREFIX, Error, MAX_CUSTOM_FIELDS, PageCursor,
+    Problem, is_custom_name,
+};
 use crate::service::response::error::ApiError;
 use crate::service::response::shape::FieldNames;
 use crate::service::routes::parameter::{Kind, Parameter};
 use crate::wire::MAX_LIMIT;
+
+/// The parameter of the filters by custom fields.
+const CUSTOM: &str = "custom";
 
 /// The parameter of a position in a list.
 pub(super) const CURSOR: &str = "cursor";
@@ -36,15 +42,18 @@ impl<'q> QueryValues<'q> {
         let mut wrong = None;
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             let Some(parameter) = find(known, &name) else {
-                return Err(ApiError::unknown_parameter(&name));
+                return Err(unknown_parameter(known, &name));
             };
             if value.is_empty() && name != CURSOR {
                 continue;
             }
             let problem = match parameter.kind {
+                Kind::Choice(_) if is_custom_order(known, &name, &value) => {
+                    Some(Problem::CustomForm { example: CUSTOM_ORDER_EXAMPLE })
+                }
                 Kind::Choice(values) if !values.contains(&&*value) => Some(Problem::NotAmong { values }),
                 Kind::Custom { .. } if !name.strip_prefix(CUSTOM_PREFIX).is_some_and(is_custom_name) => {
-                    Some(Problem::InvalidFormat)
+                    Some(Problem::CustomForm { example: CUSTOM_FILTER_EXAMPLE })
                 }
                 _ => None,
             };
@@ -176,7 +185,8 @@ impl<'q> QueryValues<'q> {
     pub(super) fn order_by_custom(&self) -> Result<Option<String>, ApiError> {
         let field = self.text("order_by_custom")?;
         if field.is_some_and(|field| !is_custom_name(field)) {
-            return Err(invalid_format("order_by_custom"));
+            let problem = Problem::CustomForm { example: CUSTOM_ORDER_EXAMPLE };
+            return Err(Error::invalid("order_by_custom", problem).into());
         }
         if field.is_some() && self.once("order_by")?.is_some() {
             return Err(exclusive("order_by_custom", "order_by"));
@@ -221,13 +231,23 @@ pub(in crate::service) fn fields_of(known: KnownParameters<'_>) -> &'static [&'s
     }
 }
 
-/// The text before the name of a custom field in the name of a parameter.
-const CUSTOM_PREFIX: &str = "custom.";
-
 /// Finds a parameter. Those of custom fields are one.
 fn find(known: KnownParameters<'_>, name: &str) -> Option<&'static Parameter> {
-    let name = if name.starts_with(CUSTOM_PREFIX) { "custom" } else { name };
+    let name = if name.starts_with(CUSTOM_PREFIX) { CUSTOM } else { name };
     known.iter().copied().flatten().find(|parameter| parameter.name == name)
+}
+
+/// Creates the error for a parameter that an endpoint does not have.
+fn unknown_parameter(known: KnownParameters<'_>, name: &str) -> ApiError {
+    if name.starts_with(CUSTOM) && find(known, CUSTOM).is_some() {
+        return ApiError::unknown_custom_filter(name, CUSTOM_FILTER_EXAMPLE);
+    }
+    ApiError::unknown_parameter(name)
+}
+
+/// Returns whether a parameter orders a list by the name of a custom field, as only another parameter does.
+fn is_custom_order(known: KnownParameters<'_>, name: &str, value: &str) -> bool {
+    name == "order_by" && value.starts_with(CUSTOM_PREFIX) && find(known, "order_by_custom").is_some()
 }
 
 pub(super) fn invalid_format(field: &str) -> ApiError {

@@ -60,6 +60,13 @@ impl ApiError {
         Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
     }
 
+    /// Creates the error for a parameter that looks like a filter by a custom field. `example` is such a filter.
+    pub(crate) fn unknown_custom_filter(field: &str, example: &str) -> Self {
+        let error = Self::unknown_parameter(field);
+        let message = format!("{} A filter by a custom field has the form `{example}`.", error.message);
+        Self { message, ..error }
+    }
+
     pub(crate) fn route_not_found() -> Self {
         Self::new(ErrorCode::RouteNotFound, "No route matches this path.", Value::Null)
     }
@@ -140,10 +147,9 @@ impl ApiError {
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
     }
 
-    /// Creates the error for an idempotency key where the answer has a secret.
-    pub(crate) fn idempotency_key_not_accepted() -> Self {
-        let message =
-            "The header Idempotency-Key is not accepted here: the answer has a secret, which is not stored.";
+    /// Creates the error for an idempotency key at an endpoint that refuses it, with the reason.
+    pub(crate) fn idempotency_key_not_accepted(reason: &str) -> Self {
+        let message = format!("The header Idempotency-Key is not accepted here: {reason}.");
         Self::new(ErrorCode::ValidationInvalidFormat, message, json!({"field": "Idempotency-Key"}))
     }
 

@@ -49,8 +49,11 @@ pub(in crate::service) enum Repetition {
     Unchecked,
     /// A repeated request gets the answer to the first, and is not executed.
     Answered,
-    /// It is refused, because the answer has a secret.
-    Refused,
+    /// It is refused.
+    Refused {
+        /// The reason, as a part of a sentence.
+        reason: &'static str,
+    },
 }
 
 /// The maximum size of a request body.

@@ -5,7 +5,7 @@ use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::model::{Permission, Timestamp};
-use toposcope::store::{Name, StoreError, Write};
+use toposcope::store::{Key, Name, StoreError, Write};
 
 use crate::backend::{Backend, run_with};
 use crate::common::{
@@ -272,6 +272,44 @@ fn failure_to_write_last_used_affects_no_request() {
         }
         assert_eq!(last_used(&fixture).await, None);
     });
+}
+
+#[test]
+fn use_that_the_store_did_not_take_is_written_after_the_next_one() {
+    let unavailable: fn(Key) -> StoreError = |_| StoreError::unavailable("down");
+    let corrupt: fn(Key) -> StoreError = |_| StoreError::corrupt("damaged");
+    let failing: fn(Key) -> StoreError = |_| panic!("down");
+    for (fault, used_at, used_elsewhere_at, expected) in [
+        (unavailable, &[0][..], None, Some(0)),
+        (unavailable, &[0, 59, 60, 119], None, Some(60)),
+        (failing, &[0], None, Some(0)),
+        // A later use that another server has written stands.
+        (unavailable, &[0], Some(70), Some(70)),
+        (unavailable, &[0], Some(30), Some(30)),
+        (corrupt, &[0], None, None),
+    ] {
+        run_with(Populated::new, async |fixture| {
+            let store = Hook::failing(Fault::Commit(Name::new("key_use"), fault));
+            let server = fixture.server_with(&store);
+            let other = fixture.issue(key_for(&fixture.member, Permission::Viewer, &[OFFICE])).await;
+            for second in used_at {
+                fixture.clock.set(at(*second));
+                list(&fixture, &server).await;
+                fixture.store.hook().settle().await;
+            }
+            assert_eq!(last_used(&fixture).await, None);
+            if let Some(second) = used_elsewhere_at {
+                fixture.clock.set(at(second));
+                list(&fixture, &fixture.server).await;
+                fixture.store.hook().settle().await;
+            }
+            store.set_fault(Fault::None);
+            fixture.clock.set(at(200));
+            assert_eq!(server.get_with(&other, HOSTS).await.status, 200);
+            fixture.store.hook().settle().await;
+            assert_eq!(last_used(&fixture).await, expected.map(at), "{used_at:?}, {used_elsewhere_at:?}");
+        });
+    }
 }
 
 /// The answer is complete before the use is written.

@@ -195,20 +195,77 @@ fn progress_of_sessions_that_are_not_the_daemons_stores_nothing() {
     });
 }
 
+/// How a daemon confirms that work has stopped.
+enum Confirmation {
+    /// An update with this phase.
+    Update(&'static str),
+    /// It is ready for work.
+    Readiness,
+    /// It states nothing for 5 minutes.
+    Silence,
+}
+
 #[test]
-fn cancellation_is_told_once_and_before_further_work() {
+fn cancellation_is_repeated_until_the_daemon_confirms_it_and_before_further_work() {
+    use Confirmation::{Readiness, Silence, Update};
+    for (sent, confirmation) in [
+        // It has ended before the daemon was sent the cancellation.
+        (0, Update("Complete")),
+        (1, Update("Cancelled")),
+        (3, Update("Cancelled")),
+        (1, Update("Failed")),
+        (1, Readiness),
+        (3, Readiness),
+        (2, Silence),
+    ] {
+        run_with(Scene::with_daemon, async |scene| {
+            let own = scene.work(DAEMON).await;
+            let cancel = format!("/api/v1/discoveries/{}/cancel", own["session_id"].as_str().unwrap());
+            let cancelled = scene.post_with(&scene.fixture.key, &cancel, json!({})).await.data().clone();
+            assert_eq!(
+                (&cancelled["phase"], &cancelled["is_cancelling"]),
+                (&json!("Cancelled"), &json!(true))
+            );
+            assert_eq!(scene.post_with(&scene.fixture.key, &cancel, json!({})).await.data(), &cancelled);
+            // All answers but the last are lost.
+            for _ in 0..sent {
+                scene.report(DAEMON, &own, "Scanning").await;
+                assert_eq!(scene.ask(DAEMON, json!({"ready_for_work": false})).await, json!([null, true]));
+                assert_eq!(scene.discovery(&own).await["is_cancelling"], true);
+            }
+            match confirmation {
+                Update(phase) => scene.report(DAEMON, &own, phase).await,
+                Readiness => {}
+                Silence => {
+                    scene.pass(5 * MINUTE - MICROSECOND);
+                    assert_eq!(scene.ask(DAEMON, json!({})).await, json!([null, true]));
+                    scene.pass(MICROSECOND);
+                }
+            }
+            let status =
+                if matches!(confirmation, Readiness) { json!({"ready_for_work": true}) } else { json!({}) };
+            let scan = scene.ask(DAEMON, status).await;
+            assert_eq!((type_of(&scan[0]), &scan[1]), ("Network", &json!(false)));
+            let confirmed = scene.discovery(&own).await;
+            assert_eq!(
+                (&confirmed["phase"], &confirmed["is_cancelling"]),
+                (&json!("Cancelled"), &json!(false))
+            );
+            assert_eq!(confirmed["finished_at"], cancelled["finished_at"]);
+            assert_eq!(confirmed.get("cancellation_sent_at"), None);
+        });
+    }
+}
+
+#[test]
+fn ready_daemon_is_sent_a_cancellation_once() {
     run_with(Scene::with_daemon, async |scene| {
         let own = scene.work(DAEMON).await;
         let cancel = format!("/api/v1/discoveries/{}/cancel", own["session_id"].as_str().unwrap());
-        let cancelled = scene.post_with(&scene.fixture.key, &cancel, json!({})).await.data().clone();
-        assert_eq!((&cancelled["phase"], &cancelled["is_cancelling"]), (&json!("Cancelled"), &json!(true)));
-        assert_eq!(scene.post_with(&scene.fixture.key, &cancel, json!({})).await.data(), &cancelled);
-        scene.report(DAEMON, &own, "Scanning").await;
-        assert_eq!(scene.ask(DAEMON, json!({})).await, json!([null, true]));
-        let scan = scene.ask(DAEMON, json!({})).await;
-        assert_eq!((type_of(&scan[0]), &scan[1]), ("Network", &json!(false)));
-        let told = scene.discovery(&own).await;
-        assert_eq!((&told["phase"], &told["is_cancelling"]), (&json!("Cancelled"), &json!(false)));
+        scene.post_with(&scene.fixture.key, &cancel, json!({})).await.data();
+        let ready = || json!({"ready_for_work": true});
+        assert_eq!(scene.ask(DAEMON, ready()).await, json!([null, true]), "it may not have begun yet");
+        assert_eq!(type_of(&scene.ask(DAEMON, ready()).await[0]), "Network");
     });
 }
 

@@ -222,6 +222,42 @@ fn filters_by_other_custom_fields_are_refused() {
 }
 
 #[test]
+fn wrong_spelling_of_a_custom_field_is_refused_with_the_right_one() {
+    run_new(async |fixture| {
+        let server = indexed(&fixture, &["unit"]);
+        let ask = async |target: &str| server.send(with_key(get(target), &fixture.key)).await;
+        let (filter, order) = ("`custom.asset_tag=A-17`", "`order_by_custom=asset_tag`");
+        let (format, unknown) = ("validation_invalid_format", "validation_unknown_parameter");
+        let long = format!("custom_{}", "x".repeat(1_000));
+        for (query, field, code, right) in [
+            ("order_by=custom.unit", "order_by", format, order),
+            ("order_by=custom.", "order_by", format, order),
+            ("order_by_custom=custom.unit", "order_by_custom", format, order),
+            ("order_by_custom=Unit", "order_by_custom", format, order),
+            ("custom.custom.unit=3", "custom.custom.unit", format, filter),
+            ("custom.Unit=3", "custom", format, filter),
+            ("custom=3", "custom", format, filter),
+            ("custom_unit=3", "custom_unit", unknown, filter),
+            ("custom%5Bunit%5D=3", "custom[unit]", unknown, filter),
+            (&*format!("{long}=3"), &*long, unknown, filter),
+        ] {
+            for list in [HOSTS, NETWORKS] {
+                let refused = ask(&format!("{list}?{query}")).await;
+                assert_eq!(*refused.refuses(400, code), json!({"field": field}), "{query}");
+                let sentence = refused.json["error"].as_str().unwrap();
+                assert!(sentence.contains(right) && sentence.chars().count() <= 200, "{query}: {sentence}");
+            }
+        }
+        for query in ["order_by=custom.unit", "custom_unit=3", "order_by=unit"] {
+            let refused = ask(&format!("/api/v1/tags?{query}")).await;
+            assert_eq!(refused.status, 400);
+            let sentence = refused.json["error"].as_str().unwrap();
+            assert!(!sentence.contains("asset_tag"), "tags have no custom fields: {sentence}");
+        }
+    });
+}
+
+#[test]
 fn new_index_is_answered_with_503_until_stored_hosts_are_indexed() {
     run_new(async |fixture| {
         let custom = Custom::from([("rack".to_owned(), json!(7))]);

@@ -8,6 +8,8 @@ use super::*;
 use crate::common::{Hook, Server, ample};
 
 const BULK: &str = "/api/v1/hosts/bulk";
+#[cfg(feature = "discovery")]
+const DISCOVERIES: &str = "/api/v1/discoveries";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn keyed(request: Request<String>, key: &str) -> Request<String> {
@@ -36,6 +38,8 @@ async fn bodies(fixture: &Fixture) -> Vec<(&'static str, Value)> {
         ("/api/v1/subnets", json!({"name": "lan", "cidr": "192.0.2.0/24", "network_id": OFFICE})),
         ("/api/v1/tags", json!({"name": "critical"})),
         ("/api/v1/shares", json!({"name": "wall", "network_id": OFFICE, "password": "correct horse"})),
+        #[cfg(feature = "discovery")]
+        (DISCOVERIES, json!({"network_id": OFFICE})),
         (BULK, json!({"hosts": [host_body(), host_body()]})),
         (BULK, json!({"hosts": [host_body(), {"name": "faulty"}], "atomic": false})),
     ]
@@ -58,6 +62,28 @@ fn repetition_gets_the_first_answer_and_changes_nothing() {
             }
             assert_eq!(*fixture.list("limit=0").await.data(), hosts);
         }
+    });
+}
+
+#[cfg(feature = "discovery")]
+#[test]
+fn repeated_discovery_is_queued_once() {
+    run_new(async |fixture| {
+        let body = |community: &str| {
+            let credential = json!({"version": "V2c", "community": community});
+            json!({"network_id": OFFICE, "snmp_credentials": {"default_credential": credential}})
+        };
+        let first = fixture.ask(create(DISCOVERIES, &body("hidden"), "key")).await;
+        let again = fixture.ask(create(DISCOVERIES, &body("hidden"), "key")).await;
+        assert!(is_replayed(&again) && !is_replayed(&first));
+        assert_eq!(again.data(), first.data());
+        for name in ["etag", "location"] {
+            assert_eq!(again.headers[name], first.headers[name], "{name}");
+        }
+        fixture.ask(create(DISCOVERIES, &body("other"), "key")).await.refuses(409, "idempotency_key_reused");
+        assert_eq!(fixture.ask(get(DISCOVERIES)).await.total(), 1);
+        assert_eq!(fixture.ask(create(DISCOVERIES, &body("hidden"), "next")).await.status, 200);
+        assert_eq!(fixture.ask(get(DISCOVERIES)).await.total(), 2);
     });
 }
 
@@ -216,6 +242,25 @@ fn key_is_refused_where_the_answer_has_a_secret() {
         assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "Idempotency-Key"}));
         let keys = fixture.ask(get("/api/v1/auth/daemon")).await;
         assert_eq!(keys.total(), 0);
+    });
+}
+
+/// Its lines have no ids, so that a repetition would create the hosts again.
+#[test]
+fn key_is_refused_by_imports() {
+    run_new(async |fixture| {
+        let import = |query: &str| {
+            let request = send_json("POST", &format!("/api/v1/hosts/import{query}"), &host_body());
+            with_header(request, "content-type", "application/x-ndjson")
+        };
+        for query in ["", "?dry_run=true"] {
+            let reply = fixture.ask(keyed(import(query), "key")).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "Idempotency-Key"}));
+            let sentence = reply.json["error"].as_str().unwrap();
+            assert!(sentence.contains("Give its lines ids"), "{sentence}");
+        }
+        assert_eq!(fixture.list("").await.total(), 0);
+        assert_eq!(fixture.ask(import("")).await.data()["imported"], 1);
     });
 }
 

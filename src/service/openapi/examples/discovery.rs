@@ -212,6 +212,7 @@ fn discovery() -> Discovery {
         started_at: Some(now()),
         finished_at: None,
         is_cancelling: false,
+        cancellation_sent_at: None,
         created_at: now(),
         updated_at: now(),
     }

@@ -203,7 +203,8 @@ pub(super) fn discoveries() -> Vec<Route> {
             .value("Discovery")
             .tagged()
             .creates_in(path)
-            .errors(&[ErrorCode::QuotaExceeded]),
+            .errors(&[ErrorCode::QuotaExceeded])
+            .repeatable(),
         stream.query(&[groups::NETWORK]),
         route(
             Method::GET,

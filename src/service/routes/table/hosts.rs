@@ -146,6 +146,8 @@ pub(super) fn hosts() -> Vec<Route> {
                 ErrorCode::RequestIncomplete,
                 ErrorCode::RequestTooLarge,
             ])
+            // An import may have any number of lines, each of which a repetition would have to skip if it is stored.
+            .unrepeatable("an import has no stored answer. Give its lines ids to repeat it safely")
             // Refused lines are in the report.
             .no_errors(&[ErrorCode::PolicyRefused])
         },

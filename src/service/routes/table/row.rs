@@ -126,7 +126,13 @@ impl Route {
 
     /// Answers with a secret, so that an `Idempotency-Key` is refused.
     pub(super) fn secret(self) -> Self {
-        Self { repetition: Repetition::Refused, ..self.errors(&[ErrorCode::ValidationInvalidFormat]) }
+        self.unrepeatable("the answer has a secret, which is not stored")
+    }
+
+    /// Refuses an `Idempotency-Key` for a reason, which is a part of a sentence.
+    pub(super) fn unrepeatable(self, reason: &'static str) -> Self {
+        let repetition = Repetition::Refused { reason };
+        Self { repetition, ..self.errors(&[ErrorCode::ValidationInvalidFormat]) }
     }
 
     /// Answers with a page of the history.
