@@ -85,15 +85,16 @@ pub(super) fn by_prefix(prefix: &str) -> Option<NeighborState> {
 }
 
 /// Returns the state of an entry by the words that its flags stand for.
-fn by_meanings<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Option<NeighborState> {
-    let has = |wanted: [&str; 2]| words.clone().any(|word| wanted.contains(&word));
-    if has(["disabled", "invalid"]) {
-        Some(NeighborState::Unreachable)
-    } else if has(["dynamic", "dhcp"]) {
-        None
-    } else {
-        Some(NeighborState::Static)
+fn by_meanings<'w>(words: impl Iterator<Item = &'w str>) -> Option<NeighborState> {
+    let mut state = Some(NeighborState::Static);
+    for word in words {
+        match word {
+            "disabled" | "invalid" => return Some(NeighborState::Unreachable),
+            "dynamic" | "dhcp" => state = None,
+            _ => {}
+        }
     }
+    state
 }
 
 /// Sets the state of an entry, if it is known.
