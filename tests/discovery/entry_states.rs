@@ -58,6 +58,41 @@ fn letters_flags_and_columns_of_states_are_read() {
             &[1, 2],
             0,
         ),
+        (
+            "/ip arp add address=192.0.2.2 interface=ether5 mac-address=00:00:5E:00:53:02\n\
+             /ip arp add address=192.0.2.3 disabled=yes interface=ether5 mac-address=00:00:5E:00:53:03\n",
+            &[2],
+            &[],
+            1,
+        ),
+        // The legend of one command is not that of the next.
+        (
+            "[admin@r1] > /ip arp print\nFlags: D - DYNAMIC; C - COMPLETE\n\
+             #    ADDRESS       MAC-ADDRESS        INTERFACE\n\
+             0  C 192.0.2.1     00:00:5E:00:53:01  bridge1\n\
+             [admin@r1] > /ip neighbor print\n\
+             #    ADDRESS       MAC-ADDRESS        INTERFACE\n\
+             0    192.0.2.2     00:00:5E:00:53:02  bridge1\n",
+            &[1],
+            &[2],
+            0,
+        ),
+        // RouterOS and OPNsense, in JSON.
+        (
+            r#"[{"address":"192.0.2.1","mac-address":"00:00:5E:00:53:01","interface":"ether1","dynamic":"true","disabled":"false"},
+            {"address":"192.0.2.2","mac-address":"00:00:5E:00:53:02","interface":"ether1","dynamic":"false","disabled":"false"},
+            {"address":"192.0.2.3","mac-address":"00:00:5E:00:53:03","interface":"ether1","dynamic":"false","disabled":"true"}]"#,
+            &[2],
+            &[1],
+            1,
+        ),
+        (
+            r#"[{"mac":"00:00:5e:00:53:01","ip":"192.0.2.1","intf":"igb0","expired":false,"permanent":false},
+            {"mac":"00:00:5e:00:53:02","ip":"192.0.2.2","intf":"igb0","expired":false,"permanent":true}]"#,
+            &[2],
+            &[1],
+            0,
+        ),
         // Comware.
         (
             "  Type: S-Static   D-Dynamic   O-Openflow   R-Rule   M-Multiport  I-Invalid\n\

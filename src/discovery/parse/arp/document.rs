@@ -149,6 +149,12 @@ impl Entry {
                 let known = || text.as_deref()?.split(' ').find_map(state);
                 self.state = self.state.or_else(known);
             }
+            JsonKey::Flag(value, state) => {
+                let is_set = text.is_some_and(|text| text.parse() == Ok(value));
+                // An entry that is no longer in use has no other state.
+                let is_unset = self.state.is_none() || state == NeighborState::Unreachable;
+                self.state = if is_set && is_unset { Some(state) } else { self.state };
+            }
             JsonKey::Data | JsonKey::Entries(_) | JsonKey::Table(_) | JsonKey::Other => {}
         }
     }

@@ -5,6 +5,7 @@ use super::heading::interface_name;
 use super::letters::by_prefix;
 use super::line::{ArpLine, ip_address, row, state};
 use super::titles::{Meaning, meaning};
+use crate::discovery::report::NeighborState;
 
 /// An entry while its lines are read.
 pub(super) struct FieldsEntry(String);
@@ -48,7 +49,9 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
     ip_address(ip)?;
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
     let status = fields(text).find(|(name, _)| *name == "status").map(|(_, status)| status);
+    let is_disabled = fields(text).any(|(name, value)| name == "disabled" && value == "yes");
     let state = match status {
+        _ if is_disabled => Some(NeighborState::Unreachable),
         Some(status) => state(status),
         None if ip_address(ip)?.is_ipv4() => by_prefix(prefix(text)),
         None => None,

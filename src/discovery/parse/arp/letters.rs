@@ -1,6 +1,6 @@
 //! Letters that stand for the states of entries.
 
-use super::line::{ArpLine, Word, ip_address, mac_address, state};
+use super::line::{ArpLine, Word, state};
 use crate::discovery::report::{ArpRow, NeighborState};
 
 /// The titles of legends.
@@ -13,7 +13,7 @@ const FLAGS: &[&str] = &["disabled", "invalid", "dhcp", "dynamic", "published", 
 /// A legend beside a table, such as `Type: S-Static  D-Dynamic` and `Flags: X - disabled, D - dynamic`.
 pub(super) struct StateLetters {
     letters: Vec<(char, String)>,
-    /// Whether the letters are flags before the addresses.
+    /// Whether the letters are flags, of which an entry may have several or none.
     are_flags: bool,
 }
 
@@ -34,16 +34,18 @@ impl StateLetters {
         Some(Self { letters, are_flags })
     }
 
-    /// Sets the state of an entry by its letters.
+    /// Sets the state of an entry by its letters. The flags of RouterOS are those of entries of IPv4.
     pub(super) fn applied(&self, line: ArpLine, words: &[Word<'_>]) -> ArpLine {
-        let ArpLine::Row(row) = line else { return line };
-        with_state(row, if self.are_flags { self.by_flags(words) } else { self.by_letter(words) })
+        match line {
+            ArpLine::Row(row) if !self.are_flags => with_state(row, self.by_letter(words)),
+            ArpLine::Row(row) if row.ip_address.is_ipv4() => with_state(row, self.by_flags(words)),
+            other => other,
+        }
     }
 
     fn by_flags(&self, words: &[Word<'_>]) -> Option<NeighborState> {
         let is_flag = |character: char| self.letters.iter().any(|(letter, _)| *letter == character);
-        let before = words.iter().take_while(|word| !is_address(word));
-        let flags = before.map(|word| word.text).find(|word| word.chars().all(is_flag)).unwrap_or("");
+        let flags = words.iter().map(|word| word.text).find(|text| text.chars().all(is_flag)).unwrap_or("");
         let meanings = self.letters.iter().filter(|(letter, _)| flags.contains(*letter));
         by_meanings(meanings.map(|(_, word)| word.as_str()))
     }
@@ -65,23 +67,19 @@ fn letter(part: &str) -> Option<(char, String)> {
     Some((letter, word.to_ascii_lowercase()))
 }
 
-fn is_address(word: &Word<'_>) -> bool {
-    ip_address(word.text).is_some() || mac_address(word.text).is_some()
-}
-
 /// Returns the state of an entry of RouterOS by the text before its fields: its number and flags, or a command that adds it.
 /// Entries of IPv6 have other flags.
 pub(super) fn by_prefix(prefix: &str) -> Option<NeighborState> {
     let mut words = prefix.split(' ').filter(|word| !word.is_empty());
-    match words.next()? {
-        "add" => Some(NeighborState::Static),
-        number if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            let flags = words.next().unwrap_or("");
-            let known = [('X', "disabled"), ('I', "invalid"), ('D', "dynamic"), ('H', "dhcp")];
-            by_meanings(known.into_iter().filter(|(letter, _)| flags.contains(*letter)).map(|(_, word)| word))
-        }
-        _ => None,
+    let first = words.next()?;
+    if first.bytes().all(|byte| byte.is_ascii_digit()) {
+        let flags = words.next().unwrap_or("");
+        let known = [('X', "disabled"), ('I', "invalid"), ('D', "dynamic"), ('H', "dhcp")];
+        return by_meanings(
+            known.into_iter().filter(|(letter, _)| flags.contains(*letter)).map(|(_, word)| word),
+        );
     }
+    (words.last().unwrap_or(first) == "add").then_some(NeighborState::Static)
 }
 
 /// Returns the state of an entry by the words that its flags stand for.

@@ -260,6 +260,9 @@ impl TableReader {
                     self.letters = Some(letters);
                     return true;
                 }
+                if Command::read(text).is_some() {
+                    self.letters = None;
+                }
             }
         }
         if let Some(heading) = heading {

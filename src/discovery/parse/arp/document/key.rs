@@ -6,7 +6,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::Role;
-use crate::discovery::report::AddressFamily;
+use crate::discovery::report::{AddressFamily, NeighborState};
 
 /// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) enum JsonKey {
     LogicalInterface,
     IfIndex,
     State,
+    /// The state of an entry for which this is the value.
+    Flag(bool, NeighborState),
     /// The value of a field of Junos, which is a list of objects.
     Data,
     /// The entries of a table, of the family that the key names.
@@ -41,11 +43,15 @@ const KEYS: &[(&str, JsonKey)] = &[
     ("ip", JsonKey::IpAddress),
     ("mac", JsonKey::MacAddress),
     ("intf", JsonKey::Interface),
+    ("permanent", JsonKey::Flag(true, NeighborState::Static)),
     // RouterOS
     ("address", JsonKey::IpAddress),
     ("mac-address", JsonKey::MacAddress),
     ("interface", JsonKey::LogicalInterface),
     ("status", JsonKey::State),
+    ("dynamic", JsonKey::Flag(false, NeighborState::Static)),
+    ("disabled", JsonKey::Flag(true, NeighborState::Unreachable)),
+    ("invalid", JsonKey::Flag(true, NeighborState::Unreachable)),
     // PowerShell
     ("IPAddress", JsonKey::IpAddress),
     ("LinkLayerAddress", JsonKey::MacAddress),
