@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::change::TakenPart;
 use super::parts::{Embedded, settle};
+use super::taken_part::TakenPart;
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{
     BindingTarget, Host, IfEntry, Interface, Neighbor, OrganizationId, Port, RecordId, Service,

@@ -12,25 +12,21 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use uuid::Uuid;
-
 use super::access::check_scope;
 use super::document::{EncodedHost, decode};
-use super::parts::Embedded;
 use super::removals::HostsInRequest;
 use super::service_access::ServiceAccess;
+use super::taken_part::{TakenPart, taken_part};
 use super::virtualization::{ServiceNames, Summary};
 use crate::access::Caller;
 use crate::inventory::history::Author;
 use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
-use crate::inventory::schema::{
-    HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
-};
+use crate::inventory::schema::{HOST, exists, host_key, network_key, organization_key, tag_key};
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
-use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId};
+use crate::store::{Batch, Key, Query, Record, StoreErrorKind};
 
 /// Hosts to put and to delete in one batch.
 #[derive(Debug)]
@@ -44,20 +40,6 @@ pub(in crate::inventory) struct HostChange<'a> {
     pub(super) may_orphan: bool,
     /// Whether the identities and interface entries of the hosts stay as they are.
     pub(in crate::inventory) keeps_identities: bool,
-}
-
-/// A part whose id belongs to a part of another host.
-#[derive(Debug)]
-pub(in crate::inventory) struct TakenPart {
-    pub(in crate::inventory) entity: Entity,
-    pub(in crate::inventory) id: Uuid,
-    pub(super) unique_key: UniqueKey,
-}
-
-impl From<TakenPart> for Error {
-    fn from(taken: TakenPart) -> Self {
-        ErrorKind::AlreadyExists { entity: taken.entity, name: taken.id.to_string() }.into()
-    }
 }
 
 /// The hosts that a change replaces or deletes, as read.
@@ -384,22 +366,4 @@ fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<TagId, &
         added.extend(tags.map(|(id, field)| (*id, field.as_str())));
     }
     added
-}
-
-/// Returns the part of the changed hosts that has a unique key of another host.
-///
-/// `None` when the change only reads this unique key.
-fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {
-    let mut found = None;
-    for_each_part_type!(P => found = found.or_else(|| find_taken::<P>(change, taken)));
-    found
-}
-
-fn find_taken<P: Embedded>(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {
-    if taken.name != P::UNIQUE_KEY {
-        return None;
-    }
-    let mut ids = change.puts.iter().flat_map(EncodedHost::part_ids::<P>);
-    let id = ids.find(|id| part_unique_key(taken.name, change.organization, *id) == *taken)?;
-    Some(TakenPart { entity: P::ENTITY, id, unique_key: taken.clone() })
 }

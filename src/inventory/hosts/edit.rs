@@ -2,9 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-use super::change::{Before, HostChange, TakenPart};
+use super::change::{Before, HostChange};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
+use super::taken_part::TakenPart;
 use super::virtualization::Summary;
 use crate::access::Caller;
 use crate::inventory::policy::Actor;

@@ -21,6 +21,7 @@ mod renamings;
 mod revert;
 mod rewrite;
 mod service_access;
+mod taken_part;
 mod terms;
 mod texts;
 mod update;
@@ -44,10 +45,11 @@ pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
     bulk::rename_parts,
-    change::{HostChange, TakenPart},
+    change::HostChange,
     discovered::is_discovered,
     document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
+    taken_part::TakenPart,
     terms::{
         ADDRESS_ONLY, IDENTITY, WORD, address_only_value, becoming_stale, identity_value, ip_prefix_range,
         ip_range, mac_range,

@@ -79,7 +79,7 @@ pub(super) fn by_prefix(prefix: &str) -> Option<NeighborState> {
             known.into_iter().filter(|(letter, _)| flags.contains(*letter)).map(|(_, word)| word),
         );
     }
-    (words.last().unwrap_or(first) == "add").then_some(NeighborState::Static)
+    (words.next_back().unwrap_or(first) == "add").then_some(NeighborState::Static)
 }
 
 /// Returns the state of an entry by the words that its flags stand for.
