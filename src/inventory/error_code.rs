@@ -167,7 +167,6 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         | Problem::NotAmong { .. }
         | Problem::Before { .. }
         | Problem::Exclusive { .. }
-        | Problem::Dependent { .. }
         | Problem::UnknownField
         | Problem::CustomForm { .. }
         | Problem::Duplicate

@@ -76,12 +76,6 @@ pub enum Problem {
         /// The name of the other value.
         other: &'static str,
     },
-    /// The value has no meaning without another one, which is missing.
-    #[error("has no effect without `{other}`; send both or neither")]
-    Dependent {
-        /// The name of the other value.
-        other: &'static str,
-    },
     /// Hosts have no field of this name.
     #[error("is not a field of hosts; the name of a custom field begins with `custom.`")]
     UnknownField,

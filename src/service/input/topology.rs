@@ -81,12 +81,8 @@ fn read_moments(values: &QueryValues<'_>) -> Result<GraphMoments, ApiError> {
 fn read_options(values: &QueryValues<'_>) -> Result<GraphOptions, ApiError> {
     let mut options = GraphOptions::new(values.value("view")?.unwrap_or_default());
     options.focus = values.value("focus")?;
-    if let Some(depth) = values.number("depth", MAX_DEPTH)? {
-        if options.focus.is_none() {
-            return Err(Error::invalid("depth", Problem::Dependent { other: "focus" }).into());
-        }
-        options.depth = depth;
-    }
+    // Clients send it with every query. It has a meaning only with a focus.
+    options.depth = values.number("depth", MAX_DEPTH)?.unwrap_or(options.depth);
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     let vlan = values.number_within("vlan", MIN_VLAN.into(), MAX_VLAN.into())?;
     options.vlan = vlan.and_then(|vlan| u16::try_from(vlan).ok());

@@ -43,7 +43,7 @@ const GRAPH: &[Parameter] = &[
     Parameter::optional(
         "depth",
         Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(GraphOptions::DEPTH as i64) },
-        "The distance from the focus up to which nodes are drawn. It requires `focus`.",
+        "The distance from the focus up to which nodes are drawn. Without `focus`, it has no effect.",
     ),
     Parameter::optional(
         "role",
