@@ -36,6 +36,9 @@ const ADDRESSES: [&[u32]; 4] = [
     &[1, 3, 6, 1, 2, 1, 4, 34],
 ];
 
+/// `dot1dBasePort`, which differs from the index of its row on some devices.
+const BASE_PORT_NUMBERS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 1];
+
 /// `dot1dBasePortIfIndex`, by which the numbers of other tables are read.
 const BASE_PORTS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
 
@@ -86,7 +89,8 @@ const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     (&[1, 0, 8802, 1, 1, 2, 1, 5, 4623, 1, 3, 3], &[Lldp], ByNeighbors),
     (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 2, 1], &[IfEntries], ByNeighbors),
     (&[1, 0, 8802, 1, 1, 2, 1, 5, 32962, 1, 3, 1], &[Lldp], ByNeighbors),
-    // IEEE8023-LAG-MIB.
+    // IEEE8023-LAG-MIB: the aggregates that members have selected, and those that they are attached to.
+    (&[1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 12], &[Lag], Unmarked),
     (&[1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 13], &[Lag], Unmarked),
     // The system group.
     (&[1, 3, 6, 1, 2, 1, 1], &[], Unmarked),
@@ -109,6 +113,7 @@ const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp], Unmarked),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.
     (&[1, 3, 6, 1, 2, 1, 17, 1, 1], &[], Unmarked),
+    (BASE_PORT_NUMBERS, &[Fdb, Stp], Unmarked),
     (BASE_PORTS, &[Fdb, Stp], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 2], &[Stp], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 17, 4, 1], &[], Unmarked),
@@ -335,7 +340,7 @@ fn lose(reader: &mut VariableReader<'_>, table: &WalkedTable) {
     for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds, _)| kinds) {
         reader.lose(*kind);
     }
-    if table.root.arcs() == BASE_PORTS {
+    if [BASE_PORT_NUMBERS, BASE_PORTS].contains(&table.root.arcs()) {
         reader.lose_base_ports();
     }
 }

@@ -26,6 +26,7 @@ pub(super) struct StoreCounters {
     get_by_unique_key: CallCounters,
     list: CallCounters,
     revision: CallCounters,
+    changed_since: CallCounters,
     commit: CallCounters,
     purge_expired: CallCounters,
 }
@@ -60,12 +61,13 @@ impl fmt::Debug for MeasuredStore {
 
 impl StoreCounters {
     pub(super) fn figures(&self) -> Vec<StoreCallFigures> {
-        let Self { get, get_by_unique_key, list, revision, commit, purge_expired } = self;
+        let Self { get, get_by_unique_key, list, revision, changed_since, commit, purge_expired } = self;
         vec![
             get.figures("get"),
             get_by_unique_key.figures("get_by_unique_key"),
             list.figures("list"),
             revision.figures("revision"),
+            changed_since.figures("changed_since"),
             commit.figures("commit"),
             purge_expired.figures("purge_expired"),
         ]
@@ -139,6 +141,19 @@ impl Wrapper for MeasuredStore {
         Self: 'f,
     {
         self.counters.revision.read(self.inner().revision(kind, organization))
+    }
+
+    fn changed_since<'s, 'f>(
+        &'s self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> StoreFuture<'f, Option<Vec<Uuid>>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        self.counters.changed_since.read(self.inner().changed_since(kind, organization, revision))
     }
 
     fn commit<'s, 'f>(&'s self, batch: Batch) -> StoreFuture<'f, ()>

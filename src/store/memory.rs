@@ -251,6 +251,15 @@ impl Store for MemoryStore {
         Ok(Some(self.shared.0.read()?.index.revision(kind, organization)))
     }
 
+    async fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Result<Option<Vec<Uuid>>, StoreError> {
+        Ok(self.shared.0.read()?.index.changed_since(kind, organization, revision))
+    }
+
     fn is_shared(&self) -> bool {
         false
     }

@@ -51,9 +51,10 @@ use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
 ///
-/// A backend implements six methods. Three further ones are optional: [`revision`](Self::revision) lets the API answer
-/// conditional requests without reading records, [`is_shared`](Self::is_shared) reports whether other processes may use
-/// the store, and [`figures`](Self::figures) are for monitoring. Error names below are variants of [`StoreErrorKind`].
+/// A backend implements six methods. Four further ones are optional: [`revision`](Self::revision) lets the API answer
+/// conditional requests without reading records, [`changed_since`](Self::changed_since) lets it read only changed records
+/// again, [`is_shared`](Self::is_shared) reports whether other processes may use the store, and
+/// [`figures`](Self::figures) are for monitoring. Error names below are variants of [`StoreErrorKind`].
 ///
 /// The *state* of a store is the set of its records at one moment, with their versions, bodies and facets.
 ///
@@ -206,6 +207,28 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` or `Corrupt`.
     async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        Ok(None)
+    }
+
+    /// Returns the ids of the records of an organization and kind that have changed since a revision, without reading
+    /// them. Readers of many records then read only these again.
+    ///
+    /// `None`, which the default implementation returns, means that it is not known: any record may have changed.
+    ///
+    /// # Contract
+    /// * Every record that was put, deleted or purged, or that has joined or left the organization, between the state of the
+    ///   revision and the call is among them. Others may be.
+    /// * They are in ascending order, each once.
+    /// * For a revision that the store does not know, such as one from before it was opened again, the result is `None`.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt`.
+    async fn changed_since(
+        &self,
+        _kind: Name,
+        _organization: Uuid,
+        _revision: Revision,
+    ) -> Result<Option<Vec<Uuid>>, StoreError> {
         Ok(None)
     }
 

@@ -85,6 +85,20 @@ macro_rules! forward {
             $trait::revision($to, kind, organization)
         }
 
+        /// Calls [`Store::changed_since`].
+        fn changed_since<'s, 'f>(
+            &'s $self,
+            kind: Name,
+            organization: Uuid,
+            revision: Revision,
+        ) -> StoreFuture<'f, Option<Vec<Uuid>>>
+        where
+            's: 'f,
+            Self: 'f,
+        {
+            $trait::changed_since($to, kind, organization, revision)
+        }
+
         /// Calls [`Store::is_shared`].
         fn is_shared(&$self) -> bool {
             $trait::is_shared($to)
@@ -135,8 +149,9 @@ macro_rules! forward {
 ///   [`snapshot`](Self::snapshot). A wrapper that changes the stored records overrides all four in addition to
 ///   [`commit`](Self::commit).
 /// * Records are removed by [`commit`](Self::commit) and [`purge_expired`](Self::purge_expired).
-/// * A wrapper that hides or adds records overrides [`revision`](Self::revision) too. A revision must change whenever
-///   the records that callers see do; `None` is always correct.
+/// * A wrapper that hides or adds records overrides [`revision`](Self::revision) and
+///   [`changed_since`](Self::changed_since) too. A revision must change whenever the records that callers see do; `None` is
+///   always correct, for both.
 ///
 /// A file that imports both `Store` and `Wrapper` calls a method of a wrapper by its trait: `Store::get(&wrapper, &keys)`.
 ///

@@ -119,6 +119,9 @@ impl Call<'_> {
             Operation::Revision(kind, organization) => {
                 Reply::Revision(store.revision(kind, organization).await?)
             }
+            Operation::ChangedSince(kind, organization, revision) => {
+                Reply::Changed(store.changed_since(kind, organization, revision).await?)
+            }
         })
     }
 }
@@ -141,6 +144,8 @@ pub enum Operation {
     Snapshot,
     /// [`Store::revision`]
     Revision(Name, Uuid),
+    /// [`Store::changed_since`]
+    ChangedSince(Name, Uuid, Revision),
 }
 
 /// The result of an [`Operation`].
@@ -161,6 +166,8 @@ pub enum Reply {
     Snapshot(Box<dyn Snapshot>),
     /// The result of [`Store::revision`].
     Revision(Option<Revision>),
+    /// The result of [`Store::changed_since`].
+    Changed(Option<Vec<Uuid>>),
 }
 
 /// The error when a hook replies to an operation with the result of another.
@@ -219,6 +226,18 @@ impl<S: Store, I: Intercept> Wrapper for Interceptor<S, I> {
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         match self.call(Operation::Revision(kind, organization)).await? {
             Reply::Revision(revision) => Ok(revision),
+            _ => Err(mismatch()),
+        }
+    }
+
+    async fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Result<Option<Vec<Uuid>>, StoreError> {
+        match self.call(Operation::ChangedSince(kind, organization, revision)).await? {
+            Reply::Changed(changed) => Ok(changed),
             _ => Err(mismatch()),
         }
     }

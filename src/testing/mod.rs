@@ -15,6 +15,7 @@
 
 mod cancel;
 mod case;
+mod changed_since;
 mod commit;
 mod fault;
 mod fixture;
@@ -54,6 +55,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         get::CASES,
         purge::CASES,
         revision::CASES,
+        changed_since::CASES,
         cancel::CASES,
         snapshot::CASES,
         snapshot_facets::CASES,

@@ -24,7 +24,7 @@ super::table! { of "revision":
 }
 
 /// Returns the revision; a store that tracks none passes every case.
-async fn revision(fixture: &Fixture, organization: Uuid) -> CaseOutcome<Option<Revision>> {
+pub(super) async fn revision(fixture: &Fixture, organization: Uuid) -> CaseOutcome<Option<Revision>> {
     Ok(fixture.store.revision(fixture.kind, organization).await?)
 }
 

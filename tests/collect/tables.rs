@@ -202,8 +202,8 @@ async fn numbers_of_ports_lead_nowhere_if_the_bridge_ports_are_not_known() {
     // One variable at a time, so that no other answer has some of them.
     let faults = [Fault::TooBigAbove(1), Fault::FailsBelow(BASE_PORTS)];
     let (report, truncated) = read(Agent::new(COMMUNITY, bridge(4)).faulty(faults)).await;
-    // The end of the table before is not answered, either.
-    assert_eq!(truncated, [TableEnd::Truncated(TruncationReason::Status(5)); 2]);
+    // The end of the table before and the column of numbers are not answered, either.
+    assert_eq!(truncated, [TableEnd::Truncated(TruncationReason::Status(5)); 3]);
     assert_eq!(indexes(&report), [None; 4]);
     let tables = &report.devices[0].tables;
     assert_eq!(tables.lldp.as_ref().unwrap().rows.len(), 4);
@@ -212,6 +212,37 @@ async fn numbers_of_ports_lead_nowhere_if_the_bridge_ports_are_not_known() {
     assert!(!KINDS.iter().any(|kind| is_complete(&report, *kind)));
     let unknown = report.warnings.iter().find(|warning| warning.code == WarningCode::BridgePortUnknown);
     assert_eq!(unknown.unwrap().count, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bridge_ports_with_numbers_of_their_own_are_found() {
+    use toposcope::collect::snmp::SnmpValue::Integer;
+    // Other tables name port 1 by the number 101.
+    let mut variables = bridge(4);
+    variables.retain(|id, _| !id.starts_with(BASE_PORTS));
+    for port in 1..=4_u32 {
+        let [number, index] = [Integer(port.cast_signed()), Integer(5 - port.cast_signed())];
+        variables.insert([&BASE_PORTS[..10], &[1, port + 100]].concat(), number);
+        variables.insert([BASE_PORTS, &[port + 100]].concat(), index);
+    }
+    compare("own numbers", variables.clone()).await;
+    let (report, _) = read(Agent::new(COMMUNITY, variables)).await;
+    let rows = &report.devices[0].tables.fdb.as_ref().unwrap().rows;
+    let indexes: Vec<Option<i64>> = rows.iter().map(|row| row.if_index).collect();
+    assert_eq!(indexes, [Some(4), Some(3), Some(2), Some(1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn selected_aggregates_count_where_no_other_are_stated() {
+    use toposcope::collect::snmp::SnmpValue::Integer;
+    let mut variables = variables(4);
+    for member in [1, 2] {
+        variables.insert(vec![1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, 12, member], Integer(4));
+    }
+    compare("selected aggregates", variables.clone()).await;
+    let (report, _) = read(Agent::new(COMMUNITY, variables)).await;
+    let rows = &report.devices[0].tables.lag.as_ref().unwrap().rows;
+    assert_eq!(rows.iter().map(|row| (row.if_index, row.lag_id)).collect::<Vec<_>>(), [(1, 4), (2, 4)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -95,7 +95,8 @@ impl Inventory {
             None
         } else {
             let digest = |host: &Host, claims: &[Claim]| HostClaims::of(host, claims);
-            Some(self.changes_of_network(organization, network, &state.known, digest).await?)
+            let known = std::mem::take(&mut state.known);
+            Some(self.changes_of_network(organization, network, known, digest).await?)
         };
         let is_same = revision.is_some() && state.revision == revision;
         let reservations = if is_same {

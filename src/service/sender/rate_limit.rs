@@ -125,25 +125,33 @@ impl Buckets {
         let capacity = REQUEST * Ticks::from(self.limit.burst.get());
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let client = table.bucket_of(client, now);
+        let full_at = table.full_at.entry(client).or_insert(now);
         // Concurrent requests may take the lock in a different order than they read the clock.
-        let full_at = table.full_at.get(&client).map_or(now, |time| (*time).clamp(now, now + capacity));
-        let excess = full_at + REQUEST - now - capacity;
-        let (full_at, retry_after) =
-            if excess > 0 { (full_at, Some(self.seconds(excess).max(1))) } else { (full_at + REQUEST, None) };
-        table.full_at.insert(client, full_at);
+        *full_at = (*full_at).clamp(now, now + capacity);
+        let excess = *full_at + REQUEST - now - capacity;
+        let retry_after = (excess > 0).then(|| self.seconds(excess).max(1));
+        if retry_after.is_none() {
+            *full_at += REQUEST;
+        }
+        let lacking = *full_at - now;
+        drop(table);
         Allowance {
             limit: self.limit.per_minute.get(),
-            remaining: u64::try_from((capacity - (full_at - now)) / REQUEST).ok().asserted_or_default(),
-            reset: self.seconds(full_at - now),
+            remaining: small(capacity - lacking) / small(REQUEST),
+            reset: self.seconds(lacking),
             retry_after,
         }
     }
 
-    /// Converts ticks to whole seconds, rounded up.
+    /// Returns the number of seconds, rounded up, in which these ticks pass.
     fn seconds(&self, ticks: Ticks) -> u64 {
-        let second = (MICROS_PER_SECOND * Ticks::from(self.limit.per_minute.get())).unsigned_abs();
-        u64::try_from(ticks.max(0).unsigned_abs().div_ceil(second)).unwrap_or(u64::MAX)
+        small(ticks).div_ceil(small(MICROS_PER_SECOND) * u64::from(self.limit.per_minute.get()))
     }
+}
+
+/// Converts ticks of at most a full bucket, of which a `u32` is the number of requests.
+fn small(ticks: Ticks) -> u64 {
+    u64::try_from(ticks).ok().asserted_or_default()
 }
 
 impl BucketTable {

@@ -10,6 +10,7 @@
 //! ├─ rows        number → id, version, organization and network, packed facets
 //! ├─ lookup      key → row;  unique key → row;  link → row, or posting list (sorted row numbers)
 //! ├─ expiring    (time, row) of every record that expires, sorted
+//! ├─ recent      the last changes, in order
 //! └─ tables      one for each kind of record; in it, for each organization:
 //!    ├─ runs of the organization     one sorted run for each order: by id, and by each sort key
 //!    ├─ runs of each of its networks the same
@@ -66,6 +67,7 @@ mod list;
 mod lookup;
 mod memory;
 mod query;
+mod recent_changes;
 mod rows;
 mod run;
 mod table;
@@ -86,6 +88,7 @@ use self::interner::{Interner, NameId};
 pub(crate) use self::list::ListKey;
 use self::lookup::{Ids, LinkIndex, UniqueKeys};
 pub(crate) use self::query::{Built, Finished, ListResult, PageRows};
+use self::recent_changes::RecentChanges;
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
 use self::table::KindTable;
@@ -110,6 +113,7 @@ pub(crate) struct Index {
     unique_keys: UniqueKeys,
     links: LinkIndex,
     expiring: BTreeSet<(Timestamp, RowId)>,
+    recent: RecentChanges,
 }
 
 /// The number of emptied organizations, counted for each kind of record, whose changes the index remembers.
@@ -167,5 +171,21 @@ impl Index {
         let table = self.names.find(kind).and_then(|id| self.tables.get(&id));
         let changes = table.map_or(0, |table| table.changes(Some(organization)));
         Revision::new(u128::from(self.identity.0) << 64 | u128::from(changes))
+    }
+
+    /// Returns the ids of the records that have changed since a revision, in order; `None` when unknown.
+    pub(crate) fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Option<Vec<Uuid>> {
+        let now = self.revision(kind, organization).number();
+        // A revision of another identity, or of a later state, is not one of this index.
+        let changes = now.checked_sub(revision.number()).filter(|_| now >> 64 == revision.number() >> 64)?;
+        match self.names.find(kind) {
+            Some(table) => self.recent.last(table, organization, u64::try_from(changes).ok()?),
+            None => Some(Vec::new()),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The replica that an instance holds in memory. It consists of the index of all facets as of a position of the log,
 //! and of cached bodies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -55,12 +55,43 @@ pub(crate) struct Revisions {
     pub(crate) tokens: HashMap<(Uuid, Name), Uuid>,
     /// Part of every revision, so that a new value changes all revisions.
     pub(crate) base: Uuid,
+    /// The last revisions of all organizations and kinds, the oldest first.
+    recent: VecDeque<RecentRevision>,
+}
+
+/// Maximum number of revisions since which the changes are known.
+const MAX_RECENT: usize = 1_024;
+
+/// A revision of an organization's records of a kind, and that of the same state in the index.
+#[derive(Clone, Copy, Debug)]
+struct RecentRevision {
+    organization: Uuid,
+    kind: Name,
+    revision: Revision,
+    of_index: Revision,
 }
 
 impl Revisions {
     fn get(&self, kind: Name, organization: Uuid) -> Revision {
         let token = self.tokens.get(&(organization, kind)).copied().unwrap_or_default();
         Revision::new(token.as_u128() ^ self.base.as_u128())
+    }
+
+    /// Notes the present revision of an organization's records of a kind.
+    fn note(&mut self, (organization, kind): (Uuid, Name), index: &Index) {
+        if self.recent.len() == MAX_RECENT {
+            self.recent.pop_front();
+        }
+        let (revision, of_index) = (self.get(kind, organization), index.revision(kind, organization));
+        self.recent.push_back(RecentRevision { organization, kind, revision, of_index });
+    }
+
+    /// Returns the revision in the index that is the same state as a revision, if it is remembered.
+    fn of_index(&self, kind: Name, organization: Uuid, revision: Revision) -> Option<Revision> {
+        let is_same = |recent: &&RecentRevision| {
+            recent.revision == revision && recent.kind == kind && recent.organization == organization
+        };
+        self.recent.iter().rev().find(is_same).map(|recent| recent.of_index)
     }
 }
 
@@ -90,10 +121,12 @@ impl Replica {
         }
         discarded.bodies.extend(self.bodies.evict());
         self.contents = effect.contents;
-        let tokens = effect.touched.into_iter().map(|touched| (touched, position.nonce));
-        self.revisions.tokens.extend(tokens);
         if is_renewal {
             self.revisions.base = position.nonce;
+        }
+        for touched in effect.touched {
+            self.revisions.tokens.insert(touched, position.nonce);
+            self.revisions.note(touched, &self.index);
         }
         self.position = position;
         discarded
@@ -107,6 +140,17 @@ impl Replica {
 
     pub(crate) fn revision(&self, kind: Name, organization: Uuid) -> Revision {
         self.revisions.get(kind, organization)
+    }
+
+    /// Returns the ids of the records that have changed since a revision, in order; `None` when unknown.
+    pub(crate) fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Option<Vec<Uuid>> {
+        let of_index = self.revisions.of_index(kind, organization, revision)?;
+        self.index.changed_since(kind, organization, of_index)
     }
 
     /// Returns the reference to the body of a record. `None` if the record has another version by now.

@@ -1,6 +1,5 @@
 //! Creating the tables, and loading the replica from them.
 
-use std::collections::HashMap;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
@@ -117,7 +116,7 @@ pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, Fa
 }
 
 fn read_revisions(rows: &[Row]) -> Result<Revisions, StoreError> {
-    let mut revisions = Revisions { tokens: HashMap::with_capacity(rows.len()), base: Uuid::nil() };
+    let mut revisions = Revisions::default();
     for row in rows {
         let get = |column| row.try_get(column).map_err(|_| undecodable());
         let kind: &[u8] = row.try_get(1).map_err(|_| undecodable())?;

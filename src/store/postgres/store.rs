@@ -306,6 +306,17 @@ impl Store for PostgresStore {
         Ok(Some(self.shared.replica.read()?.revision(kind, organization)))
     }
 
+    async fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Result<Option<Vec<Uuid>>, StoreError> {
+        self.require_open()?;
+        self.reader.probe().await?;
+        Ok(self.shared.replica.read()?.changed_since(kind, organization, revision))
+    }
+
     fn figures(&self) -> StoreFigures {
         self.shared.replica.read().map(|state| state.index.figures()).unwrap_or_default()
     }

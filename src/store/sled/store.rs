@@ -283,6 +283,16 @@ impl Store for SledStore {
         Ok(Some(self.handle.shared().state.read()?.index.revision(kind, organization)))
     }
 
+    async fn changed_since(
+        &self,
+        kind: Name,
+        organization: Uuid,
+        revision: Revision,
+    ) -> Result<Option<Vec<Uuid>>, StoreError> {
+        self.handle.require_open()?;
+        Ok(self.handle.shared().state.read()?.index.changed_since(kind, organization, revision))
+    }
+
     fn is_shared(&self) -> bool {
         false
     }

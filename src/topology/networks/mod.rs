@@ -157,7 +157,7 @@ impl Topologies {
         let changes = if state.is_current(revision) {
             None
         } else {
-            let (known, rules) = (&state.known, SummaryRules::of(&self.inventory));
+            let (known, rules) = (std::mem::take(&mut state.known), SummaryRules::of(&self.inventory));
             let summarize = move |host: &Host, claims: &[Claim]| rules.summarize(host, claims);
             Some(self.inventory.changes_of_network(organization, network, known, summarize).await?)
         };

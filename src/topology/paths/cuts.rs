@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::flood::{FAR, Removal};
+use super::flood::{FAR, NO_REMOVAL};
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
 use crate::invariant::Invariant;
@@ -18,8 +18,6 @@ pub(super) struct Cuts {
     /// The articulation points, and the number of devices that lose the top by each.
     pub(super) nodes: Vec<(u32, u32)>,
     pub(super) bridges: Vec<BridgeLink>,
-    /// Whether no single link is needed to reach each node from the top.
-    pub(super) is_redundant: Vec<bool>,
 }
 
 /// A link whose loss divides the network.
@@ -34,32 +32,30 @@ pub(super) struct BridgeLink {
 
 impl Cuts {
     /// Finds the cuts of all parts that have one of these roots. The roots are the top.
-    pub(super) fn of(index: &PathIndex, roots: &[u32], removal: &Removal) -> Self {
+    pub(super) fn of(index: &PathIndex, roots: &[u32]) -> Self {
         let count = index.nodes.len();
         let mut search = Search {
             index,
-            removal,
             visits: vec![Visit::default(); count],
             is_root: vec![false; count],
             steps: 0,
             order: Vec::with_capacity(count),
             shared: Vec::new(),
             beside: BTreeMap::new(),
-            cuts: Self { is_redundant: vec![false; count], ..Self::default() },
+            cuts: Self::default(),
         };
-        let roots = roots.iter().copied().filter(|root| !removal.has_node(*root));
-        roots.clone().for_each(|root| search.is_root[root as usize] = true);
+        roots.iter().for_each(|root| search.is_root[*root as usize] = true);
         let mut parts: Vec<Range<usize>> = Vec::new();
-        for root in roots {
+        for root in roots.iter().copied() {
             if search.visits[root as usize].number == 0 {
                 let start = search.order.len();
                 search.part(root);
                 parts.push(start..search.order.len());
             }
         }
-        let shared = search.attach_shared();
+        search.attach_shared();
         parts.into_iter().for_each(|part| search.sum_up(part));
-        search.collect(&shared);
+        search.collect();
         index.count_steps(search.steps as u64);
         search.cuts
     }
@@ -87,8 +83,6 @@ struct Visit {
     jump: u32,
     /// Whether the node is an articulation point.
     is_cut: bool,
-    /// Whether the link by which the search came is needed to reach the top.
-    is_needed: bool,
     /// Whether the node is an end device with several neighbors, which is in no tree of the search.
     is_shared: bool,
 }
@@ -106,7 +100,6 @@ impl Default for Visit {
             depth: 0,
             jump: FAR,
             is_cut: false,
-            is_needed: false,
             is_shared: false,
         }
     }
@@ -128,7 +121,6 @@ struct Beside {
 /// same single nodes and links as those of this node.
 struct Search<'i> {
     index: &'i PathIndex,
-    removal: &'i Removal,
     visits: Vec<Visit>,
     is_root: Vec<bool>,
     /// The number of steps from the nodes that were visited.
@@ -185,7 +177,7 @@ impl<'i> Search<'i> {
     /// Returns the steps from a node to nodes of the tree. An end device has one neighbor there.
     fn steps_of(&self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
         let only = if self.forwards(node) { FAR } else { self.visits[node as usize].parent.node };
-        let steps = self.index.working_steps(node, self.removal);
+        let steps = self.index.working_steps(node, &NO_REMOVAL);
         steps.filter(move |step| only == FAR || step.node == only)
     }
 
@@ -198,7 +190,7 @@ impl<'i> Search<'i> {
             return false;
         }
         self.steps += self.index.steps(node).len();
-        let mut others = self.index.working_steps(node, self.removal).filter(|step| step.node != neighbor);
+        let mut others = self.index.working_steps(node, &NO_REMOVAL).filter(|step| step.node != neighbor);
         let is_shared = others.any(|step| self.forwards(step.node));
         if is_shared {
             self.visits[node as usize].is_shared = true;
@@ -262,20 +254,20 @@ impl<'i> Search<'i> {
         one
     }
 
-    /// Attaches the end devices with several neighbors to the trees. Returns for each where it is, and whether a single link leads to
-    /// it from there; `None`: it is next to several trees, so that nothing in one of them is needed to reach it.
-    fn attach_shared(&mut self) -> Vec<(u32, Option<(u32, bool)>)> {
-        let shared = std::mem::take(&mut self.shared);
-        shared.into_iter().map(|node| (node, self.attach(node))).collect()
+    /// Attaches the end devices with several neighbors to the trees.
+    fn attach_shared(&mut self) {
+        for device in std::mem::take(&mut self.shared) {
+            self.attach(device);
+        }
     }
 
-    fn attach(&mut self, device: u32) -> Option<(u32, bool)> {
+    fn attach(&mut self, device: u32) {
         let is_reached =
             |step: &PathStep| self.visits[step.node as usize].number != 0 && self.forwards(step.node);
-        let steps: Vec<PathStep> =
-            self.index.working_steps(device, self.removal).filter(is_reached).collect();
+        let steps: Vec<PathStep> = self.index.working_steps(device, &NO_REMOVAL).filter(is_reached).collect();
         let number = |step: &&PathStep| self.visits[step.node as usize].number;
-        let (first, last) = (steps.iter().min_by_key(number)?.node, steps.iter().max_by_key(number)?.node);
+        let ends = steps.iter().min_by_key(number).zip(steps.iter().max_by_key(number));
+        let Some((first, last)) = ends.map(|(first, last)| (first.node, last.node)) else { return };
         let is_foreign = self.at_depth(first, 0) != self.at_depth(last, 0);
         let place = (!is_foreign).then(|| self.lowest_above(first, last));
         let depth = place.map_or(0, |place| self.visits[place as usize].depth);
@@ -291,15 +283,14 @@ impl<'i> Search<'i> {
                 *(if is_foreign { &mut beside.foreign } else { &mut beside.devices }) += devices;
             }
         }
-        let place = place?;
+        // Next to several trees, nothing in one of them is needed to reach it.
+        let Some(place) = place else { return };
         self.visits[device as usize].parent.node = place;
         let number = self.visits[place as usize].number;
         let is_lost = children.iter().all(|child| self.visits[*child as usize].low_with_top >= number);
         let visit = &mut self.visits[place as usize];
         visit.devices += devices;
         visit.behind += if is_lost { devices } else { 0 };
-        let is_single = matches!(&steps[..], [step] if !self.index.link(step.link).is_redundant);
-        Some((place, is_single))
     }
 
     /// Adds up the devices of a part from below, and finds its articulation points and bridges.
@@ -337,7 +328,7 @@ impl<'i> Search<'i> {
 
     /// Returns the number of the other end devices in the tree of a root that an end device is directly linked with.
     fn linked_ends(&self, end: u32, root: u32) -> u32 {
-        let steps = self.index.working_steps(end, self.removal).map(|step| step.node);
+        let steps = self.index.working_steps(end, &NO_REMOVAL).map(|step| step.node);
         let is_below = |node: &u32| {
             let above = self.visits[*node as usize].parent.node;
             !self.forwards(*node) && above != FAR && self.at_depth(above, 0) == root
@@ -362,33 +353,21 @@ impl<'i> Search<'i> {
         if link.is_redundant {
             return;
         }
-        let is_needed = child.low_with_top > number;
-        self.visits[node as usize].is_needed = is_needed;
         if child.low > number {
-            let is_single = self.index.working_steps(node, self.removal).nth(1).is_none();
+            let is_single = self.index.working_steps(node, &NO_REMOVAL).nth(1).is_none();
             let is_of_leaf = is_single && !self.is_root[node as usize];
-            let behind = if is_needed { child.devices } else { 0 };
+            let behind = if child.low_with_top > number { child.devices } else { 0 };
             self.cuts.bridges.push(BridgeLink { link: parent.link, behind, is_of_leaf });
         }
     }
 
-    /// Adds the results of all nodes to the cuts.
-    fn collect(&mut self, shared: &[(u32, Option<(u32, bool)>)]) {
+    /// Adds the articulation points to the cuts.
+    fn collect(&mut self) {
         for node in &self.order {
             let visit = &self.visits[*node as usize];
             if visit.is_cut {
                 self.cuts.nodes.push((*node, visit.behind));
             }
-            let is_redundant = match visit.parent.node {
-                FAR => true,
-                parent => self.cuts.is_redundant[parent as usize] && !visit.is_needed,
-            };
-            self.cuts.is_redundant[*node as usize] = is_redundant;
-        }
-        for (device, place) in shared {
-            let is_redundant =
-                place.is_none_or(|(place, is_single)| self.cuts.is_redundant[place as usize] && !is_single);
-            self.cuts.is_redundant[*device as usize] = is_redundant;
         }
     }
 }

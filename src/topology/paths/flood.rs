@@ -60,20 +60,29 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn of(index: &PathIndex, roots: &[u32], removal: &Removal) -> Self {
-        let distances = distances(index, roots, removal);
-        let last_link = |node: u32| {
-            let distance = distances[node as usize];
-            if distance == 0 || distance == FAR {
-                return FAR;
+        let mut walk = Walk { places: vec![NOT_REACHED; index.nodes.len()], queue: Vec::new() };
+        for root in roots.iter().filter(|root| !removal.has_node(**root)) {
+            walk.reach(PathStep { node: *root, link: FAR }, FAR, 0);
+        }
+        let mut next = 0;
+        let mut steps = 0;
+        while let Some(node) = walk.queue.get(next).copied() {
+            next += 1;
+            if next.is_multiple_of(STEPS_PER_TURN) {
+                yield_turn();
             }
-            let is_before = |step: &PathStep| {
-                distances[step.node as usize] == distance - 1
-                    && (distance == 1 || index.is_transit(step.node))
-            };
-            index.working_steps(node, removal).find(is_before).map_or(FAR, |step| step.link)
-        };
-        let links = (0..).take(index.nodes.len()).map(last_link).collect();
-        index.count_steps(index.links.len() as u64 * 2);
+            let distance = walk.places[node as usize].distance + 1;
+            if distance > 1 && !index.is_transit(node) {
+                continue;
+            }
+            steps += index.steps(node).len();
+            for step in index.working_steps(node, removal) {
+                walk.reach(step, node, distance);
+            }
+        }
+        index.count_steps(steps as u64);
+        let (distances, links) =
+            walk.places.into_iter().map(|place| (place.distance, place.last.link)).unzip();
         Self { distances, links }
     }
 
@@ -82,36 +91,34 @@ impl Tree {
     }
 }
 
-fn distances(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<u32> {
-    let mut distances = vec![FAR; index.nodes.len()];
-    let mut queue: Vec<u32> = Vec::new();
-    for root in roots.iter().filter(|root| !removal.has_node(**root)) {
-        if std::mem::replace(&mut distances[*root as usize], 0) == FAR {
-            queue.push(*root);
+/// A walk to all nodes, the nearest first.
+struct Walk {
+    places: Vec<Place>,
+    /// The nodes that are reached, in order.
+    queue: Vec<u32>,
+}
+
+/// How far a node is from the roots.
+#[derive(Clone, Copy)]
+struct Place {
+    distance: u32,
+    /// The last node before it, and the link from there.
+    last: PathStep,
+}
+
+const NOT_REACHED: Place = Place { distance: FAR, last: PathStep { node: FAR, link: FAR } };
+
+impl Walk {
+    /// Reaches a node by a step from another one.
+    fn reach(&mut self, step: PathStep, from: u32, distance: u32) {
+        let place = &mut self.places[step.node as usize];
+        if place.distance == FAR {
+            self.queue.push(step.node);
+        } else if place.distance != distance || place.last.node <= from {
+            return;
         }
+        *place = Place { distance, last: PathStep { node: from, link: step.link } };
     }
-    let mut next = 0;
-    let mut steps = 0;
-    while let Some(node) = queue.get(next).copied() {
-        next += 1;
-        if next.is_multiple_of(STEPS_PER_TURN) {
-            yield_turn();
-        }
-        let distance = distances[node as usize] + 1;
-        if distance > 1 && !index.is_transit(node) {
-            continue;
-        }
-        steps += index.steps(node).len();
-        for step in index.working_steps(node, removal) {
-            let known = &mut distances[step.node as usize];
-            if *known == FAR {
-                *known = distance;
-                queue.push(step.node);
-            }
-        }
-    }
-    index.count_steps(steps as u64);
-    distances
 }
 
 /// The parts into which working links divide nodes.

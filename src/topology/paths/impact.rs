@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::cuts::Cuts;
 use super::flood::{FAR, NO_REMOVAL, Parts, Removal, Tree};
 use super::index::PathIndex;
+use super::redundancy::redundant_nodes;
 use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
 use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::NodeKind;
@@ -138,22 +138,21 @@ impl PathIndex {
 
     fn compare(&self, removal: &Removal, from: &[u32], limit: usize) -> Impact {
         let asked = (!from.is_empty())
-            .then(|| (Tree::of(self, from, &NO_REMOVAL), Cuts::of(self, from, &NO_REMOVAL)));
-        let (before, before_cuts) = match &asked {
-            Some((tree, cuts)) => (tree, cuts),
-            None => (self.tree(), self.cuts()),
+            .then(|| (Tree::of(self, from, &NO_REMOVAL), redundant_nodes(self, from, &NO_REMOVAL)));
+        let (before, was_redundant) = match &asked {
+            Some((tree, redundant)) => (tree, redundant.as_slice()),
+            None => (self.tree(), self.redundant()),
         };
         let roots = if from.is_empty() { self.top() } else { from };
         let substitutes = if from.is_empty() { self.substitutes(removal) } else { Vec::new() };
         let all_roots = [roots, &substitutes].concat();
         let after = Tree::of(self, &all_roots, removal);
-        let after_cuts = Cuts::of(self, &all_roots, removal);
+        let is_redundant = redundant_nodes(self, &all_roots, removal);
         let mut answer = Answer::new(self, limit);
         for node in
             (0..).take(self.nodes.len()).filter(|node| before.reaches(*node) && !removal.has_node(*node))
         {
-            let is_at_risk =
-                || before_cuts.is_redundant[node as usize] && !after_cuts.is_redundant[node as usize];
+            let is_at_risk = || was_redundant[node as usize] && !is_redundant[node as usize];
             if !after.reaches(node) {
                 answer.add_cut_off(node);
             } else if self.node(node).is_device() && is_at_risk() {

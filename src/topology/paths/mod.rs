@@ -29,6 +29,7 @@ mod locate;
 mod lookup;
 mod pairs;
 mod reason;
+mod redundancy;
 mod route;
 mod routing;
 mod search;

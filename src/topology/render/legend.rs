@@ -95,9 +95,15 @@ fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
     let mut entries = roles_of(scene);
     entries.extend(boxes(scene).into_iter().map(|(used, text)| entry(LegendSymbol::Box(used), text)));
     if scene.graph.view == TopologyView::L2 {
+        let mut states = line_states(scene);
         let used: BTreeSet<Confidence> = scene.edges().map(|edge| edge.confidence).collect();
-        let lines = used.into_iter().rev();
-        entries.extend(lines.map(|used| entry(LegendSymbol::Line(used), confidence_text(used))));
+        // One symbol has both meanings.
+        let is_plain_up = used.contains(&Confidence::Confirmed) && states.remove(&LinkState::Up);
+        let text = |used| match used {
+            Confidence::Confirmed if is_plain_up => "Up, both ends agree",
+            _ => confidence_text(used),
+        };
+        entries.extend(used.into_iter().rev().map(|used| entry(LegendSymbol::Line(used), text(used))));
         entries.extend(speeds(scene));
         let bundles = || scene.edges().filter(|edge| edge.members.len() > 1);
         if bundles().any(|edge| edge.lag) {
@@ -106,7 +112,7 @@ fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
         if bundles().any(|edge| !edge.lag) {
             entries.push(entry(LegendSymbol::Bundle { is_lag: false }, "Parallel links"));
         }
-        entries.extend(line_states(scene));
+        entries.extend(states.into_iter().map(|used| entry(LegendSymbol::State(used), state(used))));
         if scene.edges().any(|edge| edge.stale) {
             entries.push(entry(LegendSymbol::StaleLine, "Link not seen recently"));
         }
@@ -153,13 +159,10 @@ fn boxes(scene: &Scene<'_>) -> Vec<(Boxed, &'static str)> {
 }
 
 /// Returns the states of lines, if any is known.
-fn line_states(scene: &Scene<'_>) -> Vec<LegendEntry> {
-    let of_lines: BTreeSet<LinkState> = scene.edges().map(|edge| edge.state).collect();
-    let is_known = of_lines.iter().any(|state| *state != LinkState::Unknown);
-    let lines = of_lines.into_iter().filter(|_| is_known);
-    lines
-        .map(|used| LegendEntry { symbol: LegendSymbol::State(used), text: state(used).to_owned() })
-        .collect()
+fn line_states(scene: &Scene<'_>) -> BTreeSet<LinkState> {
+    let states: BTreeSet<LinkState> = scene.edges().map(|edge| edge.state).collect();
+    let is_known = states.iter().any(|state| *state != LinkState::Unknown);
+    if is_known { states } else { BTreeSet::new() }
 }
 
 /// Returns what has become of nodes and lines.

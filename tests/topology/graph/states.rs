@@ -125,7 +125,7 @@ fn each_state_has_a_line_style_and_words_in_title_and_legend() {
         assert!(picture.contains(&format!(" \u{b7} {words}</title>")), "{state} has no word in a title");
         assert!(picture.contains(&format!(">{words}</text>")), "{state} has no word in the legend");
     }
-    assert!(picture.contains(">Up</text>") && picture.contains(">State unknown</text>"));
+    assert!(picture.contains(">Up, both ends agree</text>") && picture.contains(">State unknown</text>"));
     assert!(picture.contains("with-states"));
 }
 
@@ -135,7 +135,7 @@ fn legend_has_only_states_that_occur() {
     network.links.retain(|link| [Unknown, Up, Down].contains(&link.state));
     let picture = file(&laid_out(&network), Format::Svg);
     let has = |words: &str| picture.contains(&format!(">{words}</text>"));
-    assert!(has("Up") && has("Down") && has("State unknown"));
+    assert!(has("Up, both ends agree") && !has("Both ends agree") && has("Down") && has("State unknown"));
     assert!(!["Dormant", "In test mode", "Partly down", "Disabled"].into_iter().any(has));
     network.links.retain(|link| link.state == Unknown);
     let picture = file(&laid_out(&network), Format::Svg);

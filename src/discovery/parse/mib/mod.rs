@@ -96,9 +96,6 @@ impl Accepted {
     }
 }
 
-/// `dot1dBasePortIfIndex`.
-const BASE_PORTS: [u64; 11] = [1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];
-
 /// Collects the variables of one device.
 #[derive(Debug, Default)]
 pub(super) struct Mib {
@@ -134,7 +131,8 @@ impl Mib {
     /// Notes that a variable could not be read. `oid` may lack arcs at its end.
     pub(super) fn note_loss(&mut self, oid: &[u64]) {
         self.coverage.note_loss(oid);
-        if oid.starts_with(&BASE_PORTS) {
+        // `dot1dBasePort` and `dot1dBasePortIfIndex`.
+        if matches!(oid, [1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 1 | 2, ..]) {
             self.bridge.base_ports_mut().note_loss();
         }
     }

@@ -42,3 +42,30 @@ fn memory_of_emptied_organizations_is_bounded_and_no_revision_repeats() {
     // More have been emptied than are remembered.
     assert!(model.is_empty());
 }
+
+#[test]
+fn changes_since_a_revision_are_known_while_they_are_remembered() {
+    let (mut index, mut model) = (Index::default(), Model::new());
+    let organization = Uuid::from_u128(1);
+    let put_one = |index: &mut Index, model: &mut Model, id, organization| {
+        write(index, model, &[put(Key::new(KIND, Uuid::from_u128(id)), of(organization))]);
+    };
+    assert_eq!(index.changed_since(KIND, organization, index.revision(KIND, organization)), Some(Vec::new()));
+    let empty = index.revision(KIND, organization);
+    put_one(&mut index, &mut model, 7, 1);
+    let before = index.revision(KIND, organization);
+    put_one(&mut index, &mut model, 9, 1);
+    put_one(&mut index, &mut model, 8, 2);
+    put_one(&mut index, &mut model, 9, 1);
+    assert_eq!(index.changed_since(KIND, organization, before), Some(vec![Uuid::from_u128(9)]));
+    assert_eq!(index.changed_since(KIND, organization, empty), Some([7, 9].map(Uuid::from_u128).to_vec()));
+    // The state of another index.
+    assert_eq!(Index::default().changed_since(KIND, organization, before), None);
+    // So many changes of others are remembered that its own no longer are.
+    for id in 100..200 {
+        put_one(&mut index, &mut model, id, 2);
+    }
+    assert_eq!(index.changed_since(KIND, organization, before), None);
+    let now = index.revision(KIND, organization);
+    assert_eq!(index.changed_since(KIND, organization, now), Some(Vec::new()));
+}

@@ -8,6 +8,7 @@ use crate::model::Timestamp;
 use crate::store::index::Index;
 use crate::store::index::interner::{NameId, Partition};
 use crate::store::index::list::{OrderingCache, RowChange};
+use crate::store::index::recent_changes::RecentChange;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::RowId;
 use crate::store::index::table::KindTable;
@@ -177,6 +178,11 @@ impl Index {
 
     /// Counts a change for the organization of a row. A move is counted both before it and after it.
     fn count_change(&mut self, id: RowId) {
+        if let Some(row) = self.rows.get(id).asserted()
+            && let Some(Partition { organization, .. }) = self.rows.partitions().get(row.partition)
+        {
+            self.recent.note(RecentChange { table: row.table, organization: *organization, id: row.id });
+        }
         self.with_table(id, |table, _, partition| table.count_change(partition.organization));
     }
 

@@ -25,6 +25,7 @@ use self::vlan_sets::VlanSets;
 use super::cuts::Cuts;
 use super::flood::{NO_REMOVAL, Removal, Tree};
 use super::pairs::FoundPairs;
+use super::redundancy::redundant_nodes;
 use super::route::Obstacle;
 use super::routing::{SharedGateway, default_routers, shared_gateways};
 use super::top::top;
@@ -81,6 +82,8 @@ struct Derived {
     /// The shortest paths from the top.
     tree: OnceLock<Tree>,
     cuts: OnceLock<Cuts>,
+    /// Whether no single link is needed to reach each node from the top.
+    redundant: OnceLock<Vec<bool>>,
     pairs: OnceLock<FoundPairs>,
 }
 
@@ -270,7 +273,12 @@ impl PathIndex {
     }
 
     pub(super) fn cuts(&self) -> &Cuts {
-        self.derived.cuts.get_or_init(|| Cuts::of(self, self.top(), &NO_REMOVAL))
+        self.derived.cuts.get_or_init(|| Cuts::of(self, self.top()))
+    }
+
+    /// Returns whether no single link is needed to reach each node from the top.
+    pub(super) fn redundant(&self) -> &[bool] {
+        self.derived.redundant.get_or_init(|| redundant_nodes(self, self.top(), &NO_REMOVAL))
     }
 }
 
