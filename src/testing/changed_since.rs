@@ -65,7 +65,7 @@ async fn purged_record_is_named(mut fixture: Fixture) -> CaseOutcome {
     let before = revision(&fixture, organization).await?;
     fixture.store.purge_expired(time).await?;
     match changed_since(&fixture, organization, before).await? {
-        Some(named) => expect_equal("the named records", &named, &vec![key.id]),
+        Some(named) => expect_equal("whether the purged record is named", &named.contains(&key.id), &true),
         None => Ok(()),
     }
 }

@@ -28,6 +28,10 @@ const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 /// Number of changed records up to which they are read one by one, not compared among all.
 const MAX_NAMED: usize = 1_000;
 
+/// Number of hosts whose claims are read at once. A host has about ten: more hosts would take more steps than a store takes without
+/// keeping the list for later.
+const HOSTS_PER_READ: usize = 200;
+
 /// The state on which the topologies of an organization depend. It consists of the records of each kind, and the rules
 /// of port names and of roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,9 +168,12 @@ impl Inventory {
         let of_hosts = known.hosts.replace(&hosts, &now, |_| Ok(()))?;
         let ids = changed_hosts(&of_hosts, &of_claims);
         let targets: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
-        let of_changed = vec![LinkFilter::new(CLAIM_LINK, targets)];
-        let query = Query { links: of_changed, ..on_network(CLAIM, organization, network) };
-        let claims = self.store.list(&query).await?.records;
+        let mut claims = Vec::new();
+        for targets in targets.chunks(HOSTS_PER_READ) {
+            let of_some = vec![LinkFilter::new(CLAIM_LINK, targets.to_vec())];
+            let query = Query { links: of_some, ..on_network(CLAIM, organization, network) };
+            claims.append(&mut self.store.list(&query).await?.records);
+        }
         let now = now.into_iter().filter(|record| ids.contains(&HostId::new(record.key.id)));
         let claims = claims.into_iter().filter_map(|record| {
             let host = known.claims.kept(record.key.id)?;

@@ -54,70 +54,59 @@ fn marked(count: usize, places: &[u32]) -> Vec<bool> {
 pub(super) struct Tree {
     /// The number of links to the nearest root, or [`FAR`].
     pub(super) distances: Vec<u32>,
-    /// The last link on the path to each node; [`FAR`] for roots and for nodes that are not reached.
+    /// The last node before each node on the path to it; [`FAR`] for roots and for nodes that are not reached.
+    pub(super) parents: Vec<u32>,
+    /// The last link on the path to each node; [`FAR`] as above.
     pub(super) links: Vec<u32>,
+    /// The nodes that are reached, the nearest first.
+    pub(super) order: Vec<u32>,
 }
 
 impl Tree {
     pub(super) fn of(index: &PathIndex, roots: &[u32], removal: &Removal) -> Self {
-        let mut walk = Walk { places: vec![NOT_REACHED; index.nodes.len()], queue: Vec::new() };
+        let none = || vec![FAR; index.nodes.len()];
+        let mut tree = Self { distances: none(), parents: none(), links: none(), order: Vec::new() };
         for root in roots.iter().filter(|root| !removal.has_node(**root)) {
-            walk.reach(PathStep { node: *root, link: FAR }, FAR, 0);
+            if std::mem::replace(&mut tree.distances[*root as usize], 0) == FAR {
+                tree.order.push(*root);
+            }
         }
         let mut next = 0;
         let mut steps = 0;
-        while let Some(node) = walk.queue.get(next).copied() {
+        while let Some(node) = tree.order.get(next).copied() {
             next += 1;
             if next.is_multiple_of(STEPS_PER_TURN) {
                 yield_turn();
             }
-            let distance = walk.places[node as usize].distance + 1;
+            let distance = tree.distances[node as usize] + 1;
             if distance > 1 && !index.is_transit(node) {
                 continue;
             }
             steps += index.steps(node).len();
             for step in index.working_steps(node, removal) {
-                walk.reach(step, node, distance);
+                tree.reach(step, node, distance);
             }
         }
         index.count_steps(steps as u64);
-        let (distances, links) =
-            walk.places.into_iter().map(|place| (place.distance, place.last.link)).unzip();
-        Self { distances, links }
+        tree
+    }
+
+    /// Reaches a node by a step from another one.
+    fn reach(&mut self, step: PathStep, from: u32, distance: u32) {
+        let place = step.node as usize;
+        match self.distances[place] {
+            FAR => {
+                self.distances[place] = distance;
+                self.order.push(step.node);
+            }
+            known if known != distance || self.parents[place] <= from => return,
+            _ => {}
+        }
+        (self.parents[place], self.links[place]) = (from, step.link);
     }
 
     pub(super) fn reaches(&self, node: u32) -> bool {
         self.distances[node as usize] != FAR
-    }
-}
-
-/// A walk to all nodes, the nearest first.
-struct Walk {
-    places: Vec<Place>,
-    /// The nodes that are reached, in order.
-    queue: Vec<u32>,
-}
-
-/// How far a node is from the roots.
-#[derive(Clone, Copy)]
-struct Place {
-    distance: u32,
-    /// The last node before it, and the link from there.
-    last: PathStep,
-}
-
-const NOT_REACHED: Place = Place { distance: FAR, last: PathStep { node: FAR, link: FAR } };
-
-impl Walk {
-    /// Reaches a node by a step from another one.
-    fn reach(&mut self, step: PathStep, from: u32, distance: u32) {
-        let place = &mut self.places[step.node as usize];
-        if place.distance == FAR {
-            self.queue.push(step.node);
-        } else if place.distance != distance || place.last.node <= from {
-            return;
-        }
-        *place = Place { distance, last: PathStep { node: from, link: step.link } };
     }
 }
 

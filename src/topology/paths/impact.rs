@@ -138,16 +138,17 @@ impl PathIndex {
 
     fn compare(&self, removal: &Removal, from: &[u32], limit: usize) -> Impact {
         let asked = (!from.is_empty())
-            .then(|| (Tree::of(self, from, &NO_REMOVAL), redundant_nodes(self, from, &NO_REMOVAL)));
+            .then(|| Tree::of(self, from, &NO_REMOVAL))
+            .map(|tree| (redundant_nodes(self, &tree, &NO_REMOVAL), tree));
         let (before, was_redundant) = match &asked {
-            Some((tree, redundant)) => (tree, redundant.as_slice()),
+            Some((redundant, tree)) => (tree, redundant.as_slice()),
             None => (self.tree(), self.redundant()),
         };
         let roots = if from.is_empty() { self.top() } else { from };
         let substitutes = if from.is_empty() { self.substitutes(removal) } else { Vec::new() };
         let all_roots = [roots, &substitutes].concat();
         let after = Tree::of(self, &all_roots, removal);
-        let is_redundant = redundant_nodes(self, &all_roots, removal);
+        let is_redundant = redundant_nodes(self, &after, removal);
         let mut answer = Answer::new(self, limit);
         for node in
             (0..).take(self.nodes.len()).filter(|node| before.reaches(*node) && !removal.has_node(*node))

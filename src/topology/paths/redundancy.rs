@@ -1,9 +1,13 @@
-//! Nodes that are still reached whichever single link fails: no bridge leads to them (R. E. Tarjan: A note on finding the bridges of a
-//! graph, 1974). Without recursion.
+//! Nodes that are still reached whichever single link fails: no bridge leads to them.
+//!
+//! Each link beside the tree of shortest paths closes a ring with it. Nodes of rings that touch are one set, and a link of the tree between
+//! two sets is a bridge. Nodes have their ranks in the walk as numbers, so that the least of a set is the nearest to the roots. A search
+//! in depth finds the same, but returns to each node when its links are no longer at hand.
 
-use super::flood::{FAR, Removal};
+use super::flood::{FAR, Removal, Tree};
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
+use crate::union_find::UnionFind;
 
 /// The number of nodes between two turns of other work.
 const NODES_PER_TURN: usize = 4_096;
@@ -11,137 +15,137 @@ const NODES_PER_TURN: usize = 4_096;
 /// No link is needed to reach a node.
 const NONE: u32 = FAR;
 
-/// Returns whether each node is reached from the roots, and no single link is needed for that. The roots are connected with each other
-/// beside the network.
-pub(super) fn redundant_nodes(index: &PathIndex, roots: &[u32], removal: &Removal) -> Vec<bool> {
-    let count = index.nodes.len();
-    let mut search = Search {
+/// The rank that stands for all roots, which are connected with each other beside the network.
+const ROOTS: usize = 0;
+
+/// Returns whether the tree reaches each node, and no single link is needed for that. `removal` is that of the tree.
+pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal) -> Vec<bool> {
+    let mut ranks = vec![FAR; index.nodes.len()];
+    for (node, rank) in tree.order.iter().zip(1..) {
+        ranks[*node as usize] = rank;
+    }
+    let mut rings = Rings {
         index,
+        tree,
         removal,
-        is_root: vec![false; count],
-        visits: vec![NOT_VISITED; count],
-        order: Vec::new(),
+        ranks,
+        sets: UnionFind::new(tree.order.len() + 1),
+        bridges: vec![NONE; tree.order.len() + 1],
         steps: 0,
     };
-    let roots = roots.iter().copied().filter(|root| !removal.has_node(*root));
-    roots.clone().for_each(|root| search.is_root[root as usize] = true);
-    for root in roots {
-        if search.visits[root as usize].number == 0 {
-            search.part(root);
-        }
+    rings.find();
+    rings.find_bridges();
+    let mut redundant = vec![false; index.nodes.len()];
+    for node in &tree.order {
+        redundant[*node as usize] = rings.is_redundant(*node);
     }
-    search.find_bridges();
-    let redundant = (0..).take(count).map(|node| search.is_redundant(node)).collect();
-    index.count_steps(search.steps as u64);
+    index.count_steps(rings.steps as u64);
     redundant
 }
 
-/// The state of a node in the search.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    /// The place in the order of visits, from 1 on; 0 for a node that was not visited.
-    number: u32,
-    /// The first visit that is reached from here and below, but for the link by which the search came; 0 stands for all roots.
-    low: u32,
-    /// The node and the link by which the search came.
-    parent: PathStep,
-    /// Of the links that are needed to reach the node, the one next to the root, or [`NONE`].
-    bridge: u32,
-}
-
-const NOT_VISITED: Visit =
-    Visit { number: 0, low: 0, parent: PathStep { node: FAR, link: FAR }, bridge: NONE };
-
-/// A search in depth over the nodes that forward, and the roots. End devices connect nothing.
-struct Search<'i> {
+/// The rings of the nodes that forward, and the roots. End devices connect nothing.
+struct Rings<'i> {
     index: &'i PathIndex,
+    tree: &'i Tree,
     removal: &'i Removal,
-    is_root: Vec<bool>,
-    visits: Vec<Visit>,
-    /// The nodes in the order of visits.
-    order: Vec<u32>,
+    /// The place of each node in the walk, from 1 on; [`FAR`] for a node that is not reached.
+    ranks: Vec<u32>,
+    /// The ranks of nodes that rings join.
+    sets: UnionFind,
+    /// Of the links that are needed to reach the node of each rank, the one next to the roots, or [`NONE`].
+    bridges: Vec<u32>,
     steps: usize,
 }
 
-impl<'i> Search<'i> {
-    /// Returns whether frames and packets pass through a node, or begin there.
+impl<'i> Rings<'i> {
+    /// Returns whether a node is reached, and frames and packets pass through it, or begin there.
     fn forwards(&self, node: u32) -> bool {
-        self.index.is_transit(node) || self.is_root[node as usize]
+        match self.tree.distances[node as usize] {
+            FAR => false,
+            0 => true,
+            _ => self.index.is_transit(node),
+        }
     }
 
-    /// Visits a node, and returns the steps from there.
-    fn visit(&mut self, node: u32, parent: PathStep) -> impl Iterator<Item = PathStep> + use<'i> {
-        self.order.push(node);
-        let number = u32::try_from(self.order.len()).unwrap_or(FAR);
-        let low = if self.is_root[node as usize] { 0 } else { number };
-        self.visits[node as usize] = Visit { number, low, parent, bridge: NONE };
-        self.steps += self.index.steps(node).len();
-        if self.order.len().is_multiple_of(NODES_PER_TURN) {
-            yield_turn();
+    fn rank(&self, node: u32) -> usize {
+        self.ranks[node as usize] as usize
+    }
+
+    /// Returns the rank of the node before one of the tree.
+    fn rank_above(&self, rank: usize) -> usize {
+        match self.tree.parents[self.tree.order[rank - 1] as usize] {
+            FAR => ROOTS,
+            parent => self.rank(parent),
         }
+    }
+
+    fn working_steps(&mut self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
+        self.steps += self.index.steps(node).len();
         self.index.working_steps(node, self.removal)
     }
 
-    /// Visits all nodes that are connected with a root.
-    fn part(&mut self, root: u32) {
-        let steps = self.visit(root, NOT_VISITED.parent);
-        let mut stack = vec![(root, NOT_VISITED.parent, steps)];
-        while let Some((node, parent, steps)) = stack.last_mut() {
-            let Some(step) = steps.next() else {
-                let low = self.visits[*node as usize].low;
-                if parent.node != FAR {
-                    let above = &mut self.visits[parent.node as usize].low;
-                    *above = low.min(*above);
-                }
-                stack.pop();
-                continue;
-            };
-            let reached = self.visits[step.node as usize].number;
-            if reached == 0 {
-                if self.forwards(step.node) {
-                    let parent = PathStep { node: *node, link: step.link };
-                    let steps = self.visit(step.node, parent);
-                    stack.push((step.node, parent, steps));
-                }
-            } else if step.link != parent.link {
-                let low = &mut self.visits[*node as usize].low;
-                *low = reached.min(*low);
+    /// Joins the nodes of each ring.
+    fn find(&mut self) {
+        let tree = self.tree;
+        for (node, rank) in tree.order.iter().copied().zip(1..) {
+            if tree.distances[node as usize] == 0 {
+                self.sets.join(rank, ROOTS);
             }
+            if rank.is_multiple_of(NODES_PER_TURN) {
+                yield_turn();
+            }
+            if !self.forwards(node) {
+                continue;
+            }
+            for step in self.working_steps(node) {
+                // Each link once, when its farther end is looked at.
+                let is_nearer = self.ranks[step.node as usize] < self.ranks[node as usize];
+                if is_nearer && tree.links[node as usize] != step.link && self.forwards(step.node) {
+                    self.close(rank, self.rank(step.node));
+                }
+            }
+        }
+    }
+
+    /// Joins the nodes of the ring that a link between two of them closes with the tree.
+    fn close(&mut self, one: usize, other: usize) {
+        let (mut one, mut other) = (self.sets.find(one), self.sets.find(other));
+        while one != other {
+            // The farther of the two is not above the other one, so that the ring goes on above it.
+            let far = one.max(other);
+            self.sets.join(far, self.rank_above(far));
+            (one, other) = (self.sets.find(far), one.min(other));
         }
     }
 
     /// Finds the links that are needed to reach each node.
     fn find_bridges(&mut self) {
-        for node in &self.order {
-            let Visit { low, parent, .. } = self.visits[*node as usize];
-            if parent.node == FAR {
-                continue;
-            }
-            let above = self.visits[parent.node as usize];
-            let is_bridge = low > above.number && !self.index.link(parent.link).is_redundant;
-            self.visits[*node as usize].bridge =
-                if above.bridge == NONE && is_bridge { parent.link } else { above.bridge };
+        for (node, rank) in self.tree.order.iter().zip(1..) {
+            let nearest = self.sets.find(rank);
+            self.bridges[rank] =
+                match self.bridges[if nearest < rank { nearest } else { self.rank_above(rank) }] {
+                    NONE if nearest == rank => {
+                        let link = self.tree.links[*node as usize];
+                        if self.index.link(link).is_redundant { NONE } else { link }
+                    }
+                    bridge => bridge,
+                };
         }
     }
 
     fn is_redundant(&mut self, node: u32) -> bool {
-        let visit = self.visits[node as usize];
-        if visit.number != 0 || self.forwards(node) {
-            return visit.number != 0 && visit.bridge == NONE;
+        if self.forwards(node) {
+            return self.bridges[self.rank(node)] == NONE;
         }
         self.is_end_redundant(node)
     }
 
     /// Returns whether an end device is redundant: one link of several is enough, if not all of them need the same one above.
     fn is_end_redundant(&mut self, device: u32) -> bool {
-        if self.removal.has_node(device) {
-            return false;
-        }
-        self.steps += self.index.steps(device).len();
-        let steps = self.index.working_steps(device, self.removal);
-        let mut reached = steps.filter(|step| self.visits[step.node as usize].number != 0);
+        let steps = self.working_steps(device);
+        let mut reached = steps.filter(|step| self.forwards(step.node));
         let Some(first) = reached.next() else { return false };
-        let bridge = |step: &PathStep| self.visits[step.node as usize].bridge;
+        let bridge = |step: &PathStep| self.bridges[self.rank(step.node)];
         let needed = bridge(&first);
         let mut others = reached.map(|step| bridge(&step)).peekable();
         if others.peek().is_none() {

@@ -6,7 +6,7 @@ use super::changes;
 use super::scene::Scene;
 use super::words::{has_icon, role, speed, state};
 use crate::model::{HostRole, TopologyView};
-use crate::topology::graph::{DETAIL_SIZE, GraphChange, NodeKind, width};
+use crate::topology::graph::{DETAIL_SIZE, Edge, GraphChange, NodeKind, width};
 use crate::topology::links::{Confidence, LinkState};
 
 /// Height of a row, in pixels.
@@ -98,7 +98,8 @@ fn entries_of(scene: &Scene<'_>) -> Vec<LegendEntry> {
         let mut states = line_states(scene);
         let used: BTreeSet<Confidence> = scene.edges().map(|edge| edge.confidence).collect();
         // One symbol has both meanings.
-        let is_plain_up = used.contains(&Confidence::Confirmed) && states.remove(&LinkState::Up);
+        let is_plain = |edge: &Edge| edge.confidence == Confidence::Confirmed && edge.state == LinkState::Up;
+        let is_plain_up = scene.edges().any(is_plain) && states.remove(&LinkState::Up);
         let text = |used| match used {
             Confidence::Confirmed if is_plain_up => "Up, both ends agree",
             _ => confidence_text(used),

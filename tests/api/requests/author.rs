@@ -267,6 +267,8 @@ impl Author<'_> {
             "view" => "l2|l3|workloads|l4",
             "focus" | "expand" => return self.id("topology/nodes").to_string(),
             "node" | "name" if self.random.bool() => return self.id("topology/nodes").to_string(),
+            // Several hosts have the address.
+            "node" | "name" => "10.0.0.9|zqzqa|zqzqb|x",
             "edge" => return self.id("topology/edges").to_string(),
             "k" => "1|4|16|0|17|x",
             "depth" => "0|1|2|100|101|x",

@@ -99,12 +99,12 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Logins with a password that is sometimes right.
+    /// Logins with a password that is rarely right, so that too many fail.
     fn logins(&mut self) -> Vec<ApiRequest> {
         let user = self.random.choose(&self.model.users);
         let guess = |_| {
             let wrong = "wrong password".to_owned();
-            let right = user.password.clone().filter(|_| self.random.once_in(3));
+            let right = user.password.clone().filter(|_| self.random.once_in(6));
             let mut request = ApiRequest::new("POST", "/api/auth/login");
             request.content_type = Some("application/json");
             let password = json!(right.unwrap_or(wrong)).to_string();

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 
+#[cfg(feature = "service")]
+use super::renumber::insert_sorted;
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, SubnetId};
 use crate::topology::graph::{HostSummary, is_reachable};
@@ -128,7 +130,7 @@ impl PathAddresses {
         let mut found = std::mem::take(&mut self.found);
         found.retain(|found| changed.binary_search(&found.0).is_err());
         found.iter_mut().for_each(|found| found.0 = to_new[found.0 as usize]);
-        found.extend(new);
+        insert_sorted(&mut found, new);
         *self = Self::of(found);
     }
 }

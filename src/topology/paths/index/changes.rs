@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::addresses::{FoundAddress, addresses_of_host};
 use super::adjacency::steps_of;
-use super::renumber::{NONE, Renumbering};
+use super::renumber::{NONE, Renumbering, insert_sorted};
 use super::{Derived, Forwarding, PathIndex, PathLink, PathNode, PathStep};
 use crate::discovery::report::Capability;
 use crate::model::{Cidr, LinkId, NodeId, SubnetId};
@@ -172,9 +172,7 @@ impl PathIndex {
             self.names.iter_mut().for_each(|(_, node)| *node = new_number(*node));
         }
         if !is_same {
-            self.names.extend(names);
-            // The list is two sorted parts: stable sorting joins them in one pass.
-            self.names.sort();
+            insert_sorted(&mut self.names, names);
         }
     }
 
@@ -243,9 +241,13 @@ impl PathIndex {
         let mut removed: Vec<u32> = Vec::new();
         let mut added: Vec<PathLink> = Vec::new();
         if let Some(numbers) = &numbers {
-            for link in &mut self.links {
+            for (number, link) in (0_u32..).zip(&mut self.links) {
                 link.source = numbers.to_new[link.source as usize];
                 link.target = numbers.to_new[link.target as usize];
+                if link.source == NONE || link.target == NONE {
+                    // A node that left takes its links with it.
+                    removed.push(number);
+                }
             }
         }
         for (id, link) in changes {
@@ -268,16 +270,11 @@ impl PathIndex {
                 (None, None) => {}
             }
         }
-        if numbers.is_some() {
-            // A node that left takes its links with it.
-            let is_loose = |link: &PathLink| link.source == NONE || link.target == NONE;
-            let loose = (0..).zip(&self.links).filter(|(_, link)| is_loose(link));
-            removed.extend(loose.map(|(number, _)| number));
-            removed.sort_unstable();
-            removed.dedup();
-        } else if removed.is_empty() && added.is_empty() {
+        if numbers.is_none() && removed.is_empty() && added.is_empty() {
             return;
         }
+        removed.sort_unstable();
+        removed.dedup();
         affected.has_other_shape = true;
         let added_ids: Vec<LinkId> = added.iter().map(|link| link.id).collect();
         let link_numbers = Renumbering::splice(&mut self.links, &removed, added, |link| link.id);
@@ -288,8 +285,12 @@ impl PathIndex {
         steps.sort_unstable();
         let node_numbers = numbers.unwrap_or_else(|| Renumbering::identity(self.nodes.len()));
         self.adjacency.renumber(&node_numbers, &link_numbers, &steps);
-        self.is_working.clear();
-        self.is_working.extend(self.links.iter().map(PathLink::is_working));
+        let former = std::mem::take(&mut self.is_working);
+        let numbered = link_numbers.to_old.iter().zip(&self.links);
+        let is_working = |(old, link): (&u32, &PathLink)| {
+            former.get(*old as usize).copied().unwrap_or_else(|| link.is_working())
+        };
+        self.is_working = numbered.map(is_working).collect();
     }
 
     /// Converts a link, unless an end of it is no node, or both ends are the same.

@@ -278,7 +278,7 @@ impl PathIndex {
 
     /// Returns whether no single link is needed to reach each node from the top.
     pub(super) fn redundant(&self) -> &[bool] {
-        self.derived.redundant.get_or_init(|| redundant_nodes(self, self.top(), &NO_REMOVAL))
+        self.derived.redundant.get_or_init(|| redundant_nodes(self, self.tree(), &NO_REMOVAL))
     }
 }
 

@@ -57,3 +57,17 @@ impl Renumbering {
         Self { to_new, to_old }
     }
 }
+
+/// Inserts sorted items into a sorted list. Only the places of these are compared: a comparison of names takes longer than to move them.
+pub(super) fn insert_sorted<T: Ord>(list: &mut Vec<T>, items: Vec<T>) {
+    let places: Vec<usize> = items.iter().map(|item| list.partition_point(|known| known < item)).collect();
+    let mut former = std::mem::take(list).into_iter();
+    list.reserve(former.len() + items.len());
+    let mut moved = 0;
+    for (item, place) in items.into_iter().zip(places) {
+        list.extend(former.by_ref().take(place - moved));
+        moved = place;
+        list.push(item);
+    }
+    list.extend(former);
+}
