@@ -4,7 +4,7 @@
 //! everywhere, so that no speed could stand on its line without others running through it. There, a speed that most
 //! lines have is shown once, beside one of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
@@ -26,8 +26,8 @@ struct Speed<'a> {
     text: Option<String>,
 }
 
-/// Returns the speeds of edges where there is room. These edges are aggregation groups, and links between devices that
-/// connect others.
+/// Returns the speeds of edges where there is room. These edges are aggregation groups, links between devices that
+/// connect others, and all whose lines run between the same rows as these.
 pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId, Rect, String)> {
     let mut placed = changes(scene, room);
     let is_minor =
@@ -35,10 +35,17 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
     let exists = |edge: &Edge| scene.node(edge.source).is_some() && scene.node(edge.target).is_some();
     let edges = scene.graph.edges.iter().enumerate();
     // The number of links of a bundle stands near its end.
-    let edges = edges
-        .filter(|(_, edge)| exists(edge) && !is_minor(edge) && edge.bundled < 2 && edge.change.is_none());
-    let all = edges.map(|(index, edge)| Speed { index, edge, text: capacity(edge) });
-    for blocks in tiers(scene, all) {
+    let edges = edges.filter(|(_, edge)| exists(edge) && edge.bundled < 2 && edge.change.is_none());
+    let (minor, major): (Vec<_>, Vec<_>) = edges
+        .map(|(index, edge)| Speed { index, edge, text: capacity(edge) })
+        .partition(|speed| is_minor(speed.edge));
+    let shared: BTreeSet<Rows> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
+    // A speed that all lines between two rows seem to have is that of minor ones, too.
+    let minor = minor.into_iter().filter(|speed| {
+        let is_shared = rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
+        is_shared && stands_upright(speed.edge)
+    });
+    for blocks in tiers(scene, major.into_iter().chain(minor)) {
         if place_all(&blocks, room, &mut placed) {
             continue;
         }
@@ -98,18 +105,32 @@ fn on_line_in_any_case(edge: &Edge, text: &str) -> Option<(LinkId, Rect, String)
 /// Links between two rows of devices that these links connect with each other, or a single other link.
 type Block<'a> = Vec<Speed<'a>>;
 
-/// Returns the blocks between each two rows.
-fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
+/// The middles of two rows, the upper one first.
+type Rows = (i64, i64);
+
+/// Returns the two rows that an edge connects; `None` within a row.
+fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<Rows> {
     let row = |id: NodeId| {
         let node = scene.node(id).filter(|node| !scene.is_container(node));
         node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
     };
-    let mut between: BTreeMap<Option<(i64, i64)>, Vec<Speed<'a>>> = BTreeMap::new();
+    let (one, other) = row(edge.source).zip(row(edge.target)).filter(|(one, other)| one != other)?;
+    Some((one.min(other), one.max(other)))
+}
+
+/// Returns whether a line begins and ends at the upper or lower sides of its devices. Those of columns branch off to the side.
+fn stands_upright(edge: &Edge) -> bool {
+    let is_upright = |pair: Option<&[[f64; 2]]>| matches!(pair, Some([[x, _], [next_x, _]]) if x == next_x);
+    is_upright(edge.points.get(..2))
+        && is_upright(edge.points.len().checked_sub(2).and_then(|from| edge.points.get(from..)))
+}
+
+/// Returns the blocks between each two rows.
+fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
+    let mut between: BTreeMap<Option<Rows>, Vec<Speed<'a>>> = BTreeMap::new();
     for speed in all {
         crate::fair_threads::yield_turn();
-        let rows = row(speed.edge.source).zip(row(speed.edge.target));
-        let rows = rows.filter(|(one, other)| one != other);
-        between.entry(rows.map(|(one, other)| (one.min(other), one.max(other)))).or_default().push(speed);
+        between.entry(rows_of(scene, speed.edge)).or_default().push(speed);
     }
     let mut tiers = Vec::new();
     for (rows, speeds) in between {
