@@ -28,9 +28,9 @@ const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 /// Number of changed records up to which they are read one by one, not compared among all.
 const MAX_NAMED: usize = 1_000;
 
-/// Number of hosts whose claims are read at once. A host has about ten: more hosts would take more steps than a store takes without
-/// keeping the list for later.
-const HOSTS_PER_READ: usize = 200;
+/// Number of hosts whose claims are read at once. A host has about ten claims, at two steps each: for many more hosts, a store would
+/// materialize the list, and keep it in place of others.
+const HOSTS_PER_READ: usize = 100;
 
 /// The state on which the topologies of an organization depend. It consists of the records of each kind, and the rules
 /// of port names and of roles.

@@ -72,10 +72,11 @@ impl Tree {
             }
         }
         let mut next = 0;
-        let mut steps = 0;
+        let (mut steps, mut turn_at) = (0, STEPS_PER_TURN);
         while let Some(node) = tree.order.get(next).copied() {
             next += 1;
-            if next.is_multiple_of(STEPS_PER_TURN) {
+            if steps >= turn_at {
+                turn_at = steps + STEPS_PER_TURN;
                 yield_turn();
             }
             let distance = tree.distances[node as usize] + 1;

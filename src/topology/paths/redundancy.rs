@@ -1,16 +1,16 @@
 //! Nodes that are still reached whichever single link fails: no bridge leads to them.
 //!
-//! Each link beside the tree of shortest paths closes a ring with it. Nodes of rings that touch are one set, and a link of the tree between
-//! two sets is a bridge. Nodes have their ranks in the walk as numbers, so that the least of a set is the nearest to the roots. A search
-//! in depth finds the same, but returns to each node when its links are no longer at hand.
+//! Each link beside the tree of shortest paths closes a cycle with it. The nodes of cycles that touch are one set, and a link of the tree
+//! between two sets is a bridge. A node has its place in the breadth-first search as its number, so that the least of a set is the nearest
+//! to the roots. A depth-first search finds the same, but returns to each node when its links are no longer in the caches of the processor.
 
 use super::flood::{FAR, Removal, Tree};
 use super::index::{PathIndex, PathStep};
 use crate::fair_threads::yield_turn;
 use crate::union_find::UnionFind;
 
-/// The number of nodes between two turns of other work.
-const NODES_PER_TURN: usize = 4_096;
+/// The number of steps between two turns of other work.
+const STEPS_PER_TURN: usize = 16_384;
 
 /// No link is needed to reach a node.
 const NONE: u32 = FAR;
@@ -24,7 +24,7 @@ pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal)
     for (node, rank) in tree.order.iter().zip(1..) {
         ranks[*node as usize] = rank;
     }
-    let mut rings = Rings {
+    let mut cycles = Cycles {
         index,
         tree,
         removal,
@@ -33,31 +33,31 @@ pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal)
         bridges: vec![NONE; tree.order.len() + 1],
         steps: 0,
     };
-    rings.find();
-    rings.find_bridges();
+    cycles.find();
+    cycles.find_bridges();
     let mut redundant = vec![false; index.nodes.len()];
     for node in &tree.order {
-        redundant[*node as usize] = rings.is_redundant(*node);
+        redundant[*node as usize] = cycles.is_redundant(*node);
     }
-    index.count_steps(rings.steps as u64);
+    index.count_steps(cycles.steps as u64);
     redundant
 }
 
-/// The rings of the nodes that forward, and the roots. End devices connect nothing.
-struct Rings<'i> {
+/// The cycles of the nodes that forward, and the roots. End devices connect nothing.
+struct Cycles<'i> {
     index: &'i PathIndex,
     tree: &'i Tree,
     removal: &'i Removal,
-    /// The place of each node in the walk, from 1 on; [`FAR`] for a node that is not reached.
+    /// The place of each node in the search, from 1 on; [`FAR`] for a node that is not reached.
     ranks: Vec<u32>,
-    /// The ranks of nodes that rings join.
+    /// The ranks of nodes that cycles join.
     sets: UnionFind,
-    /// Of the links that are needed to reach the node of each rank, the one next to the roots, or [`NONE`].
+    /// The bridge nearest to the roots on the path to each rank, or [`NONE`].
     bridges: Vec<u32>,
     steps: usize,
 }
 
-impl<'i> Rings<'i> {
+impl<'i> Cycles<'i> {
     /// Returns whether a node is reached, and frames and packets pass through it, or begin there.
     fn forwards(&self, node: u32) -> bool {
         match self.tree.distances[node as usize] {
@@ -80,19 +80,20 @@ impl<'i> Rings<'i> {
     }
 
     fn working_steps(&mut self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
+        let turns = self.steps / STEPS_PER_TURN;
         self.steps += self.index.steps(node).len();
+        if self.steps / STEPS_PER_TURN > turns {
+            yield_turn();
+        }
         self.index.working_steps(node, self.removal)
     }
 
-    /// Joins the nodes of each ring.
+    /// Joins the nodes of each cycle.
     fn find(&mut self) {
         let tree = self.tree;
         for (node, rank) in tree.order.iter().copied().zip(1..) {
             if tree.distances[node as usize] == 0 {
                 self.sets.join(rank, ROOTS);
-            }
-            if rank.is_multiple_of(NODES_PER_TURN) {
-                yield_turn();
             }
             if !self.forwards(node) {
                 continue;
@@ -107,11 +108,11 @@ impl<'i> Rings<'i> {
         }
     }
 
-    /// Joins the nodes of the ring that a link between two of them closes with the tree.
+    /// Joins the nodes of the cycle that a link between two of them closes with the tree.
     fn close(&mut self, one: usize, other: usize) {
         let (mut one, mut other) = (self.sets.find(one), self.sets.find(other));
         while one != other {
-            // The farther of the two is not above the other one, so that the ring goes on above it.
+            // The set of the higher rank cannot contain an ancestor of the other one, so the search goes up from it.
             let far = one.max(other);
             self.sets.join(far, self.rank_above(far));
             (one, other) = (self.sets.find(far), one.min(other));
@@ -120,7 +121,10 @@ impl<'i> Rings<'i> {
 
     /// Finds the links that are needed to reach each node.
     fn find_bridges(&mut self) {
-        for (node, rank) in self.tree.order.iter().zip(1..) {
+        for (node, rank) in self.tree.order.iter().zip(1_usize..) {
+            if rank.is_multiple_of(STEPS_PER_TURN) {
+                yield_turn();
+            }
             let nearest = self.sets.find(rank);
             self.bridges[rank] =
                 match self.bridges[if nearest < rank { nearest } else { self.rank_above(rank) }] {

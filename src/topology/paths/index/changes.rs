@@ -245,7 +245,7 @@ impl PathIndex {
                 link.source = numbers.to_new[link.source as usize];
                 link.target = numbers.to_new[link.target as usize];
                 if link.source == NONE || link.target == NONE {
-                    // A node that left takes its links with it.
+                    // The links of a removed node are removed.
                     removed.push(number);
                 }
             }

@@ -58,7 +58,7 @@ impl Renumbering {
     }
 }
 
-/// Inserts sorted items into a sorted list. Only the places of these are compared: a comparison of names takes longer than to move them.
+/// Inserts sorted items into a sorted list. It finds each place by binary search: comparing names takes longer than moving them.
 pub(super) fn insert_sorted<T: Ord>(list: &mut Vec<T>, items: Vec<T>) {
     let places: Vec<usize> = items.iter().map(|item| list.partition_point(|known| known < item)).collect();
     let mut former = std::mem::take(list).into_iter();

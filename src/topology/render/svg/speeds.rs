@@ -24,6 +24,8 @@ struct Speed<'a> {
     index: usize,
     edge: &'a Edge,
     text: Option<String>,
+    /// Whether it is a single link of a device that has no other.
+    is_minor: bool,
 }
 
 /// Returns the speeds of edges where there is room. These edges are aggregation groups, links between devices that
@@ -36,14 +38,16 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
     let edges = scene.graph.edges.iter().enumerate();
     // The number of links of a bundle stands near its end.
     let edges = edges.filter(|(_, edge)| exists(edge) && edge.bundled < 2 && edge.change.is_none());
-    let (minor, major): (Vec<_>, Vec<_>) = edges
-        .map(|(index, edge)| Speed { index, edge, text: capacity(edge) })
-        .partition(|speed| is_minor(speed.edge));
+    let all = edges.map(|(index, edge)| {
+        crate::fair_threads::yield_turn();
+        Speed { index, edge, text: capacity(edge), is_minor: is_minor(edge) }
+    });
+    let (minor, major): (Vec<_>, Vec<_>) = all.partition(|speed| speed.is_minor);
     let shared: BTreeSet<Rows> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
-    // A speed that all lines between two rows seem to have is that of minor ones, too.
+    // "each 100G" between two rows covers the lines to single devices, too.
     let minor = minor.into_iter().filter(|speed| {
-        let is_shared = rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
-        is_shared && stands_upright(speed.edge)
+        let is_shared = || rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
+        speed.text.is_some() && !branches_off(speed.edge) && is_shared()
     });
     for blocks in tiers(scene, major.into_iter().chain(minor)) {
         if place_all(&blocks, room, &mut placed) {
@@ -118,11 +122,11 @@ fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<Rows> {
     Some((one.min(other), one.max(other)))
 }
 
-/// Returns whether a line begins and ends at the upper or lower sides of its devices. Those of columns branch off to the side.
-fn stands_upright(edge: &Edge) -> bool {
-    let is_upright = |pair: Option<&[[f64; 2]]>| matches!(pair, Some([[x, _], [next_x, _]]) if x == next_x);
-    is_upright(edge.points.get(..2))
-        && is_upright(edge.points.len().checked_sub(2).and_then(|from| edge.points.get(from..)))
+/// Returns whether a line ends at the side of a device. Those of devices in a column do.
+fn branches_off(edge: &Edge) -> bool {
+    let is_level = |pair: &[[f64; 2]]| matches!(pair, [[_, y], [_, next_y]] if y == next_y);
+    let mut pairs = edge.points.windows(2);
+    pairs.next().is_some_and(is_level) || pairs.next_back().is_some_and(is_level)
 }
 
 /// Returns the blocks between each two rows.
@@ -160,10 +164,11 @@ fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec
 
 type Placed = Vec<(LinkId, Rect, String)>;
 
-/// Places the speeds of all links, or none of them. Returns whether it has placed them.
+/// Places the speeds of all links, or none of them; of minor ones, as many as have room. Returns whether it has placed them.
 fn place_all(blocks: &[Block<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) -> bool {
     let before = placed.len();
-    for speed in blocks.iter().flatten().filter(|speed| speed.text.is_some()) {
+    let (minor, major): (Vec<_>, Vec<_>) = blocks.iter().flatten().partition(|speed| speed.is_minor);
+    for speed in major.into_iter().filter(|speed| speed.text.is_some()) {
         match place(speed, room) {
             Some(speed) => placed.push(speed),
             None => {
@@ -172,6 +177,7 @@ fn place_all(blocks: &[Block<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed
             }
         }
     }
+    placed.extend(minor.into_iter().filter_map(|speed| place(speed, room)));
     true
 }
 
@@ -179,12 +185,13 @@ fn place_all(blocks: &[Block<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed
 /// returns `false` if there is no room for one of them, or if a speed is not known.
 fn place_common(block: &[Speed<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) -> bool {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for speed in block {
+    for speed in block.iter().filter(|speed| !speed.is_minor) {
         let Some(text) = &speed.text else { return false };
         *counts.entry(text).or_default() += 1;
     }
+    let major: usize = counts.values().sum();
     let Some((common, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return false };
-    if *count < MIN_COMMON || *count * 2 < block.len() {
+    if *count < MIN_COMMON || *count * 2 < major {
         return false;
     }
     let is_common = |speed: &&Speed<'_>| speed.text.as_deref() == Some(*common);
