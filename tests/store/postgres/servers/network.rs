@@ -99,7 +99,7 @@ impl Proxy {
 
     /// Listens at an address. The port 0 is any free one.
     pub(crate) async fn start_at(ip: IpAddr, port: u16, server: &Path, network: Network) -> Self {
-        let listener = listen(SocketAddr::from((ip, port)));
+        let listener = listen(reserve(SocketAddr::from((ip, port))));
         let address = listener.local_addr().unwrap();
         let network = watch::Sender::new(network);
         let server = watch::Sender::new(server.join(SOCKET));
@@ -162,11 +162,16 @@ impl Drop for Proxy {
     }
 }
 
-/// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
-fn listen(address: SocketAddr) -> TcpListener {
+/// Takes an address without listening, so that connections are refused and no other one begins at its port.
+fn reserve(address: SocketAddr) -> TcpSocket {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.unwrap();
     socket.set_reuseaddr(true).unwrap();
     socket.bind(address).unwrap();
+    socket
+}
+
+/// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
+fn listen(socket: TcpSocket) -> TcpListener {
     socket.listen(1).unwrap()
 }
 
@@ -177,16 +182,18 @@ async fn serve(
     ended: watch::Receiver<End>,
 ) {
     let address = listener.local_addr().unwrap();
-    let mut listener = Some(listener);
+    let (mut listener, mut reserved) = (Some(listener), None);
     let mut connections = JoinSet::new();
     loop {
         let now = *network.borrow_and_update();
         if !now.listens() {
-            listener = None;
+            drop(listener.take());
+            reserved = reserved.or_else(|| Some(reserve(address)));
             network.changed().await.unwrap();
             continue;
         }
-        let listening = listener.get_or_insert_with(|| listen(address));
+        let listening = listener
+            .get_or_insert_with(|| listen(reserved.take().expect("a port without a listener is reserved")));
         if now == Network::Dark {
             // The queue is full once the system lets a connection wait.
             let mut queue = Vec::new();
