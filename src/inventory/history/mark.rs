@@ -67,6 +67,12 @@ pub(super) const fn mark_key() -> Key {
     Key::new(HISTORY, Uuid::nil())
 }
 
+/// Returns whether another instance has written what a commit was to write, or the mark.
+fn is_overtaken(error: &Error) -> bool {
+    let of_store = std::error::Error::source(error).and_then(|source| source.downcast_ref::<StoreError>());
+    of_store.is_some_and(|error| matches!(error.kind(), StoreErrorKind::Conflict(_)))
+}
+
 impl Inventory {
     /// Returns the mark. The first call opens the history.
     pub(super) async fn history_mark(&self) -> Result<CurrentMark, Error> {
@@ -150,9 +156,12 @@ impl Inventory {
         }
     }
 
-    /// Writes the entries of former eras again, and begins the next era.
+    /// Writes the entries of former eras again, and begins the next era. `None`: another instance goes on with that.
     async fn renew(&self, renewing: &CurrentMark) -> Result<Option<CurrentMark>, Error> {
-        self.renew_entries(renewing).await?;
+        match self.renew_entries(renewing).await {
+            Err(error) if is_overtaken(&error) => return Ok(None),
+            renewed => renewed?,
+        }
         let next = renewing.with_era(renewing.mark.era.saturating_add(1), false);
         self.write_mark(Precondition::Version(renewing.version), next).await
     }
