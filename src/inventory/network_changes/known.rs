@@ -9,7 +9,7 @@ use crate::store::{Record, Revision, Version};
 /// The known state of the hosts and claims of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownNetwork {
-    /// The revisions of hosts and claims, since which the others of the organization may have changed; `None` if the store has none.
+    /// The revisions of the organization's hosts and claims before these were read; `None` if the store has none.
     pub(super) revisions: Option<[Revision; 2]>,
     pub(super) hosts: KnownRecords<()>,
     pub(super) claims: KnownRecords<HostId>,

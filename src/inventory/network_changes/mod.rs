@@ -25,7 +25,7 @@ const KINDS: [Name; 6] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT, T
 /// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
 const BYTES_PER_PIECE: usize = 4 * 1024 * 1024;
 
-/// Number of changed records up to which they are read one by one, not compared among all.
+/// Number of changed records up to which only these are read. For more, all records are read and compared.
 const MAX_NAMED: usize = 1_000;
 
 /// Number of hosts whose claims are read at once. A host has about ten claims, at two steps each: for many more hosts, a store would

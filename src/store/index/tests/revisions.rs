@@ -61,7 +61,7 @@ fn changes_since_a_revision_are_known_while_they_are_remembered() {
     assert_eq!(index.changed_since(KIND, organization, empty), Some([7, 9].map(Uuid::from_u128).to_vec()));
     // The state of another index.
     assert_eq!(Index::default().changed_since(KIND, organization, before), None);
-    // So many changes of others are remembered that its own no longer are.
+    // Later changes of another organization take the places of the remembered ones.
     for id in 100..200 {
         put_one(&mut index, &mut model, id, 2);
     }

@@ -176,14 +176,17 @@ impl Index {
         self.count_change(id);
     }
 
-    /// Counts a change for the organization of a row. A move is counted both before it and after it.
+    /// Counts and notes a change for the organization of a row. A move is counted both before it and after it.
     fn count_change(&mut self, id: RowId) {
-        if let Some(row) = self.rows.get(id).asserted()
-            && let Some(Partition { organization, .. }) = self.rows.partitions().get(row.partition)
-        {
-            self.recent.note(RecentChange { table: row.table, organization: *organization, id: row.id });
+        let Some(row) = self.rows.get(id).asserted() else { return };
+        let Some(Partition { organization, .. }) = self.rows.partitions().get(row.partition).copied() else {
+            return;
+        };
+        let change = RecentChange { table: row.table, organization, id: row.id };
+        if let Some(table) = self.tables.get_mut(&change.table).asserted() {
+            table.count_change(organization);
+            self.recent.note(change);
         }
-        self.with_table(id, |table, _, partition| table.count_change(partition.organization));
     }
 
     /// Changes the materialized lists of the organization of a row.
