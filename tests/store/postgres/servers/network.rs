@@ -99,12 +99,12 @@ impl Proxy {
 
     /// Listens at an address. The port 0 is any free one.
     pub(crate) async fn start_at(ip: IpAddr, port: u16, server: &Path, network: Network) -> Self {
-        let listener = listen(reserve(SocketAddr::from((ip, port))));
-        let address = listener.local_addr().unwrap();
+        let reserved = bind(SocketAddr::from((ip, port)));
+        let address = reserved.local_addr().unwrap();
         let network = watch::Sender::new(network);
         let server = watch::Sender::new(server.join(SOCKET));
         let ended = watch::Sender::new(End::Closed);
-        let serving = serve(listener, server.subscribe(), network.subscribe(), ended.subscribe());
+        let serving = serve(reserved, server.subscribe(), network.subscribe(), ended.subscribe());
         let listening = tokio::spawn(serving).abort_handle();
         let proxy = Self { address, network, server, ended, listening };
         proxy.settle().await;
@@ -162,38 +162,39 @@ impl Drop for Proxy {
     }
 }
 
-/// Takes an address without listening, so that connections are refused and no other one begins at its port.
-fn reserve(address: SocketAddr) -> TcpSocket {
+/// Takes an address, which others that are made here can share.
+fn bind(address: SocketAddr) -> TcpSocket {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.unwrap();
     socket.set_reuseaddr(true).unwrap();
+    socket.set_reuseport(true).unwrap();
     socket.bind(address).unwrap();
     socket
 }
 
 /// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
-fn listen(socket: TcpSocket) -> TcpListener {
-    socket.listen(1).unwrap()
+fn listen(address: SocketAddr) -> TcpListener {
+    bind(address).listen(1).unwrap()
 }
 
+/// Holds the address by a socket that does not listen, so that no other connection begins at its port while connections are
+/// refused.
 async fn serve(
-    listener: TcpListener,
+    reserved: TcpSocket,
     server: watch::Receiver<PathBuf>,
     mut network: watch::Receiver<Network>,
     ended: watch::Receiver<End>,
 ) {
-    let address = listener.local_addr().unwrap();
-    let (mut listener, mut reserved) = (Some(listener), None);
+    let address = reserved.local_addr().unwrap();
+    let mut listener = None;
     let mut connections = JoinSet::new();
     loop {
         let now = *network.borrow_and_update();
         if !now.listens() {
             drop(listener.take());
-            reserved = reserved.or_else(|| Some(reserve(address)));
             network.changed().await.unwrap();
             continue;
         }
-        let listening = listener
-            .get_or_insert_with(|| listen(reserved.take().expect("a port without a listener is reserved")));
+        let listening = listener.get_or_insert_with(|| listen(address));
         if now == Network::Dark {
             // The queue is full once the system lets a connection wait.
             let mut queue = Vec::new();
