@@ -12,34 +12,37 @@
 #[derive(Debug)]
 pub(crate) struct UnionFind {
     /// A smaller member of the same set, or the member itself if it is the smallest.
-    parents: Vec<usize>,
+    parents: Vec<u32>,
 }
 
 impl UnionFind {
     /// Creates one set for each number.
     pub(crate) fn new(count: usize) -> Self {
-        Self { parents: (0..count).collect() }
+        Self { parents: (0..).take(count).collect() }
     }
 
     /// Returns whether every set has a single member.
     pub(crate) fn are_single(&self) -> bool {
-        self.parents.iter().enumerate().all(|(member, parent)| member == *parent)
+        self.parents.iter().enumerate().all(|(member, parent)| member == *parent as usize)
     }
 
     /// Returns the smallest member of a set.
     pub(crate) fn find(&mut self, mut member: usize) -> usize {
-        while self.parents[member] != member {
-            let next = self.parents[self.parents[member]];
+        loop {
+            let parent = self.parents[member] as usize;
+            if parent == member {
+                return member;
+            }
+            let next = self.parents[parent];
             self.parents[member] = next;
-            member = next;
+            member = next as usize;
         }
-        member
     }
 
     /// Joins the sets of two members.
     pub(crate) fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.find(one), self.find(other));
-        self.parents[one.max(other)] = one.min(other);
+        self.parents[one.max(other)] = self.parents[one.min(other)];
     }
 
     /// Joins the sets of all these members.

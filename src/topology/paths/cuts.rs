@@ -12,7 +12,7 @@ use crate::invariant::Invariant;
 /// The number of nodes between two turns of other work.
 const NODES_PER_TURN: usize = 2_048;
 
-/// The nodes and links whose loss divides the network.
+/// The nodes and links whose loss divides the network. Those with more devices behind them come first.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     /// The articulation points, and the number of devices that lose the top by each.
@@ -361,7 +361,7 @@ impl<'i> Search<'i> {
         }
     }
 
-    /// Adds the articulation points to the cuts.
+    /// Adds the articulation points to the cuts, and sorts these.
     fn collect(&mut self) {
         for node in &self.order {
             let visit = &self.visits[*node as usize];
@@ -369,5 +369,7 @@ impl<'i> Search<'i> {
                 self.cuts.nodes.push((*node, visit.behind));
             }
         }
+        self.cuts.nodes.sort_unstable_by_key(|(node, behind)| (Reverse(*behind), *node));
+        self.cuts.bridges.sort_unstable_by_key(|bridge| (Reverse(bridge.behind), bridge.link));
     }
 }

@@ -52,22 +52,32 @@ fn marked(count: usize, places: &[u32]) -> Vec<bool> {
 /// The shortest paths from some nodes to all others, as a tree. Of equally short ones, that with the smallest numbers counts.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The number of links to the nearest root, or [`FAR`].
-    pub(super) distances: Vec<u32>,
-    /// The last node before each node on the path to it; [`FAR`] for roots and for nodes that are not reached.
-    pub(super) parents: Vec<u32>,
-    /// The last link on the path to each node; [`FAR`] as above.
-    pub(super) links: Vec<u32>,
+    /// How each node is reached, in one place of memory: searches look at nodes in no order.
+    reached: Vec<Reached>,
     /// The nodes that are reached, the nearest first.
     pub(super) order: Vec<u32>,
 }
 
+/// The end of the path to a node.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    /// The number of links to the nearest root, or [`FAR`].
+    distance: u32,
+    /// The last node before; [`FAR`] for roots and for nodes that are not reached.
+    parent: u32,
+    /// The last link; [`FAR`] as above.
+    link: u32,
+}
+
+impl Reached {
+    const NEVER: Self = Self { distance: FAR, parent: FAR, link: FAR };
+}
+
 impl Tree {
     pub(super) fn of(index: &PathIndex, roots: &[u32], removal: &Removal) -> Self {
-        let none = || vec![FAR; index.nodes.len()];
-        let mut tree = Self { distances: none(), parents: none(), links: none(), order: Vec::new() };
+        let mut tree = Self { reached: vec![Reached::NEVER; index.nodes.len()], order: Vec::new() };
         for root in roots.iter().filter(|root| !removal.has_node(**root)) {
-            if std::mem::replace(&mut tree.distances[*root as usize], 0) == FAR {
+            if std::mem::replace(&mut tree.reached[*root as usize].distance, 0) == FAR {
                 tree.order.push(*root);
             }
         }
@@ -79,7 +89,7 @@ impl Tree {
                 turn_at = steps + STEPS_PER_TURN;
                 yield_turn();
             }
-            let distance = tree.distances[node as usize] + 1;
+            let distance = tree.distance(node) + 1;
             if distance > 1 && !index.is_transit(node) {
                 continue;
             }
@@ -94,20 +104,37 @@ impl Tree {
 
     /// Reaches a node by a step from another one.
     fn reach(&mut self, step: PathStep, from: u32, distance: u32) {
-        let place = step.node as usize;
-        match self.distances[place] {
-            FAR => {
-                self.distances[place] = distance;
-                self.order.push(step.node);
-            }
-            known if known != distance || self.parents[place] <= from => return,
-            _ => {}
+        let reached = &mut self.reached[step.node as usize];
+        if reached.distance == FAR {
+            self.order.push(step.node);
+        } else if reached.distance != distance || reached.parent <= from {
+            return;
         }
-        (self.parents[place], self.links[place]) = (from, step.link);
+        *reached = Reached { distance, parent: from, link: step.link };
     }
 
     pub(super) fn reaches(&self, node: u32) -> bool {
-        self.distances[node as usize] != FAR
+        self.distance(node) != FAR
+    }
+
+    /// Returns the number of links to the nearest root, or [`FAR`].
+    pub(super) fn distance(&self, node: u32) -> u32 {
+        self.reached[node as usize].distance
+    }
+
+    /// Returns the last node before a node; `None` for roots and for nodes that are not reached.
+    pub(super) fn parent(&self, node: u32) -> Option<u32> {
+        Some(self.reached[node as usize].parent).filter(|parent| *parent != FAR)
+    }
+
+    /// Returns the last link on the path to a node; `None` as above.
+    pub(super) fn link(&self, node: u32) -> Option<u32> {
+        Some(self.reached[node as usize].link).filter(|link| *link != FAR)
+    }
+
+    /// Returns the links of the tree, in no order.
+    pub(super) fn links(&self) -> impl Iterator<Item = u32> {
+        self.order.iter().filter_map(|node| self.link(*node))
     }
 }
 

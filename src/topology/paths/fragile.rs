@@ -125,8 +125,9 @@ impl PathIndex {
             |found: &FoundPairs| found.pairs.iter().take(query.limit).map(|pair| self.pair(pair)).collect();
         let (nodes, nodes_total) = self.fragile_nodes(query.limit);
         let (edges, edges_total) = self.fragile_edges(query);
-        let (one_sided, one_sided_total) = self.listed(query.limit, |link| link.is_one_sided);
-        let (degraded_lags, degraded_lags_total) = self.listed(query.limit, |link| link.is_degraded_lag);
+        let is_listed = [|link: &PathLink| link.is_one_sided, |link: &PathLink| link.is_degraded_lag];
+        let [(one_sided, one_sided_total), (degraded_lags, degraded_lags_total)] =
+            self.listed(query.limit, is_listed);
         Fragile {
             complete: unknown.is_empty(),
             unknown,
@@ -145,13 +146,12 @@ impl PathIndex {
 
     /// Returns the reason for which answers lack hosts, if some have no known link.
     pub(super) fn unknown_links(&self) -> Option<UnknownReason> {
-        let is_unlinked = |node: u32| self.node(node).kind == NodeKind::Host && self.steps(node).is_empty();
+        let is_unlinked = |node: u32| self.steps(node).is_empty() && self.node(node).kind == NodeKind::Host;
         (0..).take(self.nodes.len()).any(is_unlinked).then_some(UnknownReason::Links)
     }
 
     fn fragile_nodes(&self, limit: usize) -> (Vec<FragileNode>, usize) {
-        let mut cuts = self.cuts().nodes.clone();
-        cuts.sort_unstable_by_key(|(node, behind)| (std::cmp::Reverse(*behind), *node));
+        let cuts = &self.cuts().nodes;
         let described = cuts.iter().take(limit).map(|(number, behind)| {
             let node = self.node(*number);
             FragileNode {
@@ -165,19 +165,32 @@ impl PathIndex {
     }
 
     fn fragile_edges(&self, query: &FragileQuery) -> (Vec<FragileEdge>, usize) {
-        let is_listed = |bridge: &&super::cuts::BridgeLink| query.leaves || !bridge.is_of_leaf;
-        let mut bridges: Vec<_> = self.cuts().bridges.iter().filter(is_listed).collect();
-        bridges.sort_unstable_by_key(|bridge| (std::cmp::Reverse(bridge.behind), bridge.link));
-        let described = bridges.iter().take(query.limit).map(|bridge| {
+        let bridges = || self.cuts().bridges.iter().filter(|bridge| query.leaves || !bridge.is_of_leaf);
+        let described = bridges().take(query.limit).map(|bridge| {
             let LinkSummary { link_id, source, target } = self.summary(self.link(bridge.link));
             FragileEdge { link_id, source, target, behind: bridge.behind as usize }
         });
-        (described.collect(), bridges.len())
+        (described.collect(), bridges().count())
     }
 
-    fn listed(&self, limit: usize, is_listed: impl Fn(&PathLink) -> bool) -> (Vec<LinkSummary>, usize) {
-        let found = || self.links.iter().filter(|link| !link.is_stale && is_listed(link));
-        (found().take(limit).map(|link| self.summary(link)).collect(), found().count())
+    /// Returns several lists of links and their numbers in one pass over all links.
+    fn listed<const N: usize>(
+        &self,
+        limit: usize,
+        is_listed: [fn(&PathLink) -> bool; N],
+    ) -> [(Vec<LinkSummary>, usize); N] {
+        let mut lists = [const { (Vec::new(), 0) }; N];
+        for link in self.links.iter().filter(|link| !link.is_stale) {
+            for ((list, total), is_listed) in lists.iter_mut().zip(is_listed) {
+                if is_listed(link) {
+                    *total += 1;
+                    if list.len() < limit {
+                        list.push(self.summary(link));
+                    }
+                }
+            }
+        }
+        lists
     }
 
     fn summary(&self, link: &PathLink) -> LinkSummary {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::flood::{FAR, NO_REMOVAL, Parts, Removal, Tree};
+use super::flood::{NO_REMOVAL, Parts, Removal, Tree};
 use super::index::PathIndex;
 use super::redundancy::redundant_nodes;
 use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
@@ -156,7 +156,7 @@ impl PathIndex {
             let is_at_risk = || was_redundant[node as usize] && !is_redundant[node as usize];
             if !after.reaches(node) {
                 answer.add_cut_off(node);
-            } else if self.node(node).is_device() && is_at_risk() {
+            } else if is_at_risk() && self.node(node).is_device() {
                 let links = self.working_steps(node, removal).filter(|step| after.reaches(step.node)).count();
                 answer.add_at_risk(node, links);
             }
@@ -169,9 +169,8 @@ impl PathIndex {
     /// Returns the links on shortest paths that were on none before, in order.
     fn new_links(&self, before: &Tree, after: &Tree) -> Vec<u32> {
         let mut is_former = vec![false; self.links.len()];
-        before.links.iter().filter(|link| **link != FAR).for_each(|link| is_former[*link as usize] = true);
-        let is_new = |link: &u32| *link != FAR && !is_former[*link as usize];
-        let mut new: Vec<u32> = after.links.iter().copied().filter(is_new).collect();
+        before.links().for_each(|link| is_former[link as usize] = true);
+        let mut new: Vec<u32> = after.links().filter(|link| !is_former[*link as usize]).collect();
         new.sort_unstable();
         new
     }

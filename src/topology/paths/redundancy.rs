@@ -22,7 +22,10 @@ const ROOTS: usize = 0;
 pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal) -> Vec<bool> {
     let mut ranks = vec![FAR; index.nodes.len()];
     for (node, rank) in tree.order.iter().zip(1..) {
-        ranks[*node as usize] = rank;
+        // Frames and packets begin at a root, whatever it is.
+        if index.is_transit(*node) || tree.distance(*node) == 0 {
+            ranks[*node as usize] = rank;
+        }
     }
     let mut cycles = Cycles {
         index,
@@ -48,7 +51,7 @@ struct Cycles<'i> {
     index: &'i PathIndex,
     tree: &'i Tree,
     removal: &'i Removal,
-    /// The place of each node in the search, from 1 on; [`FAR`] for a node that is not reached.
+    /// The place in the search, from 1 on, of each node that is reached and forwards; [`FAR`] for all others.
     ranks: Vec<u32>,
     /// The ranks of nodes that cycles join.
     sets: UnionFind,
@@ -58,25 +61,18 @@ struct Cycles<'i> {
 }
 
 impl<'i> Cycles<'i> {
-    /// Returns whether a node is reached, and frames and packets pass through it, or begin there.
-    fn forwards(&self, node: u32) -> bool {
-        match self.tree.distances[node as usize] {
-            FAR => false,
-            0 => true,
-            _ => self.index.is_transit(node),
+    /// Returns the rank of a node that is reached and forwards.
+    fn rank(&self, node: u32) -> Option<usize> {
+        match self.ranks[node as usize] {
+            FAR => None,
+            rank => Some(rank as usize),
         }
-    }
-
-    fn rank(&self, node: u32) -> usize {
-        self.ranks[node as usize] as usize
     }
 
     /// Returns the rank of the node before one of the tree.
     fn rank_above(&self, rank: usize) -> usize {
-        match self.tree.parents[self.tree.order[rank - 1] as usize] {
-            FAR => ROOTS,
-            parent => self.rank(parent),
-        }
+        let parent = self.tree.parent(self.tree.order[rank - 1]);
+        parent.map_or(ROOTS, |parent| self.ranks[parent as usize] as usize)
     }
 
     fn working_steps(&mut self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
@@ -91,18 +87,18 @@ impl<'i> Cycles<'i> {
     /// Joins the nodes of each cycle.
     fn find(&mut self) {
         let tree = self.tree;
-        for (node, rank) in tree.order.iter().copied().zip(1..) {
-            if tree.distances[node as usize] == 0 {
+        for node in &tree.order {
+            let Some(rank) = self.rank(*node) else { continue };
+            if tree.distance(*node) == 0 {
                 self.sets.join(rank, ROOTS);
             }
-            if !self.forwards(node) {
-                continue;
-            }
-            for step in self.working_steps(node) {
+            let above = tree.link(*node);
+            for step in self.working_steps(*node) {
                 // Each link once, when its farther end is looked at.
-                let is_nearer = self.ranks[step.node as usize] < self.ranks[node as usize];
-                if is_nearer && tree.links[node as usize] != step.link && self.forwards(step.node) {
-                    self.close(rank, self.rank(step.node));
+                if let Some(nearer) = self.rank(step.node).filter(|other| *other < rank)
+                    && above != Some(step.link)
+                {
+                    self.close(rank, nearer);
                 }
             }
         }
@@ -119,41 +115,45 @@ impl<'i> Cycles<'i> {
         }
     }
 
-    /// Finds the links that are needed to reach each node.
+    /// Finds the links that are needed to reach each node that forwards.
     fn find_bridges(&mut self) {
-        for (node, rank) in self.tree.order.iter().zip(1_usize..) {
-            if rank.is_multiple_of(STEPS_PER_TURN) {
+        for (place, node) in self.tree.order.iter().enumerate() {
+            if place.is_multiple_of(STEPS_PER_TURN) {
                 yield_turn();
             }
+            let Some(rank) = self.rank(*node) else { continue };
             let nearest = self.sets.find(rank);
-            self.bridges[rank] =
-                match self.bridges[if nearest < rank { nearest } else { self.rank_above(rank) }] {
-                    NONE if nearest == rank => {
-                        let link = self.tree.links[*node as usize];
-                        if self.index.link(link).is_redundant { NONE } else { link }
-                    }
+            self.bridges[rank] = if nearest < rank {
+                self.bridges[nearest]
+            } else {
+                match self.bridges[self.rank_above(rank)] {
+                    NONE => self.tree.link(*node).filter(|link| !self.is_doubled(*link)).unwrap_or(NONE),
                     bridge => bridge,
-                };
+                }
+            };
         }
     }
 
+    /// Returns whether two physical links or more are up.
+    fn is_doubled(&self, link: u32) -> bool {
+        self.index.link(link).is_redundant
+    }
+
     fn is_redundant(&mut self, node: u32) -> bool {
-        if self.forwards(node) {
-            return self.bridges[self.rank(node)] == NONE;
+        match self.rank(node) {
+            Some(rank) => self.bridges[rank] == NONE,
+            None => self.is_end_redundant(node),
         }
-        self.is_end_redundant(node)
     }
 
     /// Returns whether an end device is redundant: one link of several is enough, if not all of them need the same one above.
     fn is_end_redundant(&mut self, device: u32) -> bool {
         let steps = self.working_steps(device);
-        let mut reached = steps.filter(|step| self.forwards(step.node));
-        let Some(first) = reached.next() else { return false };
-        let bridge = |step: &PathStep| self.bridges[self.rank(step.node)];
-        let needed = bridge(&first);
-        let mut others = reached.map(|step| bridge(&step)).peekable();
+        let mut reached = steps.filter_map(|step| Some((step.link, self.bridges[self.rank(step.node)?])));
+        let Some((link, needed)) = reached.next() else { return false };
+        let mut others = reached.map(|(_, bridge)| bridge).peekable();
         if others.peek().is_none() {
-            return needed == NONE && self.index.link(first.link).is_redundant;
+            return needed == NONE && self.is_doubled(link);
         }
         needed == NONE || others.any(|other| other != needed)
     }

@@ -36,7 +36,7 @@ impl PairSearch<'_> {
         let has_others = self.neighbors(node).any(|other| Some(other) != first);
         self.index.node(node).is_device()
             && self.index.is_transit(node)
-            && self.distances[node as usize] != FAR
+            && self.tree.reaches(node)
             && (has_others || self.is_top(node))
     }
 
@@ -46,10 +46,10 @@ impl PairSearch<'_> {
         let is_candidate: Vec<bool> = nodes().map(|node| self.is_candidate(node)).collect();
         let mut groups: Vec<(Vec<u32>, bool)> = Vec::new();
         for node in nodes() {
-            let distance = self.distances[node as usize];
+            let distance = self.tree.distance(node);
             let mut above: Vec<u32> = self
                 .neighbors(node)
-                .filter(|other| is_candidate[*other as usize] && self.distances[*other as usize] <= distance)
+                .filter(|other| is_candidate[*other as usize] && self.tree.distance(*other) <= distance)
                 .collect();
             above.dedup();
             groups.push((above, false));

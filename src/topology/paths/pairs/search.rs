@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::topology::paths::flood::{FAR, NO_REMOVAL, Parts};
+use crate::topology::paths::flood::{FAR, NO_REMOVAL, Parts, Tree};
 use crate::topology::paths::index::PathIndex;
 
 /// The nodes that one search reached while two nodes are missing, without end devices.
@@ -30,7 +30,8 @@ struct ReachedEnd {
 /// Searches from the neighbors of two missing nodes toward the top.
 pub(super) struct PairSearch<'i> {
     pub(super) index: &'i PathIndex,
-    pub(super) distances: &'i [u32],
+    /// The shortest paths from the top.
+    pub(super) tree: &'i Tree,
     /// The number of nodes at the top of the part, of each node at the top, and the place of the part; 0 nodes for all others.
     tops: Vec<(u32, usize)>,
     /// The place of the part of each node that forwards; [`FAR`] for all others.
@@ -59,7 +60,7 @@ impl<'i> PairSearch<'i> {
         }
         Self {
             index,
-            distances: &index.tree().distances,
+            tree: index.tree(),
             tops,
             part_of,
             marks: vec![(0, 0); index.nodes.len()],
@@ -187,7 +188,7 @@ impl<'i> PairSearch<'i> {
             return true;
         }
         let mut seeds: Vec<u32> = self.neighbors(node).collect();
-        seeds.sort_unstable_by_key(|seed| (self.distances[*seed as usize], *seed));
+        seeds.sort_unstable_by_key(|seed| (self.tree.distance(*seed), *seed));
         seeds.into_iter().any(|seed| {
             let part = self.reach(seed, pair);
             part.is_some_and(|part| self.parts[part].has_top)
@@ -221,7 +222,7 @@ impl<'i> PairSearch<'i> {
         let mark = (self.pair, u32::try_from(place).unwrap_or(FAR));
         let mut part = ReachedPart { has_top: false, devices: 0, first: seed, is_beside: [false; 2] };
         self.marks[seed as usize] = mark;
-        let mut waiting = BinaryHeap::from([(Reverse(self.distances[seed as usize]), seed)]);
+        let mut waiting = BinaryHeap::from([(Reverse(self.tree.distance(seed)), seed)]);
         while let Some((_, node)) = waiting.pop() {
             part.has_top |= self.is_top(node);
             if part.has_top {
@@ -237,7 +238,7 @@ impl<'i> PairSearch<'i> {
                     self.note_end(next);
                 } else if self.marks[next as usize].0 != self.pair {
                     self.marks[next as usize] = mark;
-                    waiting.push((Reverse(self.distances[next as usize]), next));
+                    waiting.push((Reverse(self.tree.distance(next)), next));
                 } else if self.marks[next as usize] != mark {
                     // Only a search that ended at the top leaves neighbors behind.
                     part.has_top = true;
