@@ -256,11 +256,22 @@ export class NetworkChecks {
     expect(await count() === before + 1, 'no link is added');
     await page.reload();
     expect(await count() === before + 1, 'the link does not survive');
+    await this.checkEntered(page);
     await this.pressOn(page, '#open-links');
     await page.waitForSelector('#links .entry button');
     await this.pressOn(page, '#links .entry:last-child button');
     await page.waitForFunction((before) => document.querySelectorAll('#links .entry').length === before, before);
     expect(await count() === before, 'the link is not deleted');
+    await page.keyboard.press('Escape');
+  }
+
+  // A link that was entered cannot be hidden, only deleted.
+  async checkEntered(page) {
+    const { edges } = await this.read(`topology/graph?network_id=${this.id}`);
+    const { id } = edges.find(({ evidence }) => evidence.some(({ rule }) => rule === 'manual'));
+    await page.locator(`.edges > [data-id="${id}"]`).dispatchEvent('click');
+    await page.getByText('Entered by a user').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Hide this link' }).count() === 0, 'a link that was entered can be hidden');
     await page.keyboard.press('Escape');
   }
 

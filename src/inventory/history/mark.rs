@@ -223,7 +223,9 @@ impl Inventory {
                 let Some(record) = found.first() else { continue };
                 let last = commits_in(record)?.iter().flat_map(CommitChanges::places).max();
                 greatest = last.map_or(greatest, |last| greatest.max(last.era));
-                is_other |= last > Some(own_end) || !self.has_own_key(record).await?;
+                // Other instances may have written entries since the mark. Of a run, whose entries are older, only that shows another store.
+                is_other |=
+                    if kind == CHANGE { !self.has_own_key(record).await? } else { last > Some(own_end) };
             }
         }
         Ok(is_other.then_some(greatest))
@@ -257,9 +259,6 @@ impl Inventory {
 
     /// Returns whether a record of changes is stored under the key of the commit in its body.
     async fn has_own_key(&self, record: &Record) -> Result<bool, Error> {
-        if record.key.kind != CHANGE {
-            return Ok(true);
-        }
         let key = CommitChanges::read(record)?.place(0).commit_key();
         let own = Query { ids: Some(vec![record.key.id]), limit: Some(1), ..Query::new(CHANGE) };
         let (found, _) = self.records_within(&own, TermRange::exact(key)).await?;

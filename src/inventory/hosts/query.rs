@@ -6,14 +6,43 @@ use crate::wire::HostQuery;
 impl HostQuery {
     /// Returns a number that identifies the list, whatever its page.
     pub(super) fn fingerprint(&self, organization: OrganizationId) -> u64 {
-        let order = (self.group_by, self.order_by, self.order_direction);
-        let filters =
-            (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);
-        let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
-        let tags = (&self.tag_ids_all, &self.tag_ids_none, self.without_tags);
-        let times = [self.seen_since, self.updated_since].map(|time| time.map(Timestamp::unix_micros));
-        let custom = (&self.custom, &self.order_by_custom);
-        let others = (times, self.stale, &self.name, &self.hostname, tags, custom, &self.at);
+        let Self {
+            network_id,
+            ids,
+            tag_ids,
+            tag_ids_all,
+            tag_ids_none,
+            without_tags,
+            subnet_ids,
+            hidden,
+            search,
+            name,
+            hostname,
+            ips,
+            macs,
+            ports,
+            service_definitions,
+            sources,
+            seen_since,
+            updated_since,
+            stale,
+            custom,
+            at,
+            group_by,
+            order_by,
+            order_by_custom,
+            order_direction,
+            limit: _,
+            offset: _,
+            cursor: _,
+        } = self;
+        let order = (group_by, order_by, order_direction);
+        let filters = (network_id, ids, tag_ids, subnet_ids, hidden, search);
+        let parts = (ips, macs, ports, service_definitions, sources);
+        let tags = (tag_ids_all, tag_ids_none, without_tags);
+        let times = [seen_since, updated_since].map(|time| time.map(Timestamp::unix_micros));
+        let custom = (custom, order_by_custom);
+        let others = (times, stale, name, hostname, tags, custom, at);
         fingerprint(&(HOST, organization, order, filters, parts, others))
     }
 }

@@ -37,8 +37,14 @@ pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 200_000);
 const LONG_REPORT_BYTES: usize = 1024 * 1024;
 
 /// The media types of reports. The query determines the format, whatever the type.
-pub(in crate::service) const MEDIA_TYPES: &[&str] =
-    &["application/json", "application/octet-stream", "application/xml", "text/plain", "text/xml"];
+pub(in crate::service) const MEDIA_TYPES: &[&str] = &[
+    "application/json",
+    "application/octet-stream",
+    "application/xml",
+    "text/csv",
+    "text/plain",
+    "text/xml",
+];
 
 fn options_of(query: &ReportQuery, network: NetworkId) -> DiscoverOptions {
     let mut options = DiscoverOptions::new(network);

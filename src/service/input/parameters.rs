@@ -93,7 +93,9 @@ pub(in crate::service) fn read_hosts_query(
         order_by: values.value("order_by")?,
         order_by_custom: values.order_by_custom()?,
         order_direction: values.value("order_direction")?.unwrap_or_default(),
-        ..page
+        limit: page.limit,
+        offset: page.offset,
+        cursor: page.cursor,
     };
     Ok((query, paging, fields))
 }

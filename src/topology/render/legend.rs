@@ -16,7 +16,7 @@ pub(super) const SYMBOL: f64 = 36.0;
 /// Distance between entries, in pixels.
 const GAP: f64 = 20.0;
 /// Largest number of speeds in the legend.
-const SPEEDS: usize = 4;
+const SPEEDS: usize = 6;
 /// Largest number of roles of host applications in the legend.
 const MAX_OTHER_ROLES: usize = 8;
 

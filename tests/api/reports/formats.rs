@@ -158,7 +158,9 @@ fn dry_run_gives_the_same_answer_and_stores_nothing() {
 #[test]
 fn media_type_does_not_decide_about_the_format() {
     run_with(Fixture::new, async |fixture| {
-        for kind in ["application/xml", "text/xml", "text/plain; charset=utf-8", "application/json"] {
+        for kind in
+            ["application/xml", "text/xml", "text/csv", "text/plain; charset=utf-8", "application/json"]
+        {
             let request = with_header(import("format=nmap", SCAN, &fixture.key), "content-type", kind);
             assert_eq!(fixture.send(request).await.data()["hosts"][0]["name"], "192.0.2.10", "{kind}");
         }

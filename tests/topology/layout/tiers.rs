@@ -312,6 +312,49 @@ fn router_and_firewall_of_a_star_are_above_its_hub() {
     assert!(height(&arrangement, firewall) < height(&arrangement, hub));
 }
 
+/// A network of one core switch with its router, its firewall and two access switches, which have devices. A server may have links to both
+/// of these, and the router may have one to the firewall.
+fn small_core(are_routers_connected: bool, has_server: bool) -> (Network, [usize; 6]) {
+    let mut network = Network::default();
+    let [core, one, other] = [(); 3].map(|()| network.fixture.shape(Some(SWITCH)));
+    let [firewall, router] = [FIREWALL, ROUTER].map(|rank| network.fixture.shape(Some(rank)));
+    let [server, single, monitor] = [(); 3].map(|()| network.fixture.shape(Some(DEVICE)));
+    for (from, to) in [
+        (core, one),
+        (core, other),
+        (core, firewall),
+        (core, router),
+        (core, monitor),
+        (one, server),
+        (one, single),
+    ] {
+        network.fixture.connect(from, to);
+    }
+    if are_routers_connected {
+        network.fixture.connect(firewall, router);
+    }
+    if has_server {
+        network.fixture.connect(other, server);
+    }
+    (network, [core, one, other, firewall, router, server])
+}
+
+#[test]
+fn router_and_firewall_are_above_their_only_switch_and_access_switches_below_it() {
+    for (are_routers_connected, has_server) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (network, [core, one, other, firewall, router, server]) =
+            small_core(are_routers_connected, has_server);
+        let arrangement = arrange(&network.fixture.diagram);
+        let heights = [firewall, core, one, server].map(|shape| height(&arrangement, shape));
+        assert!(
+            heights.is_sorted_by(|upper, lower| upper < lower),
+            "{are_routers_connected} {has_server}: {heights:?}"
+        );
+        assert!(height(&arrangement, router) < height(&arrangement, core));
+        assert!(height(&arrangement, other) > height(&arrangement, core));
+    }
+}
+
 #[test]
 fn switch_with_the_router_is_above_its_access_point() {
     let mut network = Network::default();

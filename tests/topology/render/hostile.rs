@@ -67,9 +67,23 @@ fn long_names_are_shortened_in_pictures() {
 
     let picture = Picture::new(&graph, "t").render(Format::Svg).unwrap();
 
-    assert!(picture.contains("x\u{2026}</text>"));
+    assert!(picture.contains("x\u{2026}x"));
     assert!(!picture.contains(&"x".repeat(400)));
     assert!(graph.nodes.iter().all(|node| node.width < 400.0));
+}
+
+#[test]
+fn long_names_keep_their_last_words_which_often_differ() {
+    for (name, shown) in [
+        ("mumbai-datacentre-access-switch-building-17", "\u{2026}building-17</text>"),
+        ("access switch of the second building, floor 3", "\u{2026}floor 3</text>"),
+        ("mumbai_datacentre_access_x00000000000000000000017", "000017</text>"),
+    ] {
+        let mut graph = network(name).graph(TopologyView::L2);
+        lay_out(&mut graph, &Positions::default());
+        let picture = Picture::new(&graph, "t").render(Format::Svg).unwrap();
+        assert!(picture.contains(shown), "{name}: {picture}");
+    }
 }
 
 #[test]

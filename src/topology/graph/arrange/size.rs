@@ -60,9 +60,24 @@ pub(in crate::topology::graph) fn extent(node: &Node, is_container: bool) -> (f6
     }
 }
 
-/// Returns the label as it is drawn on a card.
+/// Returns the label as it is drawn on a card. Of a name that is too long, the middle is left out: its end is often what differs.
 pub(in crate::topology) fn card_label(text: &str, size: u32) -> String {
-    shorten_to_width(text, size, MAX_LABEL)
+    if width(text, size) <= MAX_LABEL {
+        return shorten_to_width(text, size, MAX_LABEL);
+    }
+    let end = end_of(text, size, MAX_LABEL * 2 / 5);
+    shorten_to_width(text, size, MAX_LABEL.saturating_sub(width(end, size))) + end
+}
+
+/// Returns the end of a text, of at most this width: all of its last words that fit, or else its last characters.
+fn end_of(text: &str, size: u32, limit: u32) -> &str {
+    let ends = text.char_indices().rev().take(MAX_CHARACTERS / 2).filter_map(|(start, _)| text.get(start..));
+    let fitting: Vec<&str> = ends.take_while(|end| width(end, size) <= limit).collect();
+    let before = |end: &str| text.strip_suffix(end).and_then(|rest| rest.chars().next_back());
+    let is_whole = |end: &&str| !end.starts_with(is_mark) && before(end) != Some('\u{200D}');
+    let is_word = |end: &&str| before(end).is_some_and(|last| "-._/: ".contains(last));
+    let longest = || fitting.iter().copied().rev().filter(is_whole);
+    longest().find(is_word).or_else(|| longest().next()).unwrap_or("")
 }
 
 /// Returns the second line of a card as it is drawn.

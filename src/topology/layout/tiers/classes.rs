@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::world::World;
+use super::{LOWEST_ACCESS_POINT, LOWEST_SWITCH};
 use crate::topology::layout::containers::Level;
 use crate::topology::layout::network::SimpleGraph;
 use crate::union_find::UnionFind;
@@ -44,7 +45,8 @@ impl Classes {
     pub(super) fn of(level: &Level, is_inner: &[bool], world: &World) -> Self {
         let network = &level.network;
         let neighborhoods = Neighborhoods::new(network, is_inner);
-        let is_apart = |node: usize| world.is_certain && world.contains(node);
+        let is_below = neighborhoods.devices_beside_switches(level);
+        let is_apart = |node: usize| (world.is_certain && world.contains(node)) || is_below[node];
         let mut sets = UnionFind::new(network.len());
         neighborhoods.join_equal(&mut sets, is_apart);
         let mut budget = BUDGET;
@@ -163,6 +165,21 @@ impl<'a> Neighborhoods<'a> {
             neighbors.filter(|neighbor| is_inner[node] && is_inner[*neighbor]).collect()
         };
         Self { network, inner: (0..network.len()).map(inner_neighbors).collect() }
+    }
+
+    /// Returns whether each node is an end device with the neighbors of a switch, and this has leaves and the device has none. A server
+    /// with links to both switches of a pair has those of the switch above them.
+    fn devices_beside_switches(&self, level: &Level) -> Vec<bool> {
+        let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
+        let rank = |node: usize| level.ranks[node].filter(|_| !self.inner[node].is_empty());
+        let nodes = || 0..self.network.len();
+        let switches: BTreeSet<&[usize]> = nodes()
+            .filter(|node| has_leaves(*node) && rank(*node).is_some_and(|rank| rank <= LOWEST_SWITCH))
+            .map(|node| self.inner[node].as_slice())
+            .collect();
+        let is_device =
+            |node: usize| !has_leaves(node) && rank(node).is_some_and(|rank| rank > LOWEST_ACCESS_POINT);
+        nodes().map(|node| is_device(node) && switches.contains(self.inner[node].as_slice())).collect()
     }
 
     /// Joins nodes with equal neighbors.

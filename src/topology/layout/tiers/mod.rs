@@ -15,12 +15,15 @@ mod orientation;
 mod tree;
 mod world;
 
+use std::collections::BTreeMap;
+
 use self::classes::Classes;
 pub(super) use self::containers::of_containers;
 use self::tree::ClassTree;
 use self::world::World;
 use super::containers::Level;
 use crate::invariant::Invariant;
+use crate::union_find::UnionFind;
 
 /// Minimum number of nodes of a network with tiers.
 pub(super) const MIN_NODES: usize = 3;
@@ -30,6 +33,8 @@ const MAX_LEVEL: usize = 24;
 const MAX_IN_A_CLASS: usize = 400;
 /// The rank of switches, which is the lowest of devices that connect others.
 const LOWEST_SWITCH: u8 = 3;
+/// The rank of access points. Lower devices connect no others.
+const LOWEST_ACCESS_POINT: u8 = 4;
 
 /// The level of each node.
 #[derive(Clone, Debug)]
@@ -112,16 +117,34 @@ fn tree_of(
     Some((kinds, tree, Vec::new()))
 }
 
-/// Moves routers and firewalls above the switches that they hang below, unless they are too many for a row.
+/// Moves routers and firewalls above the switches that they hang below, unless they are too many for a row. Several side by side that are
+/// connected with each other move together, or not at all.
 fn raise(level: &Level, levels: &mut [i64], is_leaf: &mut [bool]) {
-    let hangs_below_switches = |node: &usize| {
-        let Some(rank) = level.ranks[*node].filter(|rank| *rank <= world::LOWEST_RANK) else { return false };
-        let is_above = |other: &usize| {
-            levels[*other] + 1 == levels[*node] && level.ranks[*other].is_some_and(|other| other > rank)
-        };
-        level.network.neighbors(*node).iter().all(is_above)
+    let network = &level.network;
+    let leads_out = |node: usize| level.ranks[node].is_some_and(|rank| rank <= world::LOWEST_RANK);
+    let is_beside = |node: usize, other: usize| levels[other] == levels[node] && leads_out(other);
+    let is_above = |node: usize, other: usize| {
+        levels[other] + 1 == levels[node]
+            && level.ranks[other].is_some_and(|rank| Some(rank) > level.ranks[node])
     };
-    let raised: Vec<usize> = (0..level.network.len()).filter(hangs_below_switches).collect();
+    let routers = || (0..network.len()).filter(|node| leads_out(*node));
+    let mut groups = UnionFind::new(network.len());
+    for node in routers() {
+        let beside = network.neighbors(node).iter().copied().filter(|other| is_beside(node, *other));
+        beside.for_each(|other| groups.join(node, other));
+    }
+    // The number of lines to switches above, or `None` if there is any other line out of the group.
+    let mut lines_up: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+    for node in routers() {
+        let lines = lines_up.entry(groups.find(node)).or_insert(Some(0));
+        for other in network.neighbors(node).iter().copied().filter(|other| !is_beside(node, *other)) {
+            *lines = lines.filter(|_| is_above(node, other)).map(|count| count + 1);
+        }
+    }
+    let hangs_below_switches = |node: &usize| {
+        lines_up.get(&groups.find(*node)).is_some_and(|lines| lines.is_some_and(|count| count > 0))
+    };
+    let raised: Vec<usize> = routers().filter(hangs_below_switches).collect();
     if raised.len() <= world::MAX_OUTWARD {
         for node in raised {
             levels[node] -= 2;

@@ -46,7 +46,15 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
     let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
     let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
     let center_is_no_switch = rank(tree.center).is_some() && !is_switch(tree.center);
-    let is_above_center = |class: usize| center_is_no_switch && depths[class] == 1 && is_switch(class);
+    // Or the center are the access switches of devices with several links, below the only switches that lead out.
+    let is_lowest_switch = |outward: usize| {
+        let is_device = |class: usize| depths[class] == 1 && rank(class).is_some() && !is_switch(class);
+        let others = || (0..classes.len()).filter(|class| ![outward, tree.center].contains(class));
+        is_switch(tree.center) && others().next().is_some() && others().all(is_device)
+    };
+    let is_above_center = |class: usize| {
+        depths[class] == 1 && is_switch(class) && (center_is_no_switch || is_lowest_switch(class))
+    };
     let tops = outward.into_iter().filter(|class| is_end(*class) || is_above_center(*class));
     let top = tops.min_by_key(|class| (!is_end(*class), depths[*class], *class));
     below(tree, classes, top.unwrap_or(tree.center), &[])

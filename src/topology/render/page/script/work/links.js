@@ -78,6 +78,8 @@ class ManualLinks {
       const ends = [edge.source, edge.target].map((id) => this.network.nodes.get(id));
       // Others follow from addresses or from what runs where.
       if (!ends.every(isHost) || !['Physical', 'Adjacency', 'Bridged'].includes(edge.kind)) return [];
+      // A link that a user has entered is there whatever is hidden: the list deletes it.
+      if (edge.evidence?.some(({ rule }) => rule === 'manual')) return [];
       return [button('Hide this link', () => this.suppress(edge, ends))];
     });
   }
@@ -138,7 +140,7 @@ class ManualLinks {
     const links = await ask(`topology/links?${ofNetwork({ limit: 0 })}`);
     const names = await this.hostNames(links);
     const rows = links.map((link) => this.row(link, names));
-    content.replaceChildren(rows.length ? create('ul', { className: 'evidence' }, ...rows) : 'No user has entered or hidden a link.');
+    content.replaceChildren(rows.length ? create('ul', { className: 'evidence' }, ...rows) : 'No link was entered or hidden.');
   }
 
   async hostNames(links) {
