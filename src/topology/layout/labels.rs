@@ -52,6 +52,28 @@ impl<'a> LabelRoom<'a> {
         self.take(connection, beside)
     }
 
+    /// Places a label beside the part of a line that others share with it, as near to this end of the line as there is room.
+    pub(in crate::topology) fn beside_shared(
+        &mut self,
+        connection: usize,
+        end: LineEnd,
+        size: Size,
+    ) -> Option<Rect> {
+        let route = self.route(connection, size)?;
+        let points = from_end(route, end);
+        let distances = (1..STEPS).map(|step| STEP * step as f64);
+        let places = distances.flat_map(|distance| {
+            let (point, direction) = along(&points, distance);
+            beside(point, direction, size)
+        });
+        let is_on = |pair: &[Point], piece: &Piece| {
+            let [from, to] = *pair else { return false };
+            let line = Rect::spanning(from, to).grown(0.5);
+            line.encloses(Rect::spanning(piece.from, piece.to))
+        };
+        self.take_if(places, |piece| route.windows(2).any(|pair| is_on(pair, piece)))
+    }
+
     /// Removes the label that was placed last.
     pub(in crate::topology) fn remove_last(&mut self) {
         self.taken.remove_last();
@@ -64,13 +86,21 @@ impl<'a> LabelRoom<'a> {
         (route.len() > 1 && is_usable(size.width) && is_usable(size.height)).then_some(route.as_slice())
     }
 
-    /// Takes the first of these places that is free.
-    fn take(&mut self, connection: usize, mut places: impl Iterator<Item = Rect>) -> Option<Rect> {
+    /// Takes the first of these places that is free, and near no other line.
+    fn take(&mut self, connection: usize, places: impl Iterator<Item = Rect>) -> Option<Rect> {
+        self.take_if(places, |piece| piece.owner == Some(connection))
+    }
+
+    fn take_if(
+        &mut self,
+        mut places: impl Iterator<Item = Rect>,
+        is_own: impl Fn(&Piece) -> bool,
+    ) -> Option<Rect> {
         crate::fair_threads::yield_turn();
         let place = places.find(|rect| {
             self.arrangement.bounds.encloses(*rect)
                 && is_free(&self.taken, *rect)
-                && self.is_unambiguous(connection, *rect)
+                && self.is_unambiguous(*rect, &is_own)
         })?;
         self.taken.insert(place);
         Some(place)
@@ -78,12 +108,12 @@ impl<'a> LabelRoom<'a> {
 
     /// Returns whether only its own line is near a label. Readers could not see to which line a label belongs that is
     /// near several lines, or near a piece that several lines share.
-    fn is_unambiguous(&self, connection: usize, rect: Rect) -> bool {
+    fn is_unambiguous(&self, rect: Rect, is_own: impl Fn(&Piece) -> bool) -> bool {
         let near = rect.grown(DISTANCE + 0.5);
         let mut is_unambiguous = true;
         self.lines.overlapping(near, |index, _| {
             let piece = self.pieces[index];
-            is_unambiguous = piece.owner == Some(connection) || near.clip(piece.from, piece.to).is_none();
+            is_unambiguous = is_own(&piece) || near.clip(piece.from, piece.to).is_none();
             is_unambiguous
         });
         is_unambiguous
@@ -179,12 +209,17 @@ fn is_free(taken: &Space, rect: Rect) -> bool {
     free
 }
 
-/// Returns possible places of a label, those nearest to its end of the line first.
-fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
-    let points: Vec<Point> = match label.end {
+/// Returns the points of a line, from one of its ends on.
+fn from_end(route: &[Point], end: LineEnd) -> Vec<Point> {
+    match end {
         LineEnd::Source => route.to_vec(),
         LineEnd::Target => route.iter().rev().copied().collect(),
-    };
+    }
+}
+
+/// Returns possible places of a label, those nearest to its end of the line first.
+fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
+    let points = from_end(route, label.end);
     let length = length(&points);
     let size = label.size;
     // Within the half of the line that belongs to this end; lines that share their way with others have their own part

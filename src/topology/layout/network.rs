@@ -101,4 +101,21 @@ impl SimpleGraph {
         }
         hops
     }
+
+    /// Returns the number of neighbors of each node in what remains without leaves, the leaves of the rest, and so on. 0 for the nodes
+    /// that do not remain.
+    pub(in crate::topology) fn degrees_in_cycles(&self) -> Vec<usize> {
+        let mut degrees: Vec<usize> = (0..self.len()).map(|node| self.degree(node)).collect();
+        let mut hanging: Vec<usize> = (0..self.len()).filter(|node| degrees[*node] == 1).collect();
+        while let Some(node) = hanging.pop() {
+            degrees[node] = 0;
+            for other in self.neighbors(node) {
+                degrees[*other] = degrees[*other].saturating_sub(1);
+                if degrees[*other] == 1 {
+                    hanging.push(*other);
+                }
+            }
+        }
+        degrees
+    }
 }

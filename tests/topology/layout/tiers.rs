@@ -370,6 +370,39 @@ fn switch_with_the_router_is_above_its_access_point() {
     assert!(height(&arrangement, switch) < height(&arrangement, access_point));
 }
 
+#[test]
+fn sites_of_two_hubs_are_in_one_row_even_if_some_have_a_link_to_one_hub_only() {
+    for single in 1..=6 {
+        let mut network = Network::default();
+        let hubs = network.tier(ROUTER, 2);
+        let sites = network.tier(ROUTER, 6 + single);
+        for (number, site) in sites.iter().enumerate() {
+            // Every other one of the first sites has both links, and all beyond them.
+            let is_single = number < 2 * single && number % 2 == 0;
+            let hubs = if is_single { &hubs[number / 2 % 2..][..1] } else { &hubs[..] };
+            network.connect_all(hubs, &[*site]);
+        }
+        let switches = network.tier(SWITCH, sites.len());
+        sites.iter().zip(&switches).for_each(|(site, switch)| network.fixture.connect(*site, *switch));
+        network.devices(&switches, 2);
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+        }
+        // The switches of a data center, each at one hub.
+        let center = [(); 2].map(|()| network.fixture.shape(Some(SWITCH)));
+        network.tiers[1].extend(center);
+        network.devices(&center, 3);
+        for (one, other) in
+            [(hubs[0], center[0]), (hubs[1], center[1]), (center[0], center[1]), (hubs[0], hubs[1])]
+        {
+            network.fixture.connect(one, other);
+        }
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+        }
+    }
+}
+
 /// Returns a chain of switches with this many devices at each.
 fn chain(switches: usize, devices: usize) -> Network {
     let mut network = Network::default();

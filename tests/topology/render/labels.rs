@@ -160,6 +160,31 @@ fn common_speed_of_crossing_links_is_said_once() {
 }
 
 #[test]
+fn common_speed_of_devices_in_a_column_is_said_once_beside_it() {
+    let speeds = |of_server: fn(usize) -> u64| {
+        let mut network = Fixture::default();
+        let core = network.host("core", "switch", &[]);
+        for number in 0..3 {
+            let access = network.host(&format!("access-{number}"), "switch", &[]);
+            network.link((core, &format!("Gi0/{number}")), (access, "Gi0/48"), "Confirmed");
+            network.links.last_mut().unwrap().speed_bps = Some(100_000_000_000);
+            for place in 0..4 {
+                let server = network.host(&format!("server-{number}-{place}"), "Linux", &[]);
+                network.link((access, &format!("Gi0/{place}")), (server, "eth0"), "Confirmed");
+                network.links.last_mut().unwrap().speed_bps = Some(of_server(place));
+            }
+        }
+        let mut graph = network.graph(TopologyView::L2);
+        lay_out(&mut graph, &Positions::default());
+        let labels = labels(&graph).into_iter().filter(|label| label.text.starts_with("each "));
+        labels.map(|label| label.text).collect::<Vec<String>>()
+    };
+    assert_eq!(speeds(|_| 25_000_000_000), ["each 25G"; 3]);
+    assert!(speeds(|place| if place == 0 { 1_000_000_000 } else { 25_000_000_000 }).is_empty());
+    assert!(!speeds(|_| 100_000_000_000).iter().any(|text| text != "each 100G"));
+}
+
+#[test]
 fn common_speed_is_not_said_of_links_whose_speed_is_unknown() {
     let counts = speeds_of_fabric(&[Some(10_000_000_000), Some(10_000_000_000), None]);
     assert!(counts.keys().all(|text| text == "10G"), "{counts:?}");

@@ -65,6 +65,15 @@ pub(in crate::topology) fn card_label(text: &str, size: u32) -> String {
     if width(text, size) <= MAX_LABEL {
         return shorten_to_width(text, size, MAX_LABEL);
     }
+    // The domain of a host is not what differs.
+    let host = text.split_once('.').map_or("", |(host, _)| host);
+    let text = if host.is_empty() || text.contains(' ') { text } else { host };
+    let room = MAX_LABEL.saturating_sub(width("\u{2026}", size));
+    match width(text, size) {
+        all if all <= room => return format!("{text}\u{2026}"),
+        all if all <= MAX_LABEL => return text.to_owned(),
+        _ => {}
+    }
     let end = end_of(text, size, MAX_LABEL * 2 / 5);
     shorten_to_width(text, size, MAX_LABEL.saturating_sub(width(end, size))) + end
 }

@@ -72,18 +72,8 @@ impl Peeled {
     /// and few leaves of these.
     fn around_cycles(level: &Level) -> Option<Self> {
         let network = &level.network;
-        let mut degrees: Vec<usize> = (0..network.len()).map(|node| network.degree(node)).collect();
-        let mut hanging: Vec<usize> = (0..network.len()).filter(|node| degrees[*node] == 1).collect();
-        let is_leaf: Vec<bool> = degrees.iter().map(|degree| *degree == 1).collect();
-        while let Some(node) = hanging.pop() {
-            degrees[node] = 0;
-            for other in network.neighbors(node) {
-                degrees[*other] = degrees[*other].saturating_sub(1);
-                if degrees[*other] == 1 {
-                    hanging.push(*other);
-                }
-            }
-        }
+        let is_leaf: Vec<bool> = (0..network.len()).map(|node| network.degree(node) == 1).collect();
+        let degrees = network.degrees_in_cycles();
         let inner: Vec<usize> = (0..network.len()).filter(|node| degrees[*node] > 1).collect();
         let at = |node: &usize| network.neighbors(*node).iter().copied().filter(|other| degrees[*other] == 0);
         let leaves: Vec<Vec<usize>> = inner.iter().map(|node| at(node).collect()).collect();

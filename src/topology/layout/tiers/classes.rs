@@ -2,7 +2,7 @@
 //!
 //! A missing link must not tear a spine from the others of its fabric, so neighborhoods need not be equal: four fifths
 //! of the neighbors in common suffice, and two thirds for two nodes that are connected with each other. Leaves do not
-//! count.
+//! count, and neither do branches that hang at one of the nodes alone, such as a site with one link to one of two hubs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,9 @@ const BUDGET: usize = 4_000_000;
 const CLASS: (usize, usize) = (4, 5);
 /// The part of their neighbors that two nodes share which are connected with each other.
 const PAIR: (usize, usize) = (2, 3);
+
+/// The number of other neighbors from which on branches do not count.
+const MIN_COMPARED: usize = 3;
 
 /// Maximum number of neighbors of each of two nodes that are compared with those of the other.
 const MAX_OPPOSITE: usize = 8;
@@ -52,6 +55,7 @@ impl Classes {
         let mut budget = BUDGET;
         neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
         neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
+        neighborhoods.join_below_pairs(&mut sets, is_apart);
 
         Self::from_sets(level, is_inner, world, &mut sets)
     }
@@ -156,6 +160,8 @@ impl Classes {
 struct Neighborhoods<'a> {
     network: &'a SimpleGraph,
     inner: Vec<Vec<usize>>,
+    /// The inner neighbors that count when nodes are compared.
+    compared: Vec<Vec<usize>>,
 }
 
 impl<'a> Neighborhoods<'a> {
@@ -164,7 +170,13 @@ impl<'a> Neighborhoods<'a> {
             let neighbors = network.neighbors(node).iter().copied();
             neighbors.filter(|neighbor| is_inner[node] && is_inner[*neighbor]).collect()
         };
-        Self { network, inner: (0..network.len()).map(inner_neighbors).collect() }
+        let inner: Vec<Vec<usize>> = (0..network.len()).map(inner_neighbors).collect();
+        let degrees = network.degrees_in_cycles();
+        let compared = |neighbors: &Vec<usize>| -> Vec<usize> {
+            let others = neighbors.iter().copied().filter(|other| degrees[*other] > 0);
+            if others.clone().count() < MIN_COMPARED { neighbors.clone() } else { others.collect() }
+        };
+        Self { network, compared: inner.iter().map(compared).collect(), inner }
     }
 
     /// Returns whether each node is an end device with the neighbors of a switch, and this has leaves and the device has none. A server
@@ -185,7 +197,7 @@ impl<'a> Neighborhoods<'a> {
     /// Joins nodes with equal neighbors.
     fn join_equal(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
         let mut equal: BTreeMap<(bool, &[usize]), usize> = BTreeMap::new();
-        for (node, neighbors) in self.inner.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+        for (node, neighbors) in self.compared.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             crate::fair_threads::yield_turn();
             let first = *equal.entry((is_apart(node), neighbors)).or_insert(node);
             sets.join(first, node);
@@ -252,6 +264,26 @@ impl<'a> Neighborhoods<'a> {
         }
     }
 
+    /// Joins two adjacent nodes each of which has a link to another member of the same class, as the switches of a data center below two
+    /// hubs do.
+    fn join_below_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
+        let above = |sets: &mut UnionFind, node: usize, beside: usize| -> BTreeSet<usize> {
+            let others = self.compared[node].iter().filter(|other| **other != beside);
+            others.map(|other| sets.find(*other)).collect()
+        };
+        let is_small = |node: usize| self.compared[node].len() <= MAX_OPPOSITE;
+        for (node, neighbors) in self.compared.iter().enumerate().filter(|(node, _)| is_small(*node)) {
+            crate::fair_threads::yield_turn();
+            for other in neighbors.iter().copied().filter(|other| *other > node && is_small(*other)) {
+                let classes = above(sets, node, other);
+                let is_below = classes.len() == 1 && classes == above(sets, other, node);
+                if is_below && !classes.contains(&sets.find(node)) && is_apart(node) == is_apart(other) {
+                    sets.join(node, other);
+                }
+            }
+        }
+    }
+
     /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.
     fn are_similar(
         &self,
@@ -260,7 +292,7 @@ impl<'a> Neighborhoods<'a> {
         (part, whole): (usize, usize),
         budget: &mut usize,
     ) -> bool {
-        let (first, second) = (&self.inner[one], &self.inner[other]);
+        let (first, second) = (&self.compared[one], &self.compared[other]);
         let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
         *budget = budget.saturating_sub(1);
         if few * whole + whole < many * part || *budget < few + many {

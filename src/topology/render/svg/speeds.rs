@@ -13,11 +13,17 @@ use super::labels::{HEIGHT, size};
 use super::nodes::MARK;
 use crate::model::{LinkId, NodeId};
 use crate::topology::graph::Edge;
-use crate::topology::layout::{LabelRoom, Rect, Size};
+use crate::topology::layout::{LabelRoom, LineEnd, Rect, Size};
 use crate::union_find::UnionFind;
 
 /// Minimum number of links whose common speed is shown once.
 const MIN_COMMON: usize = 3;
+
+/// The distance of the speed of a column from its line, beyond the usual one.
+const MARGIN: f64 = 3.0;
+
+/// The number of lines of a column beside which its speed is tried.
+const MAX_TRIED: usize = 2;
 
 /// The speed of a link, and the number of the link among the edges.
 struct Speed<'a> {
@@ -44,10 +50,14 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
     });
     let (minor, major): (Vec<_>, Vec<_>) = all.partition(|speed| speed.is_minor);
     let shared: BTreeSet<Rows> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
+    let several =
+        major.iter().chain(&minor).filter_map(|speed| speed.text.as_deref()).collect::<BTreeSet<_>>().len()
+            > 1;
+    let (in_columns, minor): (Vec<_>, Vec<_>) = minor.into_iter().partition(|speed| branches_off(speed.edge));
     // "each 100G" between two rows covers the lines to single devices, too.
     let minor = minor.into_iter().filter(|speed| {
         let is_shared = || rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
-        speed.text.is_some() && !branches_off(speed.edge) && is_shared()
+        speed.text.is_some() && is_shared()
     });
     for blocks in tiers(scene, major.into_iter().chain(minor)) {
         if place_all(&blocks, room, &mut placed) {
@@ -60,7 +70,43 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
             }
         }
     }
+    if several {
+        place_of_columns(scene, &in_columns, room, &mut placed);
+    }
     placed
+}
+
+/// Places the common speed of the devices in each column once, beside the line that they share.
+fn place_of_columns(scene: &Scene<'_>, all: &[Speed<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) {
+    let mut columns: BTreeMap<NodeId, Vec<&Speed<'_>>> = BTreeMap::new();
+    let hub = |edge: &Edge| {
+        if scene.is_leaf(edge.source) {
+            (edge.target, LineEnd::Target)
+        } else {
+            (edge.source, LineEnd::Source)
+        }
+    };
+    for speed in all {
+        columns.entry(hub(speed.edge).0).or_default().push(speed);
+    }
+    for column in columns.into_values() {
+        crate::fair_threads::yield_turn();
+        let (Some(first), true) = (column.first(), column.len() > 1) else { continue };
+        let Some(text) = first.text.as_ref().filter(|_| column.iter().all(|speed| speed.text == first.text))
+        else {
+            continue;
+        };
+        let text = format!("each {text}");
+        let size = bold(size(&text));
+        let size = Size::new(size.width + 2.0 * MARGIN, size.height);
+        let mut places = column
+            .iter()
+            .take(MAX_TRIED)
+            .map(|speed| Some((speed.edge.id, room.beside_shared(speed.index, hub(speed.edge).1, size)?)));
+        if let Some((edge, place)) = places.find_map(|found| found) {
+            placed.push((edge, place, text));
+        }
+    }
 }
 
 /// Places the signs of edges that have changed. Without room, a sign stands on its line by itself: without colors, it is what the

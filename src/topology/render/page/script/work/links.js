@@ -76,10 +76,9 @@ class ManualLinks {
     panel.nodeActions.push((node) => (isHost(node) ? [button('Add a link …', () => this.open(node))] : []));
     panel.edgeActions.push((edge) => {
       const ends = [edge.source, edge.target].map((id) => this.network.nodes.get(id));
-      // Others follow from addresses or from what runs where.
-      if (!ends.every(isHost) || !['Physical', 'Adjacency', 'Bridged'].includes(edge.kind)) return [];
-      // A link that a user has entered is there whatever is hidden: the list deletes it.
-      if (edge.evidence?.some(({ rule }) => rule === 'manual')) return [];
+      // Others follow from addresses or from what runs where, or a user has entered them: the list deletes these.
+      if (!ends.every(isHost) || !['Physical', 'Adjacency', 'Bridged'].includes(edge.kind)
+        || edge.evidence?.some(({ rule }) => rule === 'manual')) return [];
       return [button('Hide this link', () => this.suppress(edge, ends))];
     });
   }
