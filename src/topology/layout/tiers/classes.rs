@@ -1,30 +1,12 @@
-//! Classes of nodes that have the same neighbors, or almost.
-//!
-//! A missing link must not tear a spine from the others of its fabric, so neighborhoods need not be equal: four fifths
-//! of the neighbors in common suffice, and two thirds for two nodes that are connected with each other. Leaves do not
-//! count, and neither do branches that hang at one of the nodes alone, such as a site with one link to one of two hubs.
+//! Classes of nodes, such as those that have similar neighbors, and their graph.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::neighborhoods::similar_nodes;
 use super::world::World;
-use super::{LOWEST_ACCESS_POINT, LOWEST_SWITCH};
 use crate::topology::layout::containers::Level;
 use crate::topology::layout::network::SimpleGraph;
 use crate::union_find::UnionFind;
-
-/// The work allowed to compare neighborhoods, in steps through lists of neighbors.
-const BUDGET: usize = 4_000_000;
-
-/// The part of their neighbors that nodes of a class share.
-const CLASS: (usize, usize) = (4, 5);
-/// The part of their neighbors that two nodes share which are connected with each other.
-const PAIR: (usize, usize) = (2, 3);
-
-/// The number of other neighbors from which on branches do not count.
-const MIN_COMPARED: usize = 3;
-
-/// Maximum number of neighbors of each of two nodes that are compared with those of the other.
-const MAX_OPPOSITE: usize = 8;
 
 /// The classes of the inner nodes of a network.
 #[derive(Debug)]
@@ -45,19 +27,9 @@ pub(super) struct Classes {
 }
 
 impl Classes {
+    /// Creates the classes of nodes with similar neighbors.
     pub(super) fn of(level: &Level, is_inner: &[bool], world: &World) -> Self {
-        let network = &level.network;
-        let neighborhoods = Neighborhoods::new(network, is_inner);
-        let is_below = neighborhoods.devices_beside_switches(level);
-        let is_apart = |node: usize| (world.is_certain && world.contains(node)) || is_below[node];
-        let mut sets = UnionFind::new(network.len());
-        neighborhoods.join_equal(&mut sets, is_apart);
-        let mut budget = BUDGET;
-        neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
-        neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
-        neighborhoods.join_below_pairs(&mut sets, is_apart);
-
-        Self::from_sets(level, is_inner, world, &mut sets)
+        Self::from_sets(level, is_inner, world, &mut similar_nodes(level, is_inner, world))
     }
 
     /// Creates the classes that these sets of nodes are.
@@ -152,192 +124,5 @@ impl Classes {
     /// Returns the graph whose nodes are the classes.
     pub(super) const fn graph(&self) -> &SimpleGraph {
         &self.graph
-    }
-}
-
-/// The inner neighbors of each inner node, sorted.
-#[derive(Debug)]
-struct Neighborhoods<'a> {
-    network: &'a SimpleGraph,
-    inner: Vec<Vec<usize>>,
-    /// The inner neighbors that count when nodes are compared.
-    compared: Vec<Vec<usize>>,
-}
-
-impl<'a> Neighborhoods<'a> {
-    fn new(network: &'a SimpleGraph, is_inner: &[bool]) -> Self {
-        let inner_neighbors = |node: usize| -> Vec<usize> {
-            let neighbors = network.neighbors(node).iter().copied();
-            neighbors.filter(|neighbor| is_inner[node] && is_inner[*neighbor]).collect()
-        };
-        let inner: Vec<Vec<usize>> = (0..network.len()).map(inner_neighbors).collect();
-        let degrees = network.degrees_in_cycles();
-        let compared = |neighbors: &Vec<usize>| -> Vec<usize> {
-            let others = neighbors.iter().copied().filter(|other| degrees[*other] > 0);
-            if others.clone().count() < MIN_COMPARED { neighbors.clone() } else { others.collect() }
-        };
-        Self { network, compared: inner.iter().map(compared).collect(), inner }
-    }
-
-    /// Returns whether each node is an end device with the neighbors of a switch, and this has leaves and the device has none. A server
-    /// with links to both switches of a pair has those of the switch above them.
-    fn devices_beside_switches(&self, level: &Level) -> Vec<bool> {
-        let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
-        let rank = |node: usize| level.ranks[node].filter(|_| !self.inner[node].is_empty());
-        let nodes = || 0..self.network.len();
-        let switches: BTreeSet<&[usize]> = nodes()
-            .filter(|node| has_leaves(*node) && rank(*node).is_some_and(|rank| rank <= LOWEST_SWITCH))
-            .map(|node| self.inner[node].as_slice())
-            .collect();
-        let is_device =
-            |node: usize| !has_leaves(node) && rank(node).is_some_and(|rank| rank > LOWEST_ACCESS_POINT);
-        nodes().map(|node| is_device(node) && switches.contains(self.inner[node].as_slice())).collect()
-    }
-
-    /// Joins nodes with equal neighbors.
-    fn join_equal(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
-        let mut equal: BTreeMap<(bool, &[usize]), usize> = BTreeMap::new();
-        for (node, neighbors) in self.compared.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-            crate::fair_threads::yield_turn();
-            let first = *equal.entry((is_apart(node), neighbors)).or_insert(node);
-            sets.join(first, node);
-        }
-    }
-
-    /// Joins two adjacent nodes that share their other neighbors, such as the two switches of a core.
-    ///
-    /// Three nodes that are all adjacent and alike make no pair, unless two of them alone have leaves.
-    fn join_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
-        let mut partners: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (node, neighbors) in self.inner.iter().enumerate() {
-            crate::fair_threads::yield_turn();
-            for other in neighbors.iter().copied().filter(|other| *other > node) {
-                if is_apart(node) == is_apart(other) && self.are_similar(node, other, PAIR, budget) {
-                    partners.entry(node).or_default().push(other);
-                    partners.entry(other).or_default().push(node);
-                }
-            }
-        }
-        let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
-        let partner = |node: usize| {
-            let all = partners.get(&node)?;
-            let alike = all.iter().copied().filter(|other| has_leaves(*other) == has_leaves(node));
-            let alike: Vec<usize> = alike.collect();
-            match (all.as_slice(), alike.as_slice()) {
-                ([only], _) | (_, [only]) => Some(*only),
-                _ => None,
-            }
-        };
-        for node in partners.keys().copied() {
-            if let Some(other) = partner(node).filter(|other| partner(*other) == Some(node)) {
-                sets.join(node, other);
-            }
-        }
-    }
-
-    /// Joins nodes that are not adjacent and share most neighbors. Of the neighbors of each node, those with similar
-    /// numbers of neighbors are compared.
-    fn join_similar(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
-        let mut compared = BTreeSet::new();
-        for neighbors in &self.inner {
-            crate::fair_threads::yield_turn();
-            let mut classes: Vec<(usize, usize)> = neighbors
-                .iter()
-                .map(|node| (usize::MAX - self.inner[*node].len(), sets.find(*node)))
-                .collect();
-            classes.sort_unstable();
-            classes.dedup();
-            for pair in classes.windows(2) {
-                let [(_, one), (_, other)] = *pair else { continue };
-                let is_new = one != other && compared.insert((one, other));
-                if is_new
-                    && is_apart(one) == is_apart(other)
-                    && self.inner[one].binary_search(&other).is_err()
-                    && self.are_similar(one, other, CLASS, budget)
-                {
-                    sets.join(one, other);
-                }
-            }
-            if *budget == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Joins two adjacent nodes each of which has a link to another member of the same class, as the switches of a data center below two
-    /// hubs do.
-    fn join_below_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
-        let above = |sets: &mut UnionFind, node: usize, beside: usize| -> BTreeSet<usize> {
-            let others = self.compared[node].iter().filter(|other| **other != beside);
-            others.map(|other| sets.find(*other)).collect()
-        };
-        let is_small = |node: usize| self.compared[node].len() <= MAX_OPPOSITE;
-        for (node, neighbors) in self.compared.iter().enumerate().filter(|(node, _)| is_small(*node)) {
-            crate::fair_threads::yield_turn();
-            for other in neighbors.iter().copied().filter(|other| *other > node && is_small(*other)) {
-                let classes = above(sets, node, other);
-                let is_below = classes.len() == 1 && classes == above(sets, other, node);
-                if is_below && !classes.contains(&sets.find(node)) && is_apart(node) == is_apart(other) {
-                    sets.join(node, other);
-                }
-            }
-        }
-    }
-
-    /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.
-    fn are_similar(
-        &self,
-        one: usize,
-        other: usize,
-        (part, whole): (usize, usize),
-        budget: &mut usize,
-    ) -> bool {
-        let (first, second) = (&self.compared[one], &self.compared[other]);
-        let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
-        *budget = budget.saturating_sub(1);
-        if few * whole + whole < many * part || *budget < few + many {
-            return false;
-        }
-        *budget -= few + many;
-        let (mut common, mut all) = (0, 0);
-        let (mut of_one, mut of_other) = (Vec::new(), Vec::new());
-        let (mut left, mut right) = (first.iter().peekable(), second.iter().peekable());
-        while let Some(next) = left.peek().into_iter().chain(right.peek()).copied().min().copied() {
-            let in_first = left.next_if(|node| **node == next).is_some();
-            let in_second = right.next_if(|node| **node == next).is_some();
-            if next != one && next != other {
-                all += 1;
-                common += usize::from(in_first && in_second);
-                match (in_first, in_second) {
-                    (true, false) => of_one.push(next),
-                    (false, true) => of_other.push(next),
-                    _ => {}
-                }
-            }
-        }
-        if common > 0 && self.network.neighbors(one).binary_search(&other).is_ok() {
-            let opposite = self.opposite(&of_one, &of_other);
-            (common, all) = (common + opposite, all - opposite);
-        }
-        all > 0 && common * whole >= all * part
-    }
-
-    /// Returns the number of neighbors of two adjacent nodes that are adjacent to each other, as the cores of two data centers are: each
-    /// has one neighbor of the other center.
-    fn opposite(&self, of_one: &[usize], of_other: &[usize]) -> usize {
-        if of_one.len() > MAX_OPPOSITE || of_other.len() > MAX_OPPOSITE {
-            return 0;
-        }
-        let mut is_taken = vec![false; of_other.len()];
-        let mut count = 0;
-        for node in of_one {
-            let is_beside = |other: &usize| self.inner[*node].binary_search(other).is_ok();
-            let found = (0..of_other.len()).find(|place| !is_taken[*place] && is_beside(&of_other[*place]));
-            if let Some(place) = found {
-                is_taken[place] = true;
-                count += 1;
-            }
-        }
-        count
     }
 }

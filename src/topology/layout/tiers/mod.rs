@@ -1,7 +1,7 @@
 //! Tiers of a network. They follow from its structure; roles and addresses only decide which side is on top.
 //!
 //! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
-//! 2. Nodes with the same neighbors are one class ([`classes`]): the spines of a fabric, the two switches of a core.
+//! 2. Nodes with the same neighbors ([`neighborhoods`]) are one class ([`classes`]): the spines of a fabric, the two switches of a core.
 //! 3. A network has tiers if its classes form a tree, or almost one, or if they do with the switches of each ring as one class ([`arcs`]), or if
 //!    their kinds do ([`kinds`]). The level of a class is its distance from the center ([`tree`]), from which the ways to all nodes are shortest.
 //! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
@@ -11,6 +11,7 @@ mod classes;
 mod containers;
 mod kinds;
 mod lone;
+mod neighborhoods;
 mod orientation;
 mod tree;
 mod world;
