@@ -223,9 +223,13 @@ impl Inventory {
                 let Some(record) = found.first() else { continue };
                 let last = commits_in(record)?.iter().flat_map(CommitChanges::places).max();
                 greatest = last.map_or(greatest, |last| greatest.max(last.era));
-                // Other instances may have written entries since the mark. Of a run, whose entries are older, only that shows another store.
-                is_other |=
-                    if kind == CHANGE { !self.has_own_key(record).await? } else { last > Some(own_end) };
+                is_other |= if kind == CHANGE {
+                    // Other instances may have written entries of the same era since the mark.
+                    last.is_some_and(|last| last.era > own_end.era) || !self.has_own_key(record).await?
+                } else {
+                    // A run has no key of a commit, but its entries are older than the mark.
+                    last > Some(own_end)
+                };
             }
         }
         Ok(is_other.then_some(greatest))

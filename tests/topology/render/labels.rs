@@ -181,6 +181,8 @@ fn common_speed_of_devices_in_a_column_is_said_once_beside_it() {
     };
     assert_eq!(speeds(|_| 25_000_000_000), ["each 25G"; 3]);
     assert!(speeds(|place| if place == 0 { 1_000_000_000 } else { 25_000_000_000 }).is_empty());
+    // A device with another speed or an unknown one makes the sentence untrue.
+    assert!(speeds(|place| if place == 3 { 0 } else { 25_000_000_000 }).is_empty());
     assert!(!speeds(|_| 100_000_000_000).iter().any(|text| text != "each 100G"));
 }
 

@@ -61,16 +61,17 @@ pub(in crate::topology::graph) fn extent(node: &Node, is_container: bool) -> (f6
 }
 
 /// Returns the label as it is drawn on a card. Of a name that is too long, the middle is left out: its end is often what differs.
-pub(in crate::topology) fn card_label(text: &str, size: u32) -> String {
-    if width(text, size) <= MAX_LABEL {
-        return shorten_to_width(text, size, MAX_LABEL);
+pub(in crate::topology) fn card_label(name: &str, size: u32) -> String {
+    if width(name, size) <= MAX_LABEL {
+        return shorten_to_width(name, size, MAX_LABEL);
     }
-    // The domain of a host is not what differs.
-    let host = text.split_once('.').map_or("", |(host, _)| host);
-    let text = if host.is_empty() || text.contains(' ') { text } else { host };
-    let room = MAX_LABEL.saturating_sub(width("\u{2026}", size));
+    // What follows the name of a host is its domain, which differs less.
+    let host = name.split_once('.').map_or("", |(host, _)| host);
+    let text = if host.is_empty() || name.contains(' ') { name } else { host };
     match width(text, size) {
-        all if all <= room => return format!("{text}\u{2026}"),
+        all if all <= MAX_LABEL.saturating_sub(width("\u{2026}", size)) => {
+            return shorten_to_width(name, size, MAX_LABEL);
+        }
         all if all <= MAX_LABEL => return text.to_owned(),
         _ => {}
     }

@@ -68,15 +68,15 @@ impl<'a> Neighborhoods<'a> {
     /// with links to both switches of a pair has those of the switch above them.
     fn devices_beside_switches(&self, level: &Level) -> Vec<bool> {
         let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
-        let rank = |node: usize| level.ranks[node].filter(|_| !self.inner[node].is_empty());
+        let rank = |node: usize| level.ranks[node].filter(|_| !self.compared[node].is_empty());
         let nodes = || 0..self.network.len();
         let switches: BTreeSet<&[usize]> = nodes()
             .filter(|node| has_leaves(*node) && rank(*node).is_some_and(|rank| rank <= LOWEST_SWITCH))
-            .map(|node| self.inner[node].as_slice())
+            .map(|node| self.compared[node].as_slice())
             .collect();
         let is_device =
             |node: usize| !has_leaves(node) && rank(node).is_some_and(|rank| rank > LOWEST_ACCESS_POINT);
-        nodes().map(|node| is_device(node) && switches.contains(self.inner[node].as_slice())).collect()
+        nodes().map(|node| is_device(node) && switches.contains(self.compared[node].as_slice())).collect()
     }
 
     /// Joins nodes with equal neighbors.

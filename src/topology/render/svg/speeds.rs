@@ -53,11 +53,10 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
     let several =
         major.iter().chain(&minor).filter_map(|speed| speed.text.as_deref()).collect::<BTreeSet<_>>().len()
             > 1;
-    let (in_columns, minor): (Vec<_>, Vec<_>) = minor.into_iter().partition(|speed| branches_off(speed.edge));
     // "each 100G" between two rows covers the lines to single devices, too.
     let minor = minor.into_iter().filter(|speed| {
         let is_shared = || rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
-        speed.text.is_some() && is_shared()
+        speed.text.is_some() && !branches_off(speed.edge) && is_shared()
     });
     for blocks in tiers(scene, major.into_iter().chain(minor)) {
         if place_all(&blocks, room, &mut placed) {
@@ -71,38 +70,38 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
         }
     }
     if several {
-        place_of_columns(scene, &in_columns, room, &mut placed);
+        place_of_columns(scene, room, &mut placed);
     }
     placed
 }
 
-/// Places the common speed of the devices in each column once, beside the line that they share.
-fn place_of_columns(scene: &Scene<'_>, all: &[Speed<'_>], room: &mut LabelRoom<'_>, placed: &mut Placed) {
-    let mut columns: BTreeMap<NodeId, Vec<&Speed<'_>>> = BTreeMap::new();
-    let hub = |edge: &Edge| {
-        if scene.is_leaf(edge.source) {
-            (edge.target, LineEnd::Target)
-        } else {
-            (edge.source, LineEnd::Source)
-        }
-    };
-    for speed in all {
-        columns.entry(hub(speed.edge).0).or_default().push(speed);
-    }
-    for column in columns.into_values() {
+/// Places the common speed of the devices in each column once, beside the line that they share. All lines of the column count, also those
+/// whose speed is shown otherwise.
+fn place_of_columns(scene: &Scene<'_>, room: &mut LabelRoom<'_>, placed: &mut Placed) {
+    let mut columns: BTreeMap<NodeId, Vec<(usize, &Edge, LineEnd)>> = BTreeMap::new();
+    for (index, edge) in scene.graph.edges.iter().enumerate().filter(|(_, edge)| branches_off(edge)) {
         crate::fair_threads::yield_turn();
-        let (Some(first), true) = (column.first(), column.len() > 1) else { continue };
-        let Some(text) = first.text.as_ref().filter(|_| column.iter().all(|speed| speed.text == first.text))
-        else {
-            continue;
+        let (hub, end) = match [edge.source, edge.target].map(|end| scene.is_leaf(end)) {
+            [true, _] => (edge.target, LineEnd::Target),
+            [false, true] => (edge.source, LineEnd::Source),
+            [false, false] => continue,
         };
-        let text = format!("each {text}");
+        columns.entry(hub).or_default().push((index, edge, end));
+    }
+    for column in columns.into_values().filter(|column| column.len() > 1) {
+        crate::fair_threads::yield_turn();
+        let mut speeds = column.iter().map(|(_, edge, _)| capacity(edge).filter(|_| edge.bundled < 2));
+        let Some(common) = speeds.next().flatten() else { continue };
+        if !speeds.all(|speed| speed.as_ref() == Some(&common)) {
+            continue;
+        }
+        let text = format!("each {common}");
         let size = bold(size(&text));
         let size = Size::new(size.width + 2.0 * MARGIN, size.height);
         let mut places = column
             .iter()
             .take(MAX_TRIED)
-            .map(|speed| Some((speed.edge.id, room.beside_shared(speed.index, hub(speed.edge).1, size)?)));
+            .map(|(index, edge, end)| Some((edge.id, room.beside_shared(*index, *end, size)?)));
         if let Some((edge, place)) = places.find_map(|found| found) {
             placed.push((edge, place, text));
         }
