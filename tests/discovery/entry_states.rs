@@ -70,7 +70,7 @@ fn letters_flags_and_columns_of_states_are_read() {
             "[admin@r1] > /ip arp print\nFlags: D - DYNAMIC; C - COMPLETE\n\
              #    ADDRESS       MAC-ADDRESS        INTERFACE\n\
              0  C 192.0.2.1     00:00:5E:00:53:01  bridge1\n\
-             [admin@r1] > /ip neighbor print\n\
+             [admin@r1] > /ipv6 neighbor print\n\
              #    ADDRESS       MAC-ADDRESS        INTERFACE\n\
              0    192.0.2.2     00:00:5E:00:53:02  bridge1\n",
             &[1],
@@ -144,6 +144,24 @@ fn letters_flags_and_columns_of_states_are_read() {
             &[2],
             &[1],
             0,
+        ),
+        (
+            "IP address       HW type     Flags       HW address            Mask     Device\n\
+             192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        br-lan\n\
+             192.0.2.2        0x1         0x6         00:00:5e:00:53:02     *        br-lan\n\
+             192.0.2.3        0x1         0x0         00:00:5e:00:53:03     *        br-lan\n",
+            &[2],
+            &[1],
+            1,
+        ),
+        // PowerShell, whose JSON may have numbers.
+        (
+            r#"[{"State":5,"InterfaceAlias":"Ethernet","IPAddress":"192.0.2.1","LinkLayerAddress":"00-00-5E-00-53-01"},
+            {"State":6,"InterfaceAlias":"Ethernet","IPAddress":"192.0.2.2","LinkLayerAddress":"00-00-5E-00-53-02"},
+            {"State":0,"InterfaceAlias":"Ethernet","IPAddress":"192.0.2.3","LinkLayerAddress":"00-00-5E-00-53-03"}]"#,
+            &[2],
+            &[1],
+            1,
         ),
     ];
     for (text, of_static, others, unreachable) in cases {

@@ -7,7 +7,7 @@ use toposcope::discovery::{Format, ParseErrorKind, parse};
 use toposcope::model::{AdminStatus, OperStatus, Vlans};
 
 use crate::support::{
-    BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_ROUTE, count, options, parsed, refused, rows, with_reporter,
+    BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_ROUTE, count, device, options, parsed, refused, rows, with_reporter,
 };
 
 fn complete(format: Format, text: &str) -> Report {
@@ -130,6 +130,18 @@ fn forwarding_database_names_interfaces_and_leaves_out_groups() {
         (2, 1)
     );
     assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (8, 5, 3));
+}
+
+#[test]
+fn permanent_entry_behind_a_tunnel_is_no_address_of_the_interface() {
+    let entry = |more: &str| {
+        let text = format!(
+            r#"[{{"mac":"00:00:5e:00:53:01","ifname":"flannel.1",{more}"flags":["self"],"state":"permanent"}}]"#
+        );
+        rows(device(Format::BridgeFdb, &text).tables.fdb.as_deref())[0].status
+    };
+    assert_eq!(entry(""), Some(FdbStatus::SelfAddress));
+    assert_eq!(entry(r#""dst":"192.0.2.9","#), Some(FdbStatus::Configured));
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod neighbor_documents;
 mod neighbor_tables;
 mod nmap;
 mod oracle;
+mod other_tables;
 mod real;
 mod reconcile;
 mod reports;

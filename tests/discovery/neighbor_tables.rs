@@ -125,6 +125,37 @@ fn tables_of_many_systems_name_their_interfaces() {
              IPv6 address: 2001:DB8::2\n MAC address : 0000-5e00-5302           Type: S\n State: REACH    Interface: GE1/0/3\n",
             &["1 GE1/0/2", "2 GE1/0/3"],
         ),
+        (
+            "\nInterface 12 : Ethernet\n\n\nAdresse Internet      Adresse physique   Type\n\
+             --------------------  -----------------  -----------\n\
+             192.0.2.1             00-00-5e-00-53-01  Joignable\n",
+            &["1 12 Ethernet"],
+        ),
+        (
+            "\n接口 15: 以太网\n\n\nInternet 地址         物理地址           类型\n\
+             --------------------  -----------------  -----------\n\
+             192.0.2.1             00-00-5e-00-53-01  可以访问\n",
+            &["1 15 以太网"],
+        ),
+        (
+            "[root@esx1:~] esxcli network ip neighbor list\n\
+             Neighbor      Mac Address        Vmknic    Expiry  State  Type   \n\
+             ------------  -----------------  ------  --------  -----  -------\n\
+             192.0.2.1     00:00:5e:00:53:01  vmk0    1113 sec         Unknown\n",
+            &["1 vmk0"],
+        ),
+        (
+            "r1#show arp\nProtocol  Address          Age (min)  Hardware Addr   Type   Interface\n\
+             Internet  192.0.2.1               2   0000.5e00.5301  ARPA   Vlan40 pv 401\n\
+             Internet  192.0.2.2               2   0000.5e00.5302  ARPA   Vlan40\n",
+            &["1 Vlan40", "2 Vlan40"],
+        ),
+        (
+            "192.0.2.1                               eth0             00:00:5e:00:53:01 \n\
+             2001:db8::2                             br-lan           00:00:5e:00:53:02 \n\
+             192.0.2.9                               eth0              \n",
+            &["1 eth0", "2 br-lan"],
+        ),
     ];
     for (text, expected) in cases {
         let report = read(text);

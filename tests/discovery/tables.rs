@@ -1,10 +1,10 @@
 //! SNMP walks: the tables of the MIBs.
 
 use toposcope::discovery::Format;
-use toposcope::discovery::report::{Capability, FdbStatus, NeighborState, StpState, TableKind};
+use toposcope::discovery::report::{Capability, FdbStatus, NeighborState, StpState, TableKind, WarningCode};
 use toposcope::model::{AdminStatus, LldpChassisIdSubtype, LldpPortIdSubtype, OperStatus};
 
-use crate::support::{WALK, device, rows};
+use crate::support::{WALK, count, device, parsed, rows};
 
 #[test]
 fn interfaces_join_both_tables() {
@@ -93,6 +93,33 @@ fn aggregates_come_from_attachment_and_from_the_stack() {
         rows.iter().map(|row| (row.if_index, row.lag_id)).collect::<Vec<_>>(),
         [(101, 201), (102, 201)]
     );
+}
+
+#[test]
+fn aggregates_of_a_type_of_other_interfaces_are_known_by_their_names() {
+    for (kind, name) in [(53, "Port-channel1"), (53, "Po1"), (54, "Trk1"), (53, "Vlan10")] {
+        let walk = format!(
+            ".1.3.6.1.2.1.2.2.1.2.1 = STRING: \"GigabitEthernet0/1\"\n.1.3.6.1.2.1.2.2.1.2.9 = STRING: \"{name}\"\n\
+             .1.3.6.1.2.1.2.2.1.3.1 = INTEGER: 6\n.1.3.6.1.2.1.2.2.1.3.9 = INTEGER: {kind}\n\
+             .1.3.6.1.2.1.31.1.2.1.3.9.1 = INTEGER: 1\n"
+        );
+        let table = device(Format::Snmpwalk, &walk).tables.lag;
+        let members: Vec<_> =
+            table.iter().flat_map(|table| &table.rows).map(|row| (row.if_index, row.lag_id)).collect();
+        let expected: &[(i64, i64)] = if name == "Vlan10" { &[] } else { &[(1, 9)] };
+        assert_eq!(members, expected, "{name}");
+    }
+}
+
+#[test]
+fn addresses_of_groups_are_no_neighbors() {
+    let walk = ".1.3.6.1.2.1.4.22.1.2.1.192.0.2.255 = Hex-STRING: FF FF FF FF FF FF \n\
+                .1.3.6.1.2.1.4.22.1.2.1.224.0.0.22 = Hex-STRING: 01 00 5E 00 00 16 \n\
+                .1.3.6.1.2.1.4.22.1.2.1.192.0.2.9 = Hex-STRING: 00 00 5E 00 53 09 \n";
+    let report = parsed(Format::Snmpwalk, walk);
+    let neighbors = rows(report.devices[0].tables.arp.as_deref());
+    assert_eq!(neighbors.iter().map(|row| row.ip_address.to_string()).collect::<Vec<_>>(), ["192.0.2.9"]);
+    assert_eq!(count(&report, WarningCode::AddressShared), 2);
 }
 
 #[test]

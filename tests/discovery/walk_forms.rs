@@ -86,6 +86,59 @@ IP-FORWARD-MIB::inetCidrRouteType.ipv4.\"0.0.0.0\".0.3.0.0.2.ipv4.\"192.0.2.1\" 
 }
 
 #[test]
+fn objects_below_a_node_of_another_mib_are_known() {
+    let report = read(
+        "SNMPv2-MIB::sysName.0 = STRING: sw-1
+IF-MIB::ifDescr.10 = STRING: Gi1/0/1
+IF-MIB::ifType.10 = INTEGER: ethernetCsmacd(6)
+BRIDGE-MIB::dot1dBasePortIfIndex.1 = INTEGER: 10
+BRIDGE-MIB::dot1dBridge.7.1.2.2.1.2.20.0.0.94.0.83.2 = INTEGER: 1
+BRIDGE-MIB::dot1dBridge.7.1.4.5.1.1.1 = Gauge32: 20
+IP-MIB::ip.24.7.1.7.1.4.192.0.2.0.24.2.0.0.1.4.0.0.0.0 = INTEGER: 10
+IP-MIB::ip.24.7.1.8.1.4.192.0.2.0.24.2.0.0.1.4.0.0.0.0 = INTEGER: 3
+LLDP-MIB::lldpLocPortIdSubtype.1 = INTEGER: interfaceName(5)
+LLDP-MIB::lldpLocPortId.1 = STRING: \"Gi1/0/1\"
+LLDP-MIB::lldpRemChassisIdSubtype.0.1.5 = INTEGER: macAddress(4)
+LLDP-MIB::lldpRemChassisId.0.1.5 = STRING: 0:0:5e:0:53:99
+LLDP-MIB::lldpExtensions.32962.1.3.1.1.1.0.1.5 = INTEGER: 30
+CISCO-SMI::ciscoMgmt.23.1.2.1.1.6.10.7 = STRING: \"ap-1\"
+",
+    );
+    let tables = &report.devices[0].tables;
+    let learned = &rows(tables.fdb.as_deref())[0];
+    assert_eq!((learned.vlan, learned.if_index), (Some(20), Some(10)));
+    assert_eq!(
+        rows(tables.if_entries.as_deref())[0].vlans.as_ref().and_then(|vlans| vlans.untagged),
+        Some(20)
+    );
+    assert_eq!(rows(tables.routes.as_deref())[0].destination.to_string(), "192.0.2.0/24");
+    assert_eq!(rows(tables.lldp.as_deref())[0].port_vlan, Some(30));
+    assert_eq!(rows(tables.cdp.as_deref())[0].device_id, "ap-1");
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+}
+
+#[test]
+fn identifiers_and_whole_addresses_may_be_parts_of_bracketed_indexes() {
+    for zero in ["SNMPv2-SMI::zeroDotZero", "zeroDotZero.7"] {
+        let report = read(&format!(
+            "SNMPv2-MIB::sysName[0] = STRING: r-1
+IF-MIB::ifDescr[7] = STRING: Gi0/7
+IP-FORWARD-MIB::inetCidrRouteIfIndex[ipv4][\"0.0.0.0\"][0][{zero}][ipv4][\"192.0.2.1\"] = INTEGER: 7
+IP-FORWARD-MIB::inetCidrRouteType[ipv4][\"0.0.0.0\"][0][{zero}][ipv4][\"192.0.2.1\"] = INTEGER: remote(4)
+IPV6-MIB::ipv6AddrPfxLength[7][STRING: 2001:db8:0:0:0:0:0:9] = INTEGER: 64
+IPV6-MIB::ipv6NetToMediaPhysAddress[7][STRING: fe80:0:0:0:200:5eff:fe00:5309] = STRING: 0:0:5e:0:53:9
+"
+        ));
+        let tables = &report.devices[0].tables;
+        let route = &rows(tables.routes.as_deref())[0];
+        assert_eq!(route.next_hop.map(|hop| hop.to_string()).as_deref(), Some("192.0.2.1"), "{zero}");
+        assert_eq!(rows(tables.addresses.as_deref())[0].ip_address.to_string(), "2001:db8::9");
+        assert_eq!(rows(tables.arp.as_deref())[0].ip_address.to_string(), "fe80::200:5eff:fe00:5309");
+        assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+    }
+}
+
+#[test]
 fn addresses_within_indexes_may_have_colons_and_zones() {
     let report = read(
         "SNMPv2-MIB::sysName.0 = STRING: sw-1

@@ -112,6 +112,19 @@ impl<'l> Command<'l> {
         is_command.then(|| Self { device: device(prompt), text: command })
     }
 
+    /// Returns whether the command prints another table with addresses, as [`is_other_heading`] has it.
+    pub(super) fn prints_other_table(&self) -> bool {
+        let command = self.text.to_ascii_lowercase();
+        let words: Vec<&str> = command
+            .split(|character: char| !character.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let is_about_dhcp = || words.iter().any(|word| word.starts_with("dhcp"));
+        let is_of_neighbors = words.iter().any(|word| TABLES.contains(word));
+        let is_announced = words.starts_with(&["ip", "neighbor"]) && words.contains(&"print");
+        is_about_leases(self.text) || is_announced || (is_about_dhcp() && !is_of_neighbors)
+    }
+
     /// Returns whether the command prints the whole table of a device.
     pub(super) fn prints_table(&self) -> bool {
         let command = self.text.to_ascii_lowercase();
@@ -171,8 +184,19 @@ fn device(prompt: &str) -> Option<&str> {
 
 /// Returns whether a line is about leases of DHCP, whose devices may be away since.
 pub(super) fn is_about_leases(text: &str) -> bool {
-    let mut words = text.split(|character: char| !character.is_alphanumeric());
-    words.any(|word| word.eq_ignore_ascii_case("lease") || word.eq_ignore_ascii_case("leases"))
+    text.to_ascii_lowercase()
+        .split(|character: char| !character.is_alphanumeric())
+        .any(|word| word.starts_with("lease") && !word.starts_with("leased"))
+}
+
+/// Words among the titles of other tables: leases of DHCP, and what RouterOS hears of the devices beside it.
+const OTHER_TITLES: &[&str] = &["server", "session", "identity", "platform", "board"];
+
+/// Returns whether a heading is that of another table with addresses: leases of DHCP, or the devices that RouterOS hears of. The
+/// latter announce any of their addresses.
+pub(super) fn is_other_heading(text: &str) -> bool {
+    let is_other = |word: &str| OTHER_TITLES.iter().any(|title| word.eq_ignore_ascii_case(title));
+    is_about_leases(text) || text.split(|character: char| !character.is_alphanumeric()).any(is_other)
 }
 
 /// Returns whether a line names IPv6 or the protocol that finds its neighbors.

@@ -85,6 +85,9 @@ impl Search<'_, '_> {
         if entry.is_of_forwarding_database() {
             return self.sink.skip_malformed_entry("an entry of a forwarding database");
         }
+        if entry.is_of_other_table {
+            return self.sink.skip_malformed_entry("an entry of another table");
+        }
         let Entry { ip, mac, if_name, if_index, state, .. } = entry;
         let sink = &mut *self.sink;
         let Some(address) = ip else { return sink.skip_malformed_entry(WITHOUT_ADDRESS) };
@@ -126,6 +129,20 @@ struct Entry {
     if_name: Option<String>,
     if_index: Option<i64>,
     state: Option<NeighborState>,
+    /// Whether it has a field of other tables.
+    is_of_other_table: bool,
+}
+
+/// Reads the number of a state of Windows.
+fn numbered_state(number: &str) -> Option<NeighborState> {
+    match number {
+        "0" | "1" => Some(NeighborState::Unreachable),
+        "2" | "3" => Some(NeighborState::Probing),
+        "4" => Some(NeighborState::Stale),
+        "5" => Some(NeighborState::Reachable),
+        "6" => Some(NeighborState::Static),
+        _ => None,
+    }
 }
 
 impl Entry {
@@ -149,6 +166,11 @@ impl Entry {
                 let known = || text.as_deref()?.split(' ').find_map(state);
                 self.state = self.state.or_else(known);
             }
+            JsonKey::StateOfWindows => {
+                let known = || text.as_deref().and_then(|text| state(text).or_else(|| numbered_state(text)));
+                self.state = self.state.or_else(known);
+            }
+            JsonKey::OfOther => self.is_of_other_table = true,
             JsonKey::Flag(value, state) => {
                 let is_set = text.is_some_and(|text| text.parse() == Ok(value));
                 // An entry that is no longer in use has no other state.

@@ -47,6 +47,9 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
     };
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
+    if fields(text).any(|(name, _)| is_other(name)) {
+        return Some(ArpLine::Other);
+    }
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
     let status = fields(text).find(|(name, _)| *name == "status").map(|(_, status)| status);
     let is_disabled = fields(text).any(|(name, value)| name == "disabled" && value == "yes");
@@ -57,6 +60,11 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
         None => None,
     };
     Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
+}
+
+/// Returns whether a field is one of another table of RouterOS: leases of DHCP, or the devices that it hears of.
+fn is_other(name: &str) -> bool {
+    matches!(name, "server" | "expires-after" | "active-address" | "identity" | "platform" | "board")
 }
 
 /// Returns the words before the first field.

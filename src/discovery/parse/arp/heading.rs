@@ -2,12 +2,16 @@
 
 use super::line::{Anchors, Word};
 use super::titles::{Meaning, meaning, title};
+use crate::discovery::report::NeighborState;
 use crate::invariant::Invariant;
 
 /// The difference between the places of a title and its values with which a line still counts as aligned.
 const TOLERANCE: usize = 3;
 /// The most characters between a full cell and the next column.
 const BORDER: usize = 3;
+/// Flags of Linux: the MAC address is known, and an entry does not expire.
+const IS_COMPLETE: u32 = 0x2;
+const IS_PERMANENT: u32 = 0x4;
 /// Values that stand for none.
 const EMPTY: &[&str] = &["-", "--", "---", "n/a", "none", "*"];
 /// Words of other columns.
@@ -38,6 +42,7 @@ pub(super) struct Heading {
     /// The VLAN, whose name is that of the interface of an entry without a port.
     vlan: Option<usize>,
     is_static: Option<usize>,
+    flags: Option<usize>,
     /// Whether the titles and the entries are on two lines each.
     is_wrapped: bool,
 }
@@ -54,8 +59,9 @@ impl Heading {
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
         let vlan = place(Meaning::Vlan);
         let interface = interface.or(vlan);
-        let (if_index, is_static) = (place(Meaning::IfIndex), place(Meaning::Static));
-        Some(Self { ip, mac, interface, if_index, vlan, is_static, columns, is_wrapped: false })
+        let (if_index, is_static, flags) =
+            (place(Meaning::IfIndex), place(Meaning::Static), place(Meaning::Flags));
+        Some(Self { ip, mac, interface, if_index, vlan, is_static, flags, columns, is_wrapped: false })
     }
 
     /// Reads titles of which each has its first words above the last one: `IP` above `Address`, and `Sub` above `Interface`.
@@ -157,10 +163,19 @@ impl Heading {
         self.side(self.if_index?, words, anchors)?.cell()?.parse().ok().filter(|index| *index > 0)
     }
 
-    /// Returns whether the column of static entries has a yes in a line below the heading.
-    pub(super) fn is_static(&self, words: &[Word<'_>], anchors: Anchors) -> bool {
-        let cell = || self.side(self.is_static?, words, anchors)?.cell();
-        cell().is_some_and(|cell| cell.eq_ignore_ascii_case("yes"))
+    /// Returns the state of a line below the heading by the column of static entries, or by the flags of `/proc/net/arp`.
+    pub(super) fn state(&self, words: &[Word<'_>], anchors: Anchors) -> Option<NeighborState> {
+        let cell = |column: Option<usize>| self.side(column?, words, anchors)?.cell();
+        if cell(self.is_static).is_some_and(|cell| cell.eq_ignore_ascii_case("yes")) {
+            return Some(NeighborState::Static);
+        }
+        let flags = cell(self.flags)?;
+        match u32::from_str_radix(flags.strip_prefix("0x")?, 16).ok()? {
+            flags if flags & IS_PERMANENT != 0 => Some(NeighborState::Static),
+            // Linux prints the last MAC address of a device that no longer answers.
+            flags if flags & IS_COMPLETE == 0 => Some(NeighborState::Unreachable),
+            _ => None,
+        }
     }
 
     /// Returns the columns and words of the side of both addresses that has a column.
@@ -305,6 +320,8 @@ pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name =
         name.split_once('*').map_or(name, |(logical, _)| if logical.is_empty() { name } else { logical });
     let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
+    // The private VLAN of the entry follows: `Vlan40 pv 401`.
+    let name = name.split_once(" pv ").map_or(name, |(logical, _)| logical);
     (!is_no_name(name)).then(|| name.to_owned())
 }
 

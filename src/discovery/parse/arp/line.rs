@@ -22,6 +22,11 @@ const UNKNOWN: &[&str] = &[
     "incompleto",
 ];
 
+/// The state of leases of DHCP.
+const LEASE_STATES: &[&str] = &["BOUND", "bound"];
+/// The column of the interface in the output of `ip -br neigh`.
+const BRIEF_COLUMN: usize = 40;
+
 /// A word of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'l> {
@@ -59,8 +64,8 @@ pub(super) enum ArpLine {
     AddressOnly,
     /// A MAC address without an IP address.
     MacOnly,
-    /// A lease of dnsmasq, whose device may be away since.
-    Lease,
+    /// An entry of another table, such as a lease, whose device may be away since.
+    Other,
     /// The line has no address.
     NoAddress,
 }
@@ -94,7 +99,7 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         return ArpLine::MacOnly;
     }
     if heading.is_none() && is_lease(words) {
-        return ArpLine::Lease;
+        return ArpLine::Other;
     }
     let ip = words.iter().position(|word| ip_address(word.text).is_some());
     let mac = words.iter().position(|word| mac_address(word.text).is_some());
@@ -109,9 +114,11 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         (None, None) => return ArpLine::NoAddress,
     };
     let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
-    let is_static = || heading.is_some_and(|heading| heading.is_static(words, Anchors { ip, mac }));
+    if others().any(|(_, word)| LEASE_STATES.contains(&word.text)) {
+        return ArpLine::Other;
+    }
     let state = others().find_map(|(_, word)| state(word.text));
-    let state = state.or_else(|| is_static().then_some(NeighborState::Static));
+    let state = state.or_else(|| heading?.state(words, Anchors { ip, mac }));
     let interface = match keyword_interface(words) {
         Some(interface) => interface,
         None => match heading {
@@ -148,8 +155,14 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
         UNKNOWN.iter().any(|unknown| text.eq_ignore_ascii_case(unknown))
     };
     let is_ip_neigh = ip == 0 && words.get(1).is_some_and(|word| word.text == "dev");
+    let is_brief = || matches!(words, [_, name] if name.start == BRIEF_COLUMN && undeclared_interface(name.text).is_some());
     let is_of_fields = value_of(words, &["ifname"]).is_some();
-    if heading.is_some() || is_ip_neigh || is_of_fields || words.iter().any(is_unknown) {
+    if heading.is_some()
+        || is_ip_neigh
+        || is_of_fields
+        || (ip == 0 && is_brief())
+        || words.iter().any(is_unknown)
+    {
         ArpLine::Incomplete
     } else {
         ArpLine::NoAddress
@@ -215,9 +228,10 @@ fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
         let Some(last) = names.next_back().filter(|last| *last != name) else { return Some(name) };
         return Some(last).filter(|last| last.contains(|character: char| character.is_ascii_digit()));
     }
-    // Cisco ASA: interface, IP address, MAC address, age.
-    (first == 1)
-        .then(|| words.first().and_then(|word| undeclared_interface(word.text)))
+    // `ip -br neigh`: IP address, interface, MAC address. Cisco ASA: interface, IP address, MAC address, age.
+    let place = if (first, last) == (0, 2) && anchors.is_ip_first() { 1 } else { 0 };
+    (first == 1 || place == 1)
+        .then(|| words.get(place).and_then(|word| undeclared_interface(word.text)))
         .flatten()
         .filter(|name| !matches!(&**name, "Internet" | "arp"))
 }

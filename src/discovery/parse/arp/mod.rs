@@ -208,7 +208,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
             ArpLine::NoAddress => {
                 beside::announces_table(&line) || Heading::read(&words).or_else(wrapped).is_some()
             }
-            ArpLine::AddressOnly | ArpLine::Lease | ArpLine::MacOnly => false,
+            ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly => false,
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The facts about a table that the lines beside it show: commands, devices, totals and titles.
 
-use super::beside::{Command, is_about_ipv6, is_about_leases, is_empty_total, is_refusal};
+use super::beside::{Command, is_about_ipv6, is_about_leases, is_empty_total, is_other_heading, is_refusal};
 use crate::discovery::report::AddressFamily;
 use crate::printable::printable;
 
@@ -20,8 +20,8 @@ pub(super) struct TableNotes {
     is_empty: bool,
     /// Whether a total states that there are entries.
     has_total: bool,
-    /// Whether the last command or heading is one of leases.
-    lists_leases: bool,
+    /// Whether the last command or heading is that of another table with addresses, such as leases.
+    lists_others: bool,
     /// Whether the last command prints something else than the whole table.
     asks_other: bool,
     /// Whether the last command that prints the table, or a line behind it, names IPv6.
@@ -40,7 +40,7 @@ impl TableNotes {
             return;
         }
         // An export of RouterOS names each menu on a line of its own.
-        self.lists_leases &= !text.trim_start().starts_with('/');
+        self.lists_others &= !text.trim_start().starts_with('/');
         self.note_title(text);
         if let Some(is_empty) = is_empty_total(text) {
             self.is_empty |= is_empty && !self.asks_other;
@@ -48,21 +48,27 @@ impl TableNotes {
         }
     }
 
+    /// Notes what a heading names.
+    pub(super) fn note_heading(&mut self, text: &str) {
+        self.lists_others |= is_other_heading(text);
+        self.note_title(text);
+    }
+
     /// Notes what a line names that is no command.
-    pub(super) fn note_title(&mut self, text: &str) {
-        self.lists_leases |= is_about_leases(text);
+    fn note_title(&mut self, text: &str) {
+        self.lists_others |= is_about_leases(text);
         self.names_ipv6 |= is_about_ipv6(text);
     }
 
     /// Notes a line of titles that are those of neighbors.
     pub(super) fn note_neighbor_titles(&mut self, text: &str) {
         self.note_title(text);
-        self.lists_leases = false;
+        self.lists_others = false;
     }
 
     pub(super) fn note_command(&mut self, command: &Command<'_>) {
         self.asked = command.device.map(str::to_owned);
-        self.lists_leases = is_about_leases(command.text);
+        self.lists_others = command.prints_other_table();
         self.asks_other = !command.prints_table();
         if !self.asks_other {
             (self.is_empty, self.names_ipv6) = (true, is_about_ipv6(command.text));
@@ -87,8 +93,8 @@ impl TableNotes {
         self.devices.take()
     }
 
-    pub(super) const fn lists_leases(&self) -> bool {
-        self.lists_leases
+    pub(super) const fn lists_others(&self) -> bool {
+        self.lists_others
     }
 
     /// Returns whether a table without entries is known to be empty.

@@ -24,8 +24,15 @@ impl TableSection {
             let name = index.text.strip_suffix(',')?;
             return Some(Self { index: None, name: Some(name.to_owned()) });
         }
-        let is_titled = INTERFACE.contains(&title.text.to_lowercase().as_str());
-        let index = index.text.strip_suffix(':')?.parse().ok().filter(|_| is_titled && !name.is_empty())?;
+        // Titles in other letters than Latin ones are not listed.
+        let is_title = !title.text.is_ascii() && title.text.chars().all(char::is_alphabetic);
+        let is_titled = is_title || INTERFACE.contains(&title.text.to_lowercase().as_str());
+        // French has a space before the colon.
+        let (index, name) = match name {
+            [colon, name @ ..] if colon.text == ":" => (index.text, name),
+            _ => (index.text.strip_suffix(':')?, name),
+        };
+        let index = index.parse().ok().filter(|_| is_titled && !name.is_empty())?;
         let name: Vec<&str> = name.iter().map(|word| word.text).collect();
         Some(Self { index: Some(index), name: Some(name.join(" ")) })
     }
@@ -33,4 +40,4 @@ impl TableSection {
 
 /// The word that begins the sections of `netsh`, in several languages.
 const INTERFACE: &[&str] =
-    &["interface", "schnittstelle", "interfaz", "interfaccia", "interfejs", "rozhraní", "интерфейс"];
+    &["interface", "schnittstelle", "interfaz", "interfaccia", "interfejs", "grensesnitt", "arabirim"];

@@ -75,7 +75,7 @@ impl TableReader {
         }
         let line = line?;
         self.flush(sink);
-        let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+        let line = if self.notes.lists_others() { ArpLine::Other } else { line };
         Some(self.accept_line(line, shown, sink))
     }
 
@@ -85,7 +85,7 @@ impl TableReader {
             match part {
                 NamedPart::Entry(line, example) => {
                     self.has_text = true;
-                    let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+                    let line = if self.notes.lists_others() { ArpLine::Other } else { line };
                     self.accept_line(line, &example, sink);
                 }
                 NamedPart::Lines(lines) => {
@@ -150,8 +150,8 @@ impl TableReader {
             self.notes.note_command(&command);
             return true;
         }
-        if self.notes.lists_leases() {
-            return self.accept_line(ArpLine::Lease, text, sink);
+        if self.notes.lists_others() {
+            return self.accept_line(ArpLine::Other, text, sink);
         }
         let line = self.with_interface(line, &words);
         let line = match &self.letters {
@@ -238,7 +238,7 @@ impl TableReader {
                 self.held = Some(text.to_owned());
                 false
             }
-            ArpLine::Lease | ArpLine::MacOnly | ArpLine::NoAddress => {
+            ArpLine::Other | ArpLine::MacOnly | ArpLine::NoAddress => {
                 let line = sink.meter.line();
                 sink.skip_malformed(1, line, text);
                 false
@@ -253,7 +253,7 @@ impl TableReader {
         let heading = Heading::read(words).or_else(wrapped);
         // A heading may begin like a command of a shell, with a number sign.
         match &heading {
-            Some(_) => self.notes.note_title(text),
+            Some(_) => self.notes.note_heading(text),
             None => {
                 self.notes.note_beside(text);
                 if let Some(letters) = StateLetters::read(text) {
@@ -326,7 +326,7 @@ impl TableReader {
     fn end_fields(&mut self, sink: &mut Sink<'_>) {
         if let Some(entry) = self.fields.take() {
             let (line, text) = entry.finish();
-            let line = if self.notes.lists_leases() { ArpLine::Lease } else { line };
+            let line = if self.notes.lists_others() { ArpLine::Other } else { line };
             self.accept_line(line, &text, sink);
         }
     }

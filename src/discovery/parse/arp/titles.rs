@@ -16,6 +16,8 @@ pub(super) enum Meaning {
     Vlan,
     /// `yes` for static entries.
     Static,
+    /// The flags of an entry. Those of `/proc/net/arp` are a number.
+    Flags,
     Other,
 }
 
@@ -95,8 +97,10 @@ const TITLES: &[(&str, Meaning)] = &[
     ("netif", Meaning::Interface),
     ("intf", Meaning::Interface),
     ("device", Meaning::Interface),
+    ("vmknic", Meaning::Interface),
     ("port", Meaning::Port),
     ("static", Meaning::Static),
+    ("flags", Meaning::Flags),
 ];
 
 /// The words of the longest title.

@@ -23,6 +23,8 @@ struct Entry {
     #[serde(alias = "dev")]
     ifname: Option<String>,
     vlan: Option<u64>,
+    /// The end of a tunnel that the device with the MAC address is behind.
+    dst: Option<String>,
     flags: Vec<String>,
     state: Option<String>,
 }
@@ -84,11 +86,12 @@ impl Sink<'_> {
     }
 }
 
-/// Returns the origin of an entry. A permanent entry is an address of the interface itself, unless it is sticky.
+/// Returns the origin of an entry. A permanent entry is an address of the interface itself, unless it is sticky or behind
+/// a tunnel.
 fn status(entry: &Entry) -> FdbStatus {
-    let is_sticky = entry.flags.iter().any(|flag| flag == "sticky");
+    let is_other = entry.dst.is_some() || entry.flags.iter().any(|flag| flag == "sticky");
     match entry.state.as_deref() {
-        Some("permanent") if !is_sticky => FdbStatus::SelfAddress,
+        Some("permanent") if !is_other => FdbStatus::SelfAddress,
         Some("permanent" | "static" | "noarp") => FdbStatus::Configured,
         _ => FdbStatus::Learned,
     }

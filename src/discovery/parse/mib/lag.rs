@@ -7,7 +7,7 @@ use super::bridge::BasePorts;
 use super::interfaces::{Interfaces, LAG_TYPE};
 use super::{Accepted, VariableValue};
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::report::{LagRow, WarningCode};
+use crate::discovery::report::{IfEntryRow, LagRow, WarningCode};
 
 #[derive(Debug, Default)]
 pub(super) struct Lag {
@@ -102,8 +102,11 @@ impl Lag {
             }
         }
         let is_lag = |index: i64| interfaces.get(index).is_some_and(|row| row.if_type == Some(LAG_TYPE));
+        let is_named_lag = |index: i64, member: i64| {
+            interfaces.get(index).is_some_and(is_virtual_aggregate) && interfaces.is_ethernet(member)
+        };
         for (member, lag) in self.stack {
-            if is_lag(lag) && !is_lag(member) {
+            if (is_lag(lag) || is_named_lag(lag, member)) && !is_lag(member) {
                 meter.use_rows(1);
                 rows.entry(member).or_insert(lag);
             } else {
@@ -112,6 +115,21 @@ impl Lag {
         }
         rows.into_iter().map(|(if_index, lag_id)| LagRow { if_index, lag_id }).collect()
     }
+}
+
+/// The types that IOS and ProCurve give to aggregates: `propVirtual` and `propMultiplexor`.
+const VIRTUAL_TYPES: [i64; 2] = [53, 54];
+/// The names of these aggregates without their numbers, in lower case.
+const VIRTUAL_NAMES: [&str; 3] = ["po", "port-channel", "trk"];
+
+/// Returns whether an interface of a type of other interfaces, too, is an aggregate by its name.
+fn is_virtual_aggregate(row: &IfEntryRow) -> bool {
+    let is_named = |name: &String| {
+        let kind = name.trim_end_matches(|character: char| character.is_ascii_digit()).to_ascii_lowercase();
+        VIRTUAL_NAMES.contains(&kind.as_str())
+    };
+    row.if_type.is_some_and(|kind| VIRTUAL_TYPES.contains(&kind))
+        && row.if_name.iter().chain(&row.if_descr).any(is_named)
 }
 
 /// The interfaces that the numbers of members mean. By the MIB they are indexes of ports.

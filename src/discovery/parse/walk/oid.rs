@@ -52,14 +52,18 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
         {
             is_index = true;
             let Some((inside, behind)) = take_bracketed(bracketed) else { return Resolution::Malformed };
-            if let Some(octets) = mac(inside) {
-                arcs.extend(octets.map(u64::from));
+            if let Some(octets) = mac(inside).map(Vec::from).or_else(|| ipv6(inside)) {
+                arcs.extend(octets.into_iter().map(u64::from));
                 rest = behind;
-                if arcs.len() > MAX_ARCS {
-                    return Resolution::Malformed;
-                }
+            } else if let Some(identifier) = identifier(inside) {
+                arcs.push(identifier.len() as u64);
+                arcs.extend(identifier);
+                rest = behind;
             } else {
                 (rest, outside) = (inside, behind);
+            }
+            if arcs.len() > MAX_ARCS {
+                return Resolution::Malformed;
             }
             continue;
         }
@@ -117,6 +121,26 @@ fn mac(text: &[u8]) -> Option<[u8; 6]> {
     let text = text.strip_prefix("STRING: ").unwrap_or(text).trim_matches('"');
     let octets: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
     octets?.try_into().ok()
+}
+
+/// Reads an IPv6 address of fixed length in brackets, as IPV6-MIB has it: `STRING: 2001:db8:0:0:0:0:0:9`.
+fn ipv6(text: &[u8]) -> Option<Vec<u8>> {
+    let text = str::from_utf8(text).ok()?.strip_prefix("STRING: ")?;
+    let is_whole = text.matches(':').count() == 7 && !text.contains("::");
+    let address: std::net::Ipv6Addr = text.parse().ok().filter(|_| is_whole)?;
+    Some(address.octets().to_vec())
+}
+
+/// Reads an object identifier within an index: `SNMPv2-SMI::zeroDotZero.7`. Its length precedes it in the index.
+fn identifier(text: &[u8]) -> Option<Vec<u64>> {
+    let text = memchr::memmem::find(text, b"::").and_then(|place| text.get(place + 2..)).unwrap_or(text);
+    let mut parts = text.split(|byte| *byte == b'.');
+    let symbols::Symbol::Object(root) = symbols::resolve(parts.next()?)? else { return None };
+    let mut arcs = root.to_vec();
+    for part in parts.take(MAX_ARCS + 1) {
+        arcs.push(number(part)?);
+    }
+    Some(arcs)
 }
 
 /// Takes the part before the next dot or bracket. Dots within quotes belong to their part.

@@ -22,6 +22,10 @@ pub(super) enum JsonKey {
     LogicalInterface,
     IfIndex,
     State,
+    /// The state as PowerShell writes it: a name, or the number of that.
+    StateOfWindows,
+    /// A field of entries of other tables: leases of DHCP, and the devices that RouterOS hears of.
+    OfOther,
     /// The state of an entry for which this is the value.
     Flag(bool, NeighborState),
     /// The value of a field of Junos, which is a list of objects.
@@ -52,12 +56,18 @@ const KEYS: &[(&str, JsonKey)] = &[
     ("dynamic", JsonKey::Flag(false, NeighborState::Static)),
     ("disabled", JsonKey::Flag(true, NeighborState::Unreachable)),
     ("invalid", JsonKey::Flag(true, NeighborState::Unreachable)),
+    ("server", JsonKey::OfOther),
+    ("expires-after", JsonKey::OfOther),
+    ("active-address", JsonKey::OfOther),
+    ("identity", JsonKey::OfOther),
+    ("platform", JsonKey::OfOther),
+    ("board", JsonKey::OfOther),
     // PowerShell
     ("IPAddress", JsonKey::IpAddress),
     ("LinkLayerAddress", JsonKey::MacAddress),
     ("InterfaceAlias", JsonKey::Interface),
     ("InterfaceIndex", JsonKey::IfIndex),
-    ("State", JsonKey::State),
+    ("State", JsonKey::StateOfWindows),
     // Arista EOS, which has the address and the interface under the keys of RouterOS.
     ("ipV4Neighbors", JsonKey::Entries(Some(AddressFamily::Ipv4))),
     ("ipV6Neighbors", JsonKey::Entries(Some(AddressFamily::Ipv6))),

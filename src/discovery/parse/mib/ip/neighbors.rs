@@ -106,6 +106,10 @@ impl NeighborTables {
                 meter.leave_out(WarningCode::RowIncomplete, || index.describe(&neighbor));
                 continue;
             };
+            if mac_address.is_group() {
+                meter.leave_out(WarningCode::AddressShared, || format!("{ip_address} {mac_address}"));
+                continue;
+            }
             meter.use_rows(1);
             let row = ArpRow { if_index, state: neighbor.state, ..ArpRow::new(ip_address, mac_address) };
             rows.entry((if_index, ip_address)).or_insert(row);
