@@ -7,6 +7,7 @@ use super::changes::{former_place, moments};
 use super::file::File;
 use super::scene::Scene;
 use super::theme::Look;
+use super::widths::LineWidths;
 use super::words::{confidence, edge_kind, node_kind, role_class, state_class};
 use super::words::{list_vlans, number};
 use super::xml::escape;
@@ -57,6 +58,7 @@ const KEYS: &[(&str, &str, &str)] = &[
 /// Beside the attributes, which any program reads, nodes and edges have the shapes, places and labels of yEd.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
+    let widths = LineWidths::of(&scene);
     out.push_str(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
          xmlns:y=\"http://www.yworks.com/xml/graphml\">\n",
@@ -75,7 +77,7 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
         write_node(out, &scene, look, node);
     }
     for edge in scene.edges() {
-        write_edge(out, &scene, look, edge);
+        write_edge(out, &scene, look, &widths, edge);
     }
     out.push_str("</graph>\n</graphml>\n");
 }
@@ -120,7 +122,7 @@ fn write_node(out: &mut File, scene: &Scene<'_>, look: &Look, node: &Node) {
     out.push_str("</node>\n");
 }
 
-fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
+fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, widths: &LineWidths, edge: &Edge) {
     let _ = write!(out, "<edge id=\"{}\" source=\"{}\" target=\"{}\">", edge.id, edge.source, edge.target);
     data(out, "edge_kind", edge_kind(edge.kind));
     let ports = [&edge.source_port, &edge.target_port];
@@ -156,7 +158,7 @@ fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
     if let Some(from) = former_place(edge) {
         data(out, "edge_moved_from", &from);
     }
-    yed::write_edge(out, scene, look, edge);
+    yed::write_edge(out, scene, look, widths, edge);
     out.push_str("</edge>\n");
 }
 

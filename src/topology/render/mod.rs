@@ -16,6 +16,7 @@ mod scene;
 mod svg;
 mod theme;
 mod tiers;
+mod widths;
 mod words;
 mod xml;
 mod yed;

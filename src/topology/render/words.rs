@@ -234,21 +234,3 @@ pub(super) fn speed(bits_per_second: u64) -> String {
         (_, tenth) => format!("{}.{tenth}{name}", bits_per_second / unit),
     }
 }
-
-/// Returns the width of a line in quarters of a pixel. It grows with the logarithm of the speed.
-pub(super) const fn line_width(bits_per_second: Option<u64>) -> u32 {
-    match bits_per_second {
-        None | Some(0) => 6,
-        Some(speed) => {
-            let step = speed.ilog2().saturating_sub(20);
-            let width = step.saturating_add(2);
-            if width < 4 {
-                4
-            } else if width > 20 {
-                20
-            } else {
-                width
-            }
-        }
-    }
-}

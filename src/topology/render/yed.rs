@@ -6,7 +6,8 @@ use super::changes;
 use super::file::File;
 use super::scene::Scene;
 use super::theme::{Look, ThemeColor};
-use super::words::{capacity_and_state, has_role_color, line_style, line_width, number, problem, sane};
+use super::widths::LineWidths;
+use super::words::{capacity_and_state, has_role_color, line_style, number, problem, sane};
 use super::xml::escape;
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, GraphChange, Node, NodeKind, port_names, shorten};
@@ -90,7 +91,7 @@ const fn shape(node: &Node, is_container: bool) -> &'static str {
 }
 
 /// Writes route and labels of an edge.
-pub(super) fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &Edge) {
+pub(super) fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, widths: &LineWidths, edge: &Edge) {
     let (line, color) = match (line_style(edge.state, look), edge.confidence) {
         _ if edge.change == Some(GraphChange::Removed) => {
             ("dashed", changes::color(GraphChange::Removed, look))
@@ -131,7 +132,7 @@ pub(super) fn write_edge(out: &mut File, scene: &Scene<'_>, look: &Look, edge: &
         out,
         "</y:Path><y:LineStyle color=\"{}\" type=\"{line}\" width=\"{}\"/><y:Arrows source=\"{}\" target=\"{}\"/>",
         color,
-        number(f64::from(line_width(edge.speed_bps)) / 4.0),
+        number(widths.line(edge.speed_bps)),
         if moved_end == Some(edge.source) { "standard" } else { "none" },
         if moved_end == Some(edge.target) { "standard" } else { "none" },
     );

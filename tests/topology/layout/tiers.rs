@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use toposcope::topology::layout::{
-    AddressScope, Arrangement, Connection, Diagram, Label, LineEnd, Point, Size, arrange, place_labels,
+    AddressScope, Arrangement, Connection, Diagram, Label, LineEnd, Point, Rect, Size, arrange, place_labels,
 };
 
 use super::fixture::{Fixture, overlaps, passages};
@@ -86,6 +86,30 @@ fn labels_of_all_lines_between_tiers_have_room() {
         let placed = place_labels(diagram, &arrangement, &labels);
         assert!(placed.iter().all(Option::is_some), "{placed:?}");
     }
+}
+
+#[test]
+fn many_lines_between_tiers_have_more_room_while_devices_cover_enough_of_the_page() {
+    let room = |spines, leaves| {
+        let mut network = Network::fabric(spines, leaves, 0);
+        for connection in &mut network.fixture.diagram.connections {
+            connection.label_widths = [40.0; 2];
+        }
+        let arrangement = arrange(&network.fixture.diagram);
+        let shapes = arrangement.shapes.iter();
+        let covered: f64 = shapes.clone().map(|shape| shape.width * shape.height).sum();
+        let extent = |low: fn(&Rect) -> f64, high: fn(&Rect) -> f64| {
+            shapes.clone().map(high).fold(f64::MIN, f64::max)
+                - shapes.clone().map(low).fold(f64::MAX, f64::min)
+        };
+        let page = extent(|shape| shape.x, |shape| shape.x + shape.width)
+            * extent(|shape| shape.y, |shape| shape.y + shape.height);
+        assert!(covered >= 0.12 * page, "{covered} of {page}");
+        let [spine, leaf] = [0, 1].map(|tier| arrangement.shapes[network.tiers[tier][0]]);
+        leaf.y - spine.y - spine.height
+    };
+    let [small, large] = [room(2, 8), room(8, 32)];
+    assert!(large > small + 100.0, "{small} {large}");
 }
 
 #[test]

@@ -129,3 +129,39 @@ fn graph_without_nodes_gives_a_picture() {
         assert!(!Picture::new(&graph, "Empty").render(*format).unwrap().is_empty());
     }
 }
+
+/// Returns the widths of the lines at a fabric whose first link is slower than the others.
+fn widths_of_fabric(spines: usize, leaves: usize) -> Vec<f64> {
+    let mut network = Fixture::default();
+    let spines: Vec<_> =
+        (0..spines).map(|spine| network.host(&format!("spine-{spine}"), "switch", &[])).collect();
+    for leaf in 0..leaves {
+        let host = network.host(&format!("leaf-{leaf}"), "switch", &[]);
+        for (number, spine) in spines.iter().enumerate() {
+            network.link((*spine, &format!("Eth{leaf}")), (host, &format!("Eth{number}")), "Confirmed");
+        }
+    }
+    for (number, link) in network.links.iter_mut().enumerate() {
+        link.speed_bps = Some(if number == 0 { 10_000_000_000 } else { 100_000_000_000 });
+    }
+    let mut graph = network.graph(TopologyView::L2);
+    lay_out(&mut graph, &Positions::default());
+    let picture = Picture::new(&graph, "Fabric").render(Format::Svg).unwrap();
+    let (edges, legend) = picture.split_once("class=\"legend\"").unwrap();
+    let widths = |part: &str| -> Vec<f64> {
+        let lines = part.split("class=\"line\" stroke-width=\"").skip(1);
+        lines.map(|line| line.split_once('"').unwrap().0.parse().unwrap()).collect()
+    };
+    let (mut widths, in_legend) = (widths(edges), widths(legend));
+    widths.sort_by(f64::total_cmp);
+    widths.dedup();
+    assert!(widths.iter().all(|width| in_legend.contains(width)), "{widths:?} {in_legend:?}");
+    widths
+}
+
+#[test]
+fn lines_are_thinner_where_they_crowd_and_keep_the_order_of_their_speeds() {
+    assert_eq!(widths_of_fabric(2, 4), [3.75, 4.5]);
+    let [slow, fast] = widths_of_fabric(6, 24)[..] else { panic!("the lines do not have two widths") };
+    assert!(slow < fast && fast < 2.5, "{slow} {fast}");
+}

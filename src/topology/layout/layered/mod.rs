@@ -9,6 +9,7 @@ mod leaves;
 mod ordering;
 mod page;
 mod rows;
+mod spread;
 mod stack;
 mod stagger;
 mod tiered;

@@ -6,10 +6,11 @@ use super::super::containers::{GAP, LAYER_GAP, Level};
 use super::super::packing::SHEET_WIDTH;
 use super::super::tiers::Tiers;
 use super::leaves::leaves_of_most_hubs;
-use super::tiered::{LineEnds, aside};
+use super::spread::aside;
+use super::tiered::LineEnds;
 
 /// The part of a page that devices cover at least.
-const COVERED: f64 = 1.0 / 8.0;
+pub(super) const COVERED: f64 = 1.0 / 8.0;
 /// How much wider a drawing is than its longest row, at most. Blocks stand apart from each other.
 const WIDER: f64 = 1.25;
 /// The width of a leaf. That of a group follows from what is known about end devices.

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::super::containers::{LAYER_GAP, Level, bounds};
+use super::super::containers::{Level, bounds};
 use super::super::geometry::{Point, Size};
 use super::super::packing::{SHEET_WIDTH, misproportion};
 use super::super::tiers::Tiers;
-use super::lanes::LANE_GAP;
 use super::leaves::{Leaves, leaves_of_most_hubs};
 use super::page::PageEstimate;
+use super::spread::spread_tiers;
 use super::stack::{TierRow, TierStyle};
 use super::stagger::Stagger;
 use super::{MAX_IN_A_ROW, blocks, ordering};
@@ -28,10 +28,6 @@ const MAX_IN_DENSE_ROW: usize = 128;
 const ROW: f64 = 1.5;
 /// Maximum number of leaves that are all side by side.
 const MAX_IN_SMALL_NETWORK: usize = 8;
-/// The distance that lines need to run aside, compared with how far the farthest one does.
-const SLOPE: f64 = 0.045;
-/// The least and the largest of these distances.
-const ASIDE: (f64, f64) = (28.0, 140.0);
 
 /// Shapes in tiers.
 #[derive(Debug)]
@@ -197,59 +193,6 @@ fn line_ends(level: &Level, tiers: &Tiers, is_in_row: &[bool]) -> Vec<[LineEnds;
         ends[tier][1].add_shape(side(Ordering::Less));
     }
     ends
-}
-
-/// Returns the height that lines need to run aside so far.
-pub(super) fn aside(distance: f64) -> f64 {
-    (distance * SLOPE).clamp(ASIDE.0, ASIDE.1)
-}
-
-/// Moves tiers apart, so that lines have room to run aside between their labels.
-fn spread_tiers(
-    level: &Level,
-    tiers: &Tiers,
-    is_in_row: &[bool],
-    ends: &[[LineEnds; 2]],
-    corners: &mut [Point],
-) {
-    let count = ends.len();
-    let inner = |node: &usize| is_in_row[*node];
-    let mut farthest: Vec<Option<f64>> = vec![None; count];
-    let center = |node: usize| corners[node].x + level.sizes[node].width / 2.0;
-    for (one, other) in level.network.edges().iter().filter(|(one, other)| inner(one) && inner(other)) {
-        let (upper, lower) =
-            (tiers.levels[*one].min(tiers.levels[*other]), tiers.levels[*one].max(tiers.levels[*other]));
-        if upper < lower {
-            let aside = (center(*one) - center(*other)).abs();
-            farthest[upper] = Some(farthest[upper].unwrap_or(0.0).max(aside));
-        }
-    }
-    let drops = drops(level, tiers, is_in_row, corners);
-    let mut shifts = vec![0.0; count];
-    for tier in 1..count {
-        // Lines to leaves in grids turn aside right below their hub.
-        let needed = farthest[tier - 1]
-            .map_or(0.0, |distance| ends[tier - 1][0].length() + ends[tier][1].length() + aside(distance));
-        // A lower shape has its leaf, if it has one, in the lower row of leaves.
-        let below_lower = if drops[tier - 1] > 0.0 { drops[tier - 1] + LANE_GAP } else { 0.0 };
-        shifts[tier] = shifts[tier - 1] + (needed.max(below_lower) - LAYER_GAP).max(0.0);
-    }
-    for (corner, tier) in corners.iter_mut().zip(&tiers.levels) {
-        corner.y += shifts[*tier];
-    }
-}
-
-/// Returns for each tier by how much some of its shapes are lower than the others.
-fn drops(level: &Level, tiers: &Tiers, is_in_row: &[bool], corners: &[Point]) -> Vec<f64> {
-    let count = tiers.levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let mut heights: Vec<Option<(f64, f64)>> = vec![None; count];
-    let is_plain = |node: &usize| is_in_row[*node] && !level.is_container[*node];
-    for node in (0..level.network.len()).filter(is_plain) {
-        let y = corners[node].y + level.sizes[node].height / 2.0;
-        let (low, high) = heights[tiers.levels[node]].get_or_insert((y, y));
-        (*low, *high) = (low.min(y), high.max(y));
-    }
-    heights.into_iter().map(|heights| heights.map_or(0.0, |(low, high)| high - low)).collect()
 }
 
 /// The vertical ends of the lines on one side of a row of shapes.

@@ -12,7 +12,7 @@ use crate::topology::render::changes;
 use crate::topology::render::file::File;
 use crate::topology::render::svg::{HEIGHT, Placed};
 use crate::topology::render::theme::{Look, ThemeColor};
-use crate::topology::render::words::{self, line_width, number, sane};
+use crate::topology::render::words::{self, number, sane};
 use crate::topology::render::xml::escape_isolated;
 
 /// Least width of a label, in pixels. The middles of labels that do not overlap are then as far from each other.
@@ -49,8 +49,10 @@ fn write_edge(out: &mut File, diagram: &Diagram<'_>, edge: &Edge) {
         style.push_str(end);
     }
     let is_group = edge.members.len() > 1;
-    let quarters = line_width(edge.speed_bps).saturating_add(if is_group && !edge.lag { 8 } else { 0 });
-    let _ = write!(style, "rounded=0;strokeWidth={};", number(f64::from(quarters) / 4.0));
+    let is_thick = is_group && !edge.lag;
+    let line =
+        if is_thick { diagram.widths.group(edge.speed_bps) } else { diagram.widths.line(edge.speed_bps) };
+    let _ = write!(style, "rounded=0;strokeWidth={};", number(line));
     if is_group && edge.lag {
         // Two strands stand for an aggregation group, and one thick line for parallel links.
         style.push_str("shape=link;width=4;");

@@ -15,7 +15,8 @@ use super::legend::{Boxed, Legend, LegendEntry, LegendSymbol, SYMBOL};
 use super::scene::Scene;
 use super::svg::{note_lines, subtitle};
 use super::theme::{Look, ThemeColor};
-use super::words::{line_width, number};
+use super::widths::LineWidths;
+use super::words::number;
 use super::xml::{escape, escape_isolated};
 use crate::model::HostRole;
 use crate::topology::graph::{Bounds, DETAIL_SIZE, shorten, width};
@@ -36,11 +37,14 @@ const LINE: f64 = 16.0;
 struct Diagram<'a> {
     scene: Scene<'a>,
     look: &'a Look,
+    widths: LineWidths,
 }
 
 /// Writes a diagram.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
-    let diagram = Diagram { scene: Scene::new(picture.graph), look: picture.theme.look() };
+    let scene = Scene::new(picture.graph);
+    let widths = LineWidths::of(&scene);
+    let diagram = Diagram { scene, look: picture.theme.look(), widths };
     let _ = writeln!(
         out,
         "<mxfile host=\"toposcope\"><diagram id=\"topology\" name=\"{}\"><mxGraphModel grid=\"0\" page=\"0\" \
@@ -131,7 +135,7 @@ fn write_entry(out: &mut File, diagram: &Diagram<'_>, number: usize, entry: &Leg
         | LegendSymbol::State(_)
         | LegendSymbol::StaleLine
         | LegendSymbol::ChangedLine(_) => {
-            write_line(out, &id, &line_style(look, entry.symbol), [x, x + 26.0], y + 12.0);
+            write_line(out, &id, &line_style(diagram, entry.symbol), [x, x + 26.0], y + 12.0);
         }
     }
     let extent = f64::from(width(&entry.text, DETAIL_SIZE));
@@ -154,14 +158,15 @@ fn box_style(look: &Look, boxed: Boxed) -> String {
     }
 }
 
-fn line_style(look: &Look, symbol: LegendSymbol) -> String {
+fn line_style(diagram: &Diagram<'_>, symbol: LegendSymbol) -> String {
+    let look = diagram.look;
     let style = |certainty, state| edges::line_style(look, certainty, state);
     let confirmed = || style(Confidence::Confirmed, LinkState::Unknown);
     match symbol {
         LegendSymbol::Line(certainty) => style(certainty, LinkState::Unknown) + "strokeWidth=2;",
         LegendSymbol::State(state) => style(Confidence::Confirmed, state) + "strokeWidth=2;",
         LegendSymbol::Speed(bits) => {
-            confirmed() + &format!("strokeWidth={};", number(f64::from(line_width(Some(bits))) / 4.0))
+            confirmed() + &format!("strokeWidth={};", number(diagram.widths.line(Some(bits))))
         }
         LegendSymbol::Bundle { is_lag: true } => confirmed() + "shape=link;width=4;",
         LegendSymbol::ChangedLine(change) => edges::changed_line_style(look, change) + "strokeWidth=2;",

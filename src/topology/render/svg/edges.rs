@@ -3,8 +3,9 @@
 use super::super::changes::of_edge;
 use super::super::file::File;
 use super::super::scene::Scene;
+use super::super::widths::LineWidths;
 use super::super::words::{blocked, capacity, confidence, edge_class, problem, vlans};
-use super::super::words::{line_width, list_vlans, number};
+use super::super::words::{list_vlans, number};
 use super::super::xml::escape_isolated;
 use super::{minutes, put};
 use crate::topology::graph::{Edge, port_names, shorten};
@@ -14,7 +15,7 @@ use crate::topology::links::{LinkState, PortRef};
 const PORT: usize = 100;
 
 /// Draws the lines.
-pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
+pub(super) fn write(out: &mut File, scene: &Scene<'_>, widths: &LineWidths) {
     // If no state is known, unknown states need no style of their own.
     let states = if scene.edges().any(|edge| edge.state != LinkState::Unknown) { " with-states" } else { "" };
     put(out, format_args!("<g class=\"edges{states}\">\n"));
@@ -39,13 +40,12 @@ pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
         }
         put(out, format_args!("><title>{}</title>", tooltip(edge, scene)));
         let is_group = edge.members.len() > 1;
-        let wider = if is_group { 8 } else { 0 } + if edge.change.is_some() { 4 } else { 0 };
-        let quarters = line_width(edge.speed_bps).saturating_add(wider);
-        let width = f64::from(quarters) / 4.0;
+        let line = if is_group { widths.group(edge.speed_bps) } else { widths.line(edge.speed_bps) };
+        let width = line + if edge.change.is_some() { 1.0 } else { 0.0 };
         put(out, format_args!("<path class=\"line\" stroke-width=\"{}\" d=\"{path}\"/>", number(width)));
         if is_group {
             // Two strands stand for an aggregation group, and broken ones for parallel links.
-            let core = (width / 3.0).max(1.0);
+            let core = (width / 3.0).max(0.75);
             put(out, format_args!("<path class=\"core\" stroke-width=\"{}\" d=\"{path}\"/>", number(core)));
         }
         if let Some(arrow) = arrow(edge) {

@@ -4,7 +4,8 @@ use super::super::changes::class;
 use super::super::file::File;
 use super::super::legend::{Boxed, Legend, LegendSymbol, SYMBOL};
 use super::super::theme::Look;
-use super::super::words::{confidence, line_width, number, role_class, state_class};
+use super::super::widths::LineWidths;
+use super::super::words::{confidence, number, role_class, state_class};
 use super::nodes::{change_mark, mark, text};
 use super::{icons, put};
 use crate::topology::graph::{GraphChange, ICON};
@@ -13,7 +14,13 @@ use crate::topology::graph::{GraphChange, ICON};
 const ICON_HEIGHT: f64 = 20.0;
 
 /// Draws the legend with its upper left corner at this place.
-pub(super) fn write(out: &mut File, legend: &Legend, look: &Look, left: f64, top: f64) {
+pub(super) fn write(
+    out: &mut File,
+    legend: &Legend,
+    look: &Look,
+    widths: &LineWidths,
+    [left, top]: [f64; 2],
+) {
     if legend.entries.is_empty() {
         return;
     }
@@ -26,7 +33,7 @@ pub(super) fn write(out: &mut File, legend: &Legend, look: &Look, left: f64, top
         ),
     );
     for (x, y, entry) in &legend.entries {
-        let symbol = draw(entry.symbol, look);
+        let symbol = draw(entry.symbol, look, widths);
         put(out, format_args!("<g transform=\"translate({} {})\">{symbol}", number(*x), number(*y)));
         text(out, "name", SYMBOL - 6.0, 16.0, &entry.text);
         out.push_str("</g>\n");
@@ -34,7 +41,7 @@ pub(super) fn write(out: &mut File, legend: &Legend, look: &Look, left: f64, top
     out.push_str("</g>\n");
 }
 
-fn draw(symbol: LegendSymbol, look: &Look) -> String {
+fn draw(symbol: LegendSymbol, look: &Look, widths: &LineWidths) -> String {
     match symbol {
         LegendSymbol::Role(role) => {
             let class = role_class(role);
@@ -48,7 +55,7 @@ fn draw(symbol: LegendSymbol, look: &Look) -> String {
             format!("<rect class=\"{class}\" x=\"2\" y=\"4\" width=\"24\" height=\"16\" rx=\"{radius}\"/>")
         }
         LegendSymbol::Line(certainty) => line(confidence(certainty), 2.0),
-        LegendSymbol::Speed(bits) => line("confirmed", f64::from(line_width(Some(bits))) / 4.0),
+        LegendSymbol::Speed(bits) => line("confirmed", widths.line(Some(bits))),
         LegendSymbol::Bundle { is_lag } => {
             let class = if is_lag { "aggregate" } else { "parallel" };
             format!(

@@ -25,6 +25,7 @@ use super::changes::{minutes, moments};
 use super::file::File;
 use super::legend::Legend;
 use super::scene::Scene;
+use super::widths::LineWidths;
 use super::words;
 use super::words::number;
 use super::xml::{escape, escape_isolated};
@@ -42,7 +43,7 @@ const TITLE_SIZE: u32 = 20;
 /// Writes a picture.
 pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let (scene, look) = (Scene::new(picture.graph), picture.theme.look());
-    let placed = Placed::of(&scene, 0.0);
+    let (placed, widths) = (Placed::of(&scene, 0.0), LineWidths::of(&scene));
     let content = scene.bounds();
     let title = shorten(picture.title, TITLE);
     let wanted = f64::from(width(&title, TITLE_SIZE)).max(MIN_WIDTH).max(content.width);
@@ -60,12 +61,12 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let left = content.x + (wanted - content.width) / 2.0 - content.x;
     put(out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
     let crossed_titles = nodes::containers(out, &scene, look);
-    edges::write(out, &scene);
+    edges::write(out, &scene, &widths);
     nodes::crossed_titles(out, &crossed_titles);
     nodes::cards(out, &scene, look);
     labels::write(out, &scene, &placed);
     out.push_str("</g>\n");
-    legend::write(out, &legend, look, content.x, content.y + content.height + MARGIN);
+    legend::write(out, &legend, look, &widths, [content.x, content.y + content.height + MARGIN]);
     notes::write(out, &notes, content.x, content.y + content.height + MARGIN + legend.height());
     out.push_str("</svg>\n");
 }
