@@ -128,13 +128,15 @@ fn tables_of_many_systems_name_their_interfaces() {
         (
             "\nInterface 12 : Ethernet\n\n\nAdresse Internet      Adresse physique   Type\n\
              --------------------  -----------------  -----------\n\
-             192.0.2.1             00-00-5e-00-53-01  Joignable\n",
+             192.0.2.1             00-00-5e-00-53-01  Joignable\n\
+             224.0.0.22                               Permanent\n",
             &["1 12 Ethernet"],
         ),
         (
             "\n接口 15: 以太网\n\n\nInternet 地址         物理地址           类型\n\
              --------------------  -----------------  -----------\n\
-             192.0.2.1             00-00-5e-00-53-01  可以访问\n",
+             192.0.2.1             00-00-5e-00-53-01  可以访问\n\
+             224.0.0.22                               永久\n",
             &["1 15 以太网"],
         ),
         (

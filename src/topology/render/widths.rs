@@ -1,5 +1,7 @@
 //! The widths of lines.
 
+use std::collections::HashSet;
+
 use super::scene::Scene;
 use super::words::sane;
 use crate::invariant::Invariant;
@@ -64,6 +66,9 @@ struct Cells {
     columns: usize,
     /// The width and the height of a cell.
     size: [f64; 2],
+    /// The upper ends of upright lines, and the left ends of level ones. Edges that share such a line begin at the same
+    /// place.
+    shared: HashSet<(bool, [i64; 2])>,
 }
 
 impl Cells {
@@ -72,7 +77,7 @@ impl Cells {
         let size = [bounds.width, bounds.height].map(|length| (length / MAX_CELLS).max(MIN_CELL));
         let [columns, rows] =
             [bounds.width / size[0], bounds.height / size[1]].map(|count| count as usize + 1);
-        let mut cells = Self { covered: vec![0.0; columns * rows], columns, size };
+        let mut cells = Self { covered: vec![0.0; columns * rows], columns, size, shared: HashSet::new() };
         let place = |[x, y]: [f64; 2]| [(sane(x) - bounds.x) / size[0], (sane(y) - bounds.y) / size[1]];
         for edge in scene.edges() {
             let points: Vec<[f64; 2]> = edge.points.iter().map(|point| place(*point)).collect();
@@ -84,16 +89,30 @@ impl Cells {
 
     /// Adds a straight line between two places, in pieces that are no longer than a cell.
     fn add(&mut self, one: [f64; 2], other: [f64; 2], line: f64) {
+        if !self.is_first(one, other) {
+            return;
+        }
         let [across, down] = [other[0] - one[0], other[1] - one[1]];
         let pieces = across.abs().max(down.abs()).ceil().clamp(1.0, MAX_CELLS + 1.0);
         let area = (across * self.size[0]).hypot(down * self.size[1]) * line / pieces;
         for piece in 0..pieces as u32 {
             let part = (f64::from(piece) + 0.5) / pieces;
-            let [column, row] = [one[0] + across * part, one[1] + down * part].map(|place| place as usize);
-            if let Some(covered) = self.covered.get_mut(row * self.columns + column).asserted() {
+            let place = [one[0] + across * part, one[1] + down * part];
+            let cell = place[1] as usize * self.columns + place[0] as usize;
+            if let Some(covered) = self.covered.get_mut(cell).asserted() {
                 *covered += area;
             }
         }
+    }
+
+    /// Returns whether no line before was upright, or level, and began at the same place.
+    fn is_first(&mut self, one: [f64; 2], other: [f64; 2]) -> bool {
+        let is_upright = one[0] == other[0];
+        if !is_upright && one[1] != other[1] {
+            return true;
+        }
+        let begin = [one[0].min(other[0]) * self.size[0], one[1].min(other[1]) * self.size[1]];
+        self.shared.insert((is_upright, begin.map(|place| place.round() as i64)))
     }
 
     /// Returns whether too many lines of this scale are where they cover too much.

@@ -13,7 +13,7 @@ use serde::Deserializer;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use self::key::JsonKey;
-use super::heading::interface_name;
+use super::interface::interface_name;
 use super::line::{ip_address, state};
 use super::{AskedFamily, Sink};
 use crate::discovery::parse::text::mac_text;

@@ -1,7 +1,7 @@
 //! Entries of named fields: `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
 
 use super::MAX_LINE;
-use super::heading::interface_name;
+use super::interface::interface_name;
 use super::letters::by_prefix;
 use super::line::{ArpLine, ip_address, row, state};
 use super::titles::{Meaning, meaning};

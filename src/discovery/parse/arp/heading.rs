@@ -1,5 +1,6 @@
 //! The heading of a table with the titles of its columns, and the cells of a line below it.
 
+use super::interface::{interface_name, undeclared_interface};
 use super::line::{Anchors, Word};
 use super::titles::{Meaning, meaning, title};
 use crate::discovery::report::NeighborState;
@@ -12,25 +13,6 @@ const BORDER: usize = 3;
 /// Flags of Linux: the MAC address is known, and an entry does not expire.
 const IS_COMPLETE: u32 = 0x2;
 const IS_PERMANENT: u32 = 0x4;
-/// Values that stand for none.
-const EMPTY: &[&str] = &["-", "--", "---", "n/a", "none", "*"];
-/// Words of other columns.
-const OTHERS: &[&str] = &[
-    "arpa",
-    "snap",
-    "ether",
-    "ethernet",
-    "dynamic",
-    "dyn",
-    "static",
-    "alias",
-    "local",
-    "permanent",
-    "valid",
-    "complete",
-    "resolved",
-];
-
 /// The columns of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Heading {
@@ -311,30 +293,4 @@ fn cells(words: &[Word<'_>]) -> Vec<String> {
         }
     }
     cells
-}
-
-/// Returns the name of an interface. Where a port follows a comma or an asterisk, or stands in brackets, the interface is
-/// the logical one before it.
-pub(super) fn interface_name(cell: &str) -> Option<String> {
-    let name = cell.split(',').next()?.trim();
-    let name =
-        name.split_once('*').map_or(name, |(logical, _)| if logical.is_empty() { name } else { logical });
-    let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
-    // The private VLAN of the entry follows: `Vlan40 pv 401`.
-    let name = name.split_once(" pv ").map_or(name, |(logical, _)| logical);
-    (!is_no_name(name)).then(|| name.to_owned())
-}
-
-/// Returns whether a text stands for no interface.
-pub(super) fn is_no_name(text: &str) -> bool {
-    text.is_empty() || EMPTY.iter().any(|empty| text.eq_ignore_ascii_case(empty))
-}
-
-/// Returns a word of an unnamed column as an interface name, unless it is a state, a type or a number.
-pub(super) fn undeclared_interface(word: &str) -> Option<String> {
-    let name = interface_name(word)?;
-    let is_other = OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))
-        || super::line::state(&name).is_some()
-        || !name.chars().any(char::is_alphabetic);
-    (!is_other).then_some(name)
 }

@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::heading::{Heading, interface_name, undeclared_interface};
+use super::heading::Heading;
+use super::interface::{interface_name, undeclared_interface};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 

@@ -9,6 +9,7 @@ mod beside;
 mod document;
 mod fields;
 mod heading;
+mod interface;
 mod letters;
 mod line;
 mod named;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::heading::interface_name;
+use super::interface::interface_name;
 use super::line::{ArpLine, Word, ip_address, row, state, words};
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::beside::is_about_leases;
-use super::heading::is_no_name;
+use super::interface::is_no_name;
 use super::line::{ArpLine, ip_address, row, state};
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;

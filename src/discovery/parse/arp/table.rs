@@ -4,7 +4,7 @@ use super::beside::{Command, is_beside_table, is_log};
 use super::fields::FieldsEntry;
 use super::heading::Heading;
 use super::letters::StateLetters;
-use super::line::{self, ArpLine, Word};
+use super::line::{self, ArpLine, Word, ip_address};
 use super::named::{NamedEntries, NamedPart};
 use super::notes::TableNotes;
 use super::section::TableSection;
@@ -141,6 +141,10 @@ impl TableReader {
         }
         let line = line::read(&words, self.heading.as_ref());
         if matches!(line, ArpLine::NoAddress) {
+            // In a section, the titles may be in any language.
+            if self.section.is_some() && words.first().is_some_and(|word| ip_address(word.text).is_some()) {
+                return self.accept_line(ArpLine::Incomplete, text, sink);
+            }
             return self.accept_other(text, &words, sink);
         }
         if matches!(line, ArpLine::Incomplete | ArpLine::AddressOnly)
