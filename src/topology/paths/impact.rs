@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flood::{NO_REMOVAL, Parts, Removal, Tree};
 use super::index::PathIndex;
-use super::redundancy::redundant_nodes;
+use super::redundancy::needed_links;
 use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
 use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::NodeKind;
@@ -60,9 +60,10 @@ pub struct Impact {
     pub cut_off: Vec<AffectedHost>,
     /// The number of devices that are cut off.
     pub cut_off_total: usize,
-    /// The devices that lose their redundancy, by id: before, no single link was needed to reach them.
+    /// The devices that lose redundancy, by id: they need a single link that they did not need before, and that is nearer to them than
+    /// those that they needed.
     pub at_risk: Vec<AffectedHost>,
-    /// The number of devices that lose their redundancy.
+    /// The number of devices that lose redundancy.
     pub at_risk_total: usize,
     /// The number of devices that are cut off, by role.
     pub by_role: BTreeMap<String, usize>,
@@ -107,7 +108,8 @@ pub struct SubnetCount {
 impl PathIndex {
     /// Returns the consequences if nodes and links fail at the same time.
     ///
-    /// Where all of the top of a connected part fails, the largest remaining part counts as still connected.
+    /// Where all of the top of a connected part fails, all others of the part are cut off. If that top is a center, because nothing in
+    /// the part leads to the world, the largest part that remains counts as still connected.
     ///
     /// # Errors
     /// Returns an error for an id that no node or link of the network has.
@@ -139,21 +141,22 @@ impl PathIndex {
     fn compare(&self, removal: &Removal, from: &[u32], limit: usize) -> Impact {
         let asked = (!from.is_empty())
             .then(|| Tree::of(self, from, &NO_REMOVAL))
-            .map(|tree| (redundant_nodes(self, &tree, &NO_REMOVAL), tree));
-        let (before, was_redundant) = match &asked {
-            Some((redundant, tree)) => (tree, redundant.as_slice()),
-            None => (self.tree(), self.redundant()),
+            .map(|tree| (needed_links(self, &tree, &NO_REMOVAL), tree));
+        let (before, needed_before) = match &asked {
+            Some((needed, tree)) => (tree, needed.as_slice()),
+            None => (self.tree(), self.needed_links()),
         };
         let roots = if from.is_empty() { self.top() } else { from };
-        let substitutes = if from.is_empty() { self.substitutes(removal) } else { Vec::new() };
+        let substitutes =
+            if from.is_empty() { self.substitutes(removal, self.centers()) } else { Vec::new() };
         let all_roots = [roots, &substitutes].concat();
         let after = Tree::of(self, &all_roots, removal);
-        let is_redundant = redundant_nodes(self, &after, removal);
+        let needed_after = needed_links(self, &after, removal);
         let mut answer = Answer::new(self, limit);
         for node in
             (0..).take(self.nodes.len()).filter(|node| before.reaches(*node) && !removal.has_node(*node))
         {
-            let is_at_risk = || was_redundant[node as usize] && !is_redundant[node as usize];
+            let is_at_risk = || needed_after[node as usize] != needed_before[node as usize];
             if !after.reaches(node) {
                 answer.add_cut_off(node);
             } else if is_at_risk() && self.node(node).is_device() {
@@ -178,16 +181,16 @@ impl PathIndex {
     /// Returns the devices that lose the top if nodes fail, in order.
     pub(super) fn lost_devices(&self, nodes: &[u32]) -> Vec<u32> {
         let removal = Removal::of(self, nodes, &[]);
-        let roots = [self.top(), &self.substitutes(&removal)].concat();
+        let roots = [self.top(), &self.substitutes(&removal, self.top())].concat();
         let (before, after) = (self.tree(), Tree::of(self, &roots, &removal));
         let is_lost = |node: &u32| before.reaches(*node) && !after.reaches(*node) && !removal.has_node(*node);
         let lost = (0..).take(self.nodes.len()).filter(is_lost);
         lost.filter(|node| self.node(*node).is_device()).collect()
     }
 
-    /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole.
-    fn substitutes(&self, removal: &Removal) -> Vec<u32> {
-        let gone = self.top().iter().copied().filter(|root| removal.has_node(*root));
+    /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole, if that is one of these.
+    fn substitutes(&self, removal: &Removal, tops: &[u32]) -> Vec<u32> {
+        let gone = tops.iter().copied().filter(|root| removal.has_node(*root));
         let has_top = |part: &Vec<u32>| {
             part.iter().any(|node| !removal.has_node(*node) && self.top().binary_search(node).is_ok())
         };

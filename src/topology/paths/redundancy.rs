@@ -1,8 +1,8 @@
-//! Nodes that are still reached whichever single link fails: no bridge leads to them.
+//! The single links that nodes need: without one of them, no way leads to the roots.
 //!
 //! Each link beside the tree of shortest paths closes a cycle with it. The nodes of cycles that touch are one set, and a link of the tree
-//! between two sets is a bridge. A node has its place in the breadth-first search as its number, so that the least of a set is the nearest
-//! to the roots. A depth-first search finds the same, but returns to each node when its links are no longer in the caches of the processor.
+//! between two sets is a bridge. So the sets are a tree themselves, and its links on the way to a set are those that its nodes need. A node has its place in the breadth-first search as its number, so that the least of a set is the nearest to the roots. A
+//! depth-first search finds the same, but returns to each node when its links are no longer in the caches of the processor.
 
 use super::flood::{FAR, Removal, Tree};
 use super::index::{PathIndex, PathStep};
@@ -12,14 +12,17 @@ use crate::union_find::UnionFind;
 /// The number of steps between two turns of other work.
 const STEPS_PER_TURN: usize = 16_384;
 
-/// No link is needed to reach a node.
-const NONE: u32 = FAR;
-
 /// The rank that stands for all roots, which are connected with each other beside the network.
 const ROOTS: usize = 0;
 
-/// Returns whether the tree reaches each node, and no single link is needed for that. `removal` is that of the tree.
-pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal) -> Vec<bool> {
+/// No single link is needed.
+const NONE: u32 = FAR;
+
+/// Returns the nearest of the single links that each node needs, or [`NONE`]. `removal` is that of the tree.
+///
+/// A failure never makes a link superfluous. So a node has lost redundancy if its nearest link is another one than before, and nodes
+/// that are only behind such a node have not.
+pub(super) fn needed_links(index: &PathIndex, tree: &Tree, removal: &Removal) -> Vec<u32> {
     let mut ranks = vec![FAR; index.nodes.len()];
     for (node, rank) in tree.order.iter().zip(1..) {
         // Frames and packets begin at a root, whatever it is.
@@ -27,23 +30,16 @@ pub(super) fn redundant_nodes(index: &PathIndex, tree: &Tree, removal: &Removal)
             ranks[*node as usize] = rank;
         }
     }
-    let mut cycles = Cycles {
-        index,
-        tree,
-        removal,
-        ranks,
-        sets: UnionFind::new(tree.order.len() + 1),
-        bridges: vec![NONE; tree.order.len() + 1],
-        steps: 0,
-    };
+    let sets = UnionFind::new(tree.order.len() + 1);
+    let mut cycles = Cycles { index, tree, removal, ranks, sets, steps: 0 };
     cycles.find();
-    cycles.find_bridges();
-    let mut redundant = vec![false; index.nodes.len()];
+    let bridges = cycles.bridges();
+    let mut needed = vec![NONE; index.nodes.len()];
     for node in &tree.order {
-        redundant[*node as usize] = cycles.is_redundant(*node);
+        needed[*node as usize] = cycles.needed(*node, &bridges);
     }
     index.count_steps(cycles.steps as u64);
-    redundant
+    needed
 }
 
 /// The cycles of the nodes that forward, and the roots. End devices connect nothing.
@@ -53,10 +49,8 @@ struct Cycles<'i> {
     removal: &'i Removal,
     /// The place in the search, from 1 on, of each node that is reached and forwards; [`FAR`] for all others.
     ranks: Vec<u32>,
-    /// The ranks of nodes that cycles join.
+    /// The ranks of nodes that cycles and doubled links join.
     sets: UnionFind,
-    /// The bridge nearest to the roots on the path to each rank, or [`NONE`].
-    bridges: Vec<u32>,
     steps: usize,
 }
 
@@ -84,7 +78,7 @@ impl<'i> Cycles<'i> {
         self.index.working_steps(node, self.removal)
     }
 
-    /// Joins the nodes of each cycle.
+    /// Joins the nodes of each cycle, and those of each link that does not fail alone.
     fn find(&mut self) {
         let tree = self.tree;
         for node in &tree.order {
@@ -93,6 +87,9 @@ impl<'i> Cycles<'i> {
                 self.sets.join(rank, ROOTS);
             }
             let above = tree.link(*node);
+            if above.is_some_and(|link| self.is_doubled(link)) {
+                self.sets.join(rank, self.rank_above(rank));
+            }
             for step in self.working_steps(*node) {
                 // Each link once, when its farther end is looked at.
                 if let Some(nearer) = self.rank(step.node).filter(|other| *other < rank)
@@ -115,23 +112,19 @@ impl<'i> Cycles<'i> {
         }
     }
 
-    /// Finds the links that are needed to reach each node that forwards.
-    fn find_bridges(&mut self) {
+    /// Returns the tree of the sets.
+    fn bridges(&mut self) -> BridgeTree {
+        let mut bridges = BridgeTree::new(self.tree.order.len() + 1);
         for (place, node) in self.tree.order.iter().enumerate() {
             if place.is_multiple_of(STEPS_PER_TURN) {
                 yield_turn();
             }
-            let Some(rank) = self.rank(*node) else { continue };
-            let nearest = self.sets.find(rank);
-            self.bridges[rank] = if nearest < rank {
-                self.bridges[nearest]
-            } else {
-                match self.bridges[self.rank_above(rank)] {
-                    NONE => self.tree.link(*node).filter(|link| !self.is_doubled(*link)).unwrap_or(NONE),
-                    bridge => bridge,
-                }
-            };
+            if let Some(rank) = self.rank(*node).filter(|rank| self.sets.find(*rank) == *rank) {
+                let above = self.sets.find(self.rank_above(rank));
+                bridges.add(rank, above, self.tree.link(*node).unwrap_or(NONE));
+            }
         }
+        bridges
     }
 
     /// Returns whether two physical links or more are up.
@@ -139,22 +132,74 @@ impl<'i> Cycles<'i> {
         self.index.link(link).is_redundant
     }
 
-    fn is_redundant(&mut self, node: u32) -> bool {
+    fn needed(&mut self, node: u32, bridges: &BridgeTree) -> u32 {
         match self.rank(node) {
-            Some(rank) => self.bridges[rank] == NONE,
-            None => self.is_end_redundant(node),
+            Some(rank) => bridges.links[self.sets.find(rank)],
+            None => self.needed_by_end(node, bridges),
         }
     }
 
-    /// Returns whether an end device is redundant: one link of several is enough, if not all of them need the same one above.
-    fn is_end_redundant(&mut self, device: u32) -> bool {
-        let steps = self.working_steps(device);
-        let mut reached = steps.filter_map(|step| Some((step.link, self.bridges[self.rank(step.node)?])));
-        let Some((link, needed)) = reached.next() else { return false };
-        let mut others = reached.map(|(_, bridge)| bridge).peekable();
-        if others.peek().is_none() {
-            return needed == NONE && self.is_doubled(link);
+    /// Returns the nearest link that an end device needs. One of several of its own is enough, and what it needs is above all of them.
+    fn needed_by_end(&mut self, device: u32, bridges: &BridgeTree) -> u32 {
+        let (mut own, mut common) = (None, None);
+        for step in self.working_steps(device) {
+            let Some(set) = self.rank(step.node).map(|rank| self.sets.find(rank)) else { continue };
+            own = if common.is_none() { Some(step.link) } else { None };
+            common = Some(common.map_or(set, |common| bridges.common(common, set)));
         }
-        needed == NONE || others.any(|other| other != needed)
+        let single = own.filter(|link| !self.is_doubled(*link));
+        single.or_else(|| Some(bridges.links[common?])).unwrap_or(NONE)
+    }
+}
+
+/// The sets of nodes that no single link separates, each below the one that its bridge leads to.
+struct BridgeTree {
+    /// The bridge of each set.
+    links: Vec<u32>,
+    depths: Vec<u32>,
+    parents: Vec<u32>,
+    /// A set farther above each one, so that searches take logarithmic time (E. W. Myers: An Applicative Random-Access Stack, 1983).
+    jumps: Vec<u32>,
+}
+
+impl BridgeTree {
+    /// Creates a tree of the set of all roots.
+    fn new(ranks: usize) -> Self {
+        Self {
+            links: vec![NONE; ranks],
+            depths: vec![0; ranks],
+            parents: vec![0; ranks],
+            jumps: vec![0; ranks],
+        }
+    }
+
+    /// Adds a set below another one that has been added before.
+    fn add(&mut self, set: usize, parent: usize, link: u32) {
+        let jump = self.jumps[parent] as usize;
+        let next = self.jumps[jump] as usize;
+        let is_even = self.depths[parent] - self.depths[jump] == self.depths[jump] - self.depths[next];
+        self.jumps[set] = if is_even { next } else { parent } as u32;
+        (self.links[set], self.parents[set]) = (link, parent as u32);
+        self.depths[set] = self.depths[parent] + 1;
+    }
+
+    /// Returns the lowest set that is above both sets, or one of them.
+    fn common(&self, mut one: usize, mut other: usize) -> usize {
+        if self.depths[one] < self.depths[other] {
+            (one, other) = (other, one);
+        }
+        while self.depths[one] > self.depths[other] {
+            let jump = self.jumps[one] as usize;
+            one = if self.depths[jump] >= self.depths[other] { jump } else { self.parents[one] as usize };
+        }
+        while one != other {
+            let jumps = [self.jumps[one] as usize, self.jumps[other] as usize];
+            [one, other] = if jumps[0] == jumps[1] {
+                [self.parents[one] as usize, self.parents[other] as usize]
+            } else {
+                jumps
+            };
+        }
+        one
     }
 }

@@ -14,19 +14,38 @@ const PROVIDER_PARTS: u32 = 3;
 /// Maximum number of nodes without an address that are examined in a part of the network.
 const MAX_EXAMINED: usize = 16;
 
-/// Returns the nodes at the top of each connected part of a network, in order.
+/// The nodes at the top of each connected part of a network.
+#[derive(Debug)]
+pub(super) struct Top {
+    /// All of them, in order.
+    pub(super) nodes: Vec<u32>,
+    /// Those that are the center of their part, because nothing there leads to the world, in order.
+    pub(super) centers: Vec<u32>,
+}
+
+/// Returns the nodes at the top of each connected part of a network.
 ///
 /// Pictures have the same evidence for the side of the world: a node that stands for the Internet, a node without an address at
 /// which several parts meet, a public address, a router, a firewall. Where there is none, the center is the top; of a
 /// fabric, the side without end devices. End devices are never at the top.
-pub(super) fn top(index: &PathIndex) -> Vec<u32> {
+pub(super) fn top(index: &PathIndex) -> Top {
     let all = (0..).take(index.nodes.len());
     let parts = Parts::of(index, all, &NO_REMOVAL).parts;
     let mut survey = Survey::new(index);
-    let linked = parts.iter().filter(|part| part.len() > 1);
-    let mut top: Vec<u32> = linked.flat_map(|part| survey.top_of(part)).collect();
-    top.sort_unstable();
-    top.dedup();
+    let mut top = Top { nodes: Vec::new(), centers: Vec::new() };
+    for part in parts.iter().filter(|part| part.len() > 1) {
+        if let Some(found) = survey.way_out(part) {
+            top.nodes.extend(found);
+        } else {
+            let center = survey.center(part);
+            top.nodes.extend(&center);
+            top.centers.extend(center);
+        }
+    }
+    for nodes in [&mut top.nodes, &mut top.centers] {
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
     top
 }
 
@@ -53,7 +72,8 @@ impl<'i> Survey<'i> {
         Self { index, degrees, distances: vec![FAR; count], part_of: vec![0; count], part: 0 }
     }
 
-    fn top_of(&mut self, part: &[u32]) -> Vec<u32> {
+    /// Returns the nodes that connect a part with the world; `None` if there are none.
+    fn way_out(&mut self, part: &[u32]) -> Option<Vec<u32>> {
         let index = self.index;
         self.part += 1;
         part.iter().for_each(|node| self.part_of[*node as usize] = self.part);
@@ -68,8 +88,7 @@ impl<'i> Survey<'i> {
             &|_| has_role(HostRole::Router),
             &|_| has_role(HostRole::Firewall),
         ];
-        let found = kinds.into_iter().map(|kind| kind(self)).find(is_rare);
-        found.unwrap_or_else(|| self.center(part))
+        kinds.into_iter().map(|kind| kind(self)).find(is_rare)
     }
 
     /// Returns the nodes without an address at which several parts of the network meet, and only there.

@@ -32,15 +32,18 @@ pub(super) fn assert_impact(naive: &Naive, index: &PathIndex, query: &ImpactQuer
     let rest = naive.without(&query.nodes, &query.edges);
     let top: BTreeSet<NodeId> = index.top_nodes().collect();
     let roots = if query.from.is_empty() { &top } else { &query.from };
+    let centers: BTreeSet<NodeId> = index.center_nodes().collect();
     let remaining =
-        if query.from.is_empty() { naive.remaining_top(&top, &rest) } else { roots & &rest.nodes };
+        if query.from.is_empty() { naive.remaining_top(&top, &centers, &rest) } else { roots & &rest.nodes };
     let before = naive.reached(roots);
     let after = rest.reached(&remaining);
     let cut_off = naive.devices(&(&(&before - &after) - &query.nodes));
     assert_eq!(ids(&impact.cut_off), cut_off, "{query:?}");
     assert_eq!(impact.by_role.values().sum::<usize>(), cut_off.len());
-    let at_risk = &(&naive.redundant(roots) & &after) - &rest.redundant(&remaining);
-    assert_eq!(ids(&impact.at_risk), at_risk, "{query:?}");
+    let needed = naive.needed_links(roots);
+    let mut at_risk = rest.needed_links(&remaining);
+    at_risk.retain(|node, now| needed.get(node).is_some_and(|before| now != before));
+    assert_eq!(ids(&impact.at_risk), at_risk.into_keys().collect(), "{query:?}");
     let links =
         |host: &AffectedHost| rest.neighbors(id(host)).filter(|(node, _)| after.contains(node)).count();
     assert!(impact.at_risk.iter().all(|host| host.remaining_links == Some(links(host))), "{query:?}");
@@ -59,7 +62,7 @@ pub(super) fn assert_fragile(naive: &Naive, index: &PathIndex) -> usize {
     let top: BTreeSet<NodeId> = index.top_nodes().collect();
     let before = naive.reached(&top);
     let behind = |rest: &Naive| {
-        let after = rest.reached(&naive.remaining_top(&top, rest));
+        let after = rest.reached(&naive.remaining_top(&top, &top, rest));
         naive.devices(&(&before - &after)).intersection(&rest.nodes).count()
     };
     let parts = naive.parts().len();
@@ -92,7 +95,7 @@ pub(super) fn assert_pairs(naive: &Naive, network: &Fixture, index: &PathIndex) 
     let (before, distances) = (naive.reached(&top), naive.distances(&top));
     let lost = |nodes: &BTreeSet<NodeId>| {
         let rest = naive.without(nodes, &BTreeSet::new());
-        let after = rest.reached(&naive.remaining_top(&top, &rest));
+        let after = rest.reached(&naive.remaining_top(&top, &top, &rest));
         &naive.devices(&(&before - &after)) - nodes
     };
     // All others of its part need the only node at the top of the part.
@@ -195,7 +198,7 @@ fn cuts_of_random_networks_with_segments_equal_their_definition() {
     println!("{cases} nodes and links compared");
 }
 
-/// Servers that are linked with each other are connected without the only router, whether one is also at segments or not.
+/// Servers that are linked with each other are one part without the only router, whether one is also at segments or not.
 #[test]
 fn end_device_that_remains_alone_is_connected_with_a_device_on_segments() {
     for at_router in [true, false] {
@@ -226,7 +229,7 @@ fn end_device_that_remains_alone_is_connected_with_a_device_on_segments() {
             assert_eq!(router_of.behind, 0, "{at_router} {segments}");
             let mut query = ImpactQuery::new();
             query.nodes.insert(router.into());
-            assert_eq!(index.impact(&query).unwrap().cut_off, []);
+            assert_eq!(index.impact(&query).unwrap().cut_off_total, 2);
             assert_fragile(&Naive::of(&network), &index);
         }
     }
@@ -483,4 +486,55 @@ fn lists_end_at_the_limit_and_totals_count_all() {
     query.limit = 5;
     let impact = index(&network).impact(&query).unwrap();
     assert_eq!((impact.cut_off.len(), impact.cut_off_total), (5, 21));
+}
+
+#[test]
+fn devices_are_cut_off_if_all_that_leads_to_the_world_fails_and_remain_around_a_center() {
+    let mut query = ImpactQuery::new();
+    let (network, [router, core1, ..], _) = campus();
+    query.nodes = [router].into();
+    assert_eq!(index(&network).impact(&query).unwrap().cut_off_total, 4);
+    query.nodes = [router, core1].into();
+    assert_eq!(index(&network).impact(&query).unwrap().cut_off_total, 3);
+
+    let mut ring = Fixture::default();
+    let switches: Vec<HostId> =
+        (0..6).map(|number| ring.host(&format!("sw-{number}"), "switch", &[])).collect();
+    for (one, other) in switches.iter().zip(switches.iter().cycle().skip(1)) {
+        connect(&mut ring, *one, *other);
+    }
+    let index = index(&ring);
+    query.nodes = index.center_nodes().collect();
+    assert!(!query.nodes.is_empty());
+    let impact = index.impact(&query).unwrap();
+    assert_eq!(impact.cut_off, []);
+    // The switch that they are counted from is at no risk.
+    assert_eq!(impact.at_risk_total, 4);
+}
+
+#[test]
+fn devices_below_a_single_link_are_at_risk_if_they_lose_one_of_two_links() {
+    let mut network = Fixture::default();
+    let router = network.host("gw", "Cisco IOS router", &[]);
+    let [core, left, right, access] =
+        ["core", "left", "right", "acc"].map(|name| network.host(name, "switch", &[]));
+    let server = network.host("srv", "Windows server", &[]);
+    // All of them need the link between router and core.
+    for (one, other) in [
+        (router, core),
+        (core, left),
+        (core, right),
+        (left, right),
+        (left, access),
+        (right, access),
+        (left, server),
+        (right, server),
+    ] {
+        connect(&mut network, one, other);
+    }
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(left.into());
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!(impact.cut_off, []);
+    assert_eq!(ids(&impact.at_risk), [right, access, server].map(NodeId::from).into());
 }

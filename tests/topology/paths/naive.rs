@@ -135,21 +135,31 @@ impl Naive {
         distances.iter().filter_map(last).collect()
     }
 
-    /// Returns the nodes that are reached whatever single link fails.
-    pub(super) fn redundant(&self, roots: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
-        let mut redundant = self.reached(roots);
+    /// Returns the link without which each device is not reached. Of several, it is the one that cuts off the fewest nodes.
+    pub(super) fn needed_links(&self, roots: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Option<LinkId>> {
+        let reached = self.reached(roots);
+        let mut needed: BTreeMap<NodeId, (usize, Option<LinkId>)> =
+            self.devices(&reached).into_iter().map(|node| (node, (usize::MAX, None))).collect();
         for wire in self.wires.iter().filter(|wire| !wire.has_two_members) {
-            let rest = self.without(&BTreeSet::new(), &BTreeSet::from([wire.id]));
-            redundant = redundant.intersection(&rest.reached(roots)).copied().collect();
+            let rest = self.without(&BTreeSet::new(), &BTreeSet::from([wire.id])).reached(roots);
+            let lost = reached.len() - rest.len();
+            for (_, nearest) in needed.iter_mut().filter(|(node, _)| !rest.contains(node)) {
+                *nearest = (*nearest).min((lost, Some(wire.id)));
+            }
         }
-        self.devices(&redundant)
+        needed.into_iter().map(|(node, (_, link))| (node, link)).collect()
     }
 
-    /// Returns the top that remains. Where none does, the largest part counts as connected.
-    pub(super) fn remaining_top(&self, top: &BTreeSet<NodeId>, removed: &Self) -> BTreeSet<NodeId> {
+    /// Returns the top that remains. Where none does and all of it was among these, the largest part counts as connected.
+    pub(super) fn remaining_top(
+        &self,
+        top: &BTreeSet<NodeId>,
+        replaced: &BTreeSet<NodeId>,
+        removed: &Self,
+    ) -> BTreeSet<NodeId> {
         let kept: BTreeSet<NodeId> = top.intersection(&removed.nodes).copied().collect();
         let mut remaining = kept.clone();
-        for part in self.parts().into_iter().filter(|part| part.iter().any(|node| top.contains(node))) {
+        for part in self.parts().into_iter().filter(|part| part.iter().any(|node| replaced.contains(node))) {
             if part.intersection(&kept).next().is_none() {
                 let parts = removed.parts().into_iter().filter(|inner| inner.is_subset(&part));
                 let first =

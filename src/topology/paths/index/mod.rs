@@ -25,10 +25,10 @@ use self::vlan_sets::VlanSets;
 use super::cuts::Cuts;
 use super::flood::{NO_REMOVAL, Removal, Tree};
 use super::pairs::FoundPairs;
-use super::redundancy::redundant_nodes;
+use super::redundancy::needed_links;
 use super::route::Obstacle;
 use super::routing::{SharedGateway, default_routers, shared_gateways};
-use super::top::top;
+use super::top::{Top, top};
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{GraphInput, network_nodes};
@@ -78,12 +78,12 @@ pub(super) struct PathRouters {
 #[derive(Debug, Default)]
 struct Derived {
     /// The nodes at the top.
-    top: OnceLock<Vec<u32>>,
+    top: OnceLock<Top>,
     /// The shortest paths from the top.
     tree: OnceLock<Tree>,
     cuts: OnceLock<Cuts>,
     /// Whether no single link is needed to reach each node from the top.
-    redundant: OnceLock<Vec<bool>>,
+    needed_links: OnceLock<Vec<u32>>,
     pairs: OnceLock<FoundPairs>,
 }
 
@@ -164,6 +164,11 @@ impl PathIndex {
     /// Internet or a provider, public addresses, routers, firewalls. Where there is none, the center is the top.
     pub fn top_nodes(&self) -> impl Iterator<Item = NodeId> {
         self.top().iter().map(|node| self.node(*node).id)
+    }
+
+    /// Returns the nodes at the top of parts of the network in which nothing leads to the world, by id. They are the center of their part.
+    pub fn center_nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.centers().iter().map(|node| self.node(*node).id)
     }
 
     /// Returns the number of bytes that the links take.
@@ -259,8 +264,13 @@ impl PathIndex {
     }
 
     /// Returns the nodes at the top of the network, in order.
+    /// Returns the nodes at the top that are only the center of their part of the network.
+    pub(super) fn centers(&self) -> &[u32] {
+        &self.derived.top.get_or_init(|| top(self)).centers
+    }
+
     pub(super) fn top(&self) -> &[u32] {
-        self.derived.top.get_or_init(|| top(self))
+        &self.derived.top.get_or_init(|| top(self)).nodes
     }
 
     /// Returns the shortest paths from the top.
@@ -276,9 +286,9 @@ impl PathIndex {
         self.derived.cuts.get_or_init(|| Cuts::of(self, self.top()))
     }
 
-    /// Returns whether no single link is needed to reach each node from the top.
-    pub(super) fn redundant(&self) -> &[bool] {
-        self.derived.redundant.get_or_init(|| redundant_nodes(self, self.tree(), &NO_REMOVAL))
+    /// Returns the nearest of the single links that each node needs to reach the top.
+    pub(super) fn needed_links(&self) -> &[u32] {
+        self.derived.needed_links.get_or_init(|| needed_links(self, self.tree(), &NO_REMOVAL))
     }
 }
 
