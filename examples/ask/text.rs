@@ -170,5 +170,9 @@ pub(super) fn addresses(found: &AddressList) -> String {
         }
         text.push('\n');
     }
+    if !found.complete {
+        let reasons: Vec<&str> = found.unknown.iter().map(|reason| reason.as_str()).collect();
+        let _ = writeln!(text, "Not complete; unknown: {}.", reasons.join(", "));
+    }
     text
 }

@@ -165,6 +165,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
         Problem::InvalidFormat
         | Problem::NotAmong { .. }
+        | Problem::OfOtherList
         | Problem::Before { .. }
         | Problem::Exclusive { .. }
         | Problem::UnknownField

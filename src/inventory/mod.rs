@@ -75,7 +75,8 @@ pub use crate::wire::{
 };
 #[cfg(feature = "topology")]
 pub use crate::wire::{
-    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, GraphMoments, SubnetAddress,
+    AddressClaim, AddressDoubt, AddressDoubtError, AddressList, AddressQuery, AddressState,
+    AddressStateError, GraphMoments, SubnetAddress,
 };
 #[cfg(feature = "topology")]
 pub use addresses::Addresses;
@@ -119,7 +120,7 @@ pub use tags::Tags;
 #[cfg(feature = "topology")]
 pub use topology::{TopologyLinks, TopologyRecords};
 pub use users::Users;
-pub(crate) use validate::dotted;
+pub(crate) use validate::{dotted, invalid_json};
 #[cfg(feature = "discovery")]
 pub use {
     crate::discovery::{Claim, ClaimRows, MissingRows, SeenPart},

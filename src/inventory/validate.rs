@@ -75,6 +75,32 @@ pub(crate) fn dotted(path: &Path) -> Option<String> {
     if steps.is_empty() { None } else { Some(steps.join(".")) }
 }
 
+/// Converts a parser's error about the value at a path. Serde reports the kind of fault only in the message.
+pub(crate) fn invalid_json(path: String, error: &serde_json::Error) -> Error {
+    let message = error.to_string();
+    for (beginning, problem) in [("missing", Problem::Required), ("duplicate", Problem::Duplicate)] {
+        let name = message.strip_prefix(beginning).and_then(|rest| rest.strip_prefix(" field `"));
+        if let Some((name, _)) = name.and_then(|rest| rest.split_once('`')) {
+            let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            return Error::invalid(field, problem);
+        }
+    }
+    let is_element = path.rsplit('.').next().is_some_and(|step| step.parse::<usize>().is_ok());
+    let problem = if message.starts_with("invalid type: null") && !is_element {
+        Problem::Required
+    } else if message.starts_with("invalid value: integer") && path.ends_with(".number") {
+        Problem::OutOfRange { min: 1, max: i64::from(u16::MAX) }
+    } else if message.starts_with("unknown variant ")
+        && let Some((_, expected)) = message.rsplit_once(", expected ")
+    {
+        // Every other piece is a value: "one of `a`, `b`".
+        Problem::NotAmong { values: expected.split('`').skip(1).step_by(2).map(str::to_owned).collect() }
+    } else {
+        Problem::InvalidFormat
+    };
+    Error::invalid(path, problem)
+}
+
 /// The maximum nesting depth of JSON values within records.
 const MAX_NESTING: usize = 64;
 

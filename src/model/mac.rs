@@ -24,7 +24,7 @@ use crate::invariant::Invariant;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("pattern" = "^[0-9A-F]{2}(:[0-9A-F]{2}){5}((:[0-9A-F]{2}){2}|(:[0-9A-F]{2}){14})?$")))]
+#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("pattern" = Self::PATTERN)))]
 pub struct MacAddress {
     /// The bytes, followed by zeros.
     octets: [u8; Self::MAX_LENGTH],
@@ -60,6 +60,12 @@ impl Length {
 pub struct MacAddressError;
 
 impl MacAddress {
+    /// The regular expression of an address as it is formatted.
+    #[cfg(feature = "openapi")]
+    pub(crate) const PATTERN: &str = "^[0-9A-F]{2}(:[0-9A-F]{2}){5}((:[0-9A-F]{2}){2}|(:[0-9A-F]{2}){14})?$";
+    /// The least and the largest number of characters that are parsed.
+    pub(crate) const TEXT_LENGTHS: (usize, usize) = (12, 59);
+
     /// Maximum number of bytes of an address.
     pub const MAX_LENGTH: usize = Length::InfiniBand as usize;
 

@@ -2,10 +2,10 @@ use std::fmt;
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
+use serde::de::{self, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::text::deserialize_text;
 use super::{HostId, NetworkId, PortId, Timestamp, record};
 
 /// An open port of a host.
@@ -198,7 +198,21 @@ impl FromStr for Protocol {
 
 impl<'de> Deserialize<'de> for Protocol {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_text(deserializer, "a transport protocol")
+        deserializer.deserialize_str(ProtocolVisitor)
+    }
+}
+
+struct ProtocolVisitor;
+
+impl Visitor<'_> for ProtocolVisitor {
+    type Value = Protocol;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a transport protocol")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Protocol, E> {
+        text.parse().map_err(|_| E::unknown_variant(text, &["Tcp", "Udp"]))
     }
 }
 

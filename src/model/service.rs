@@ -169,7 +169,7 @@ pub struct Binding {
 }
 
 /// The port or interface that a service is bound to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingTarget {
     /// A port of the host.
     Port {

@@ -142,7 +142,7 @@ plain_values! {
     Timestamp: Form::Time;
     u64: Form::Plain("Speed");
     IpAddr: Form::Plain("IpAddress");
-    MacAddress: Form::Text { min: 12, max: 59 };
+    MacAddress: Form::Text { min: MacAddress::TEXT_LENGTHS.0, max: MacAddress::TEXT_LENGTHS.1 };
     MacSource: Form::Plain("MacSource");
     PortNumber: Form::Integer { min: 1, max: 65_535 };
     Protocol: Form::Plain("Protocol");

@@ -63,6 +63,21 @@ impl Default for AddressQuery {
     }
 }
 
+text_enum! {
+    /// A reason for which addresses that count as free may be in use.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum AddressDoubt {
+        /// No known neighbor cache has an entry of the subnet, so that devices that are no hosts do not show.
+        Neighbors = "neighbors",
+    }
+
+    /// The error for text other than the reasons.
+    #[error("not a reason")]
+    pub struct AddressDoubtError;
+}
+
 /// Addresses of a subnet, the lowest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -72,6 +87,12 @@ pub struct AddressList {
     pub addresses: Vec<SubnetAddress>,
     /// The number of all addresses that the query finds, at most 2^64 - 1.
     pub addresses_total: u64,
+    /// Whether the devices of the subnet would show.
+    #[serde(default)]
+    pub complete: bool,
+    /// The reasons for which it is not complete.
+    #[serde(default)]
+    pub unknown: Vec<AddressDoubt>,
 }
 
 /// An address of a subnet, and what is known of it.

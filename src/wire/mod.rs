@@ -26,7 +26,8 @@ mod share_token;
 
 #[cfg(feature = "topology")]
 pub use addresses::{
-    AddressClaim, AddressList, AddressQuery, AddressState, AddressStateError, SubnetAddress,
+    AddressClaim, AddressDoubt, AddressDoubtError, AddressList, AddressQuery, AddressState,
+    AddressStateError, SubnetAddress,
 };
 pub use atomicity::Atomicity;
 pub use change_query::{ActorFilter, ChangePage, ChangeQuery, Moment, MomentError};

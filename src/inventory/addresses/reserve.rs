@@ -129,10 +129,13 @@ impl Addresses<'_> {
                 created_at: now,
             };
             let reservations: Vec<AddressReservation> = chosen.into_iter().map(reservation).collect();
-            let reserved = AddressList {
-                addresses: reservations.iter().map(reserved_address).collect(),
-                addresses_total: reservations.len() as u64,
+            let listed: Vec<SubnetAddress> = reservations.iter().map(reserved_address).collect();
+            let network = (caller.organization_id(), subnet.network_id);
+            let answer = move |addresses: &super::NetworkAddresses| {
+                let total = listed.len() as u64;
+                addresses.answer(subnet.cidr, listed, total)
             };
+            let reserved = self.inventory.with_addresses(network, 0, answer).await?;
             let batch = creation(&transaction, caller, &stored, &reservations).await?;
             self.inventory.note_answer(&reserved, Some(subnet.network_id))?;
             if transaction.commit(batch).await? {
@@ -225,9 +228,8 @@ impl Addresses<'_> {
         released.sort_unstable_by_key(|ip| number_of(*ip));
         let network = (caller.organization_id(), subnet.network_id);
         let bytes = released.len().saturating_mul(BYTES_PER_ADDRESS);
-        let describe = move |addresses: &super::NetworkAddresses| AddressList {
-            addresses_total: released.len() as u64,
-            addresses: addresses.describe_all(cidr, &released),
+        let describe = move |addresses: &super::NetworkAddresses| {
+            addresses.answer(cidr, addresses.describe_all(cidr, &released), released.len() as u64)
         };
         self.inventory.with_addresses(network, bytes, describe).await
     }

@@ -13,7 +13,7 @@ use crate::fair_threads::yield_turn;
 use crate::inventory::{KnownNetwork, NetworkChanges};
 use crate::model::{AddressReservationId, Cidr, HostId, IfEntryId, MacAddress, Subnet};
 use crate::store::Version;
-use crate::wire::{AddressClaim, AddressList, AddressQuery, AddressState, SubnetAddress};
+use crate::wire::{AddressClaim, AddressDoubt, AddressList, AddressQuery, AddressState, SubnetAddress};
 
 /// Maximum number of claims that the answer about one address lists.
 const MAX_CLAIMS: usize = 16;
@@ -44,6 +44,8 @@ pub(in crate::inventory) struct NetworkAddresses {
     /// All addresses that are not free, with the boundaries.
     taken: RankedSet,
     by_state: [RankedSet; STATES.len()],
+    /// The addresses of which a neighbor cache has or had an entry.
+    neighbors: RankedSet,
 }
 
 /// The addresses that a host states, and its MAC addresses.
@@ -155,6 +157,12 @@ impl NetworkAddresses {
                 set.remove(address);
             }
         }
+        let is_neighbor = |claim: &DeviceClaim| matches!(claim.kind, DeviceClaimKind::Neighbor { .. });
+        if self.claims_of(address).any(|(_, claim)| is_neighbor(claim)) {
+            self.neighbors.insert(address);
+        } else {
+            self.neighbors.remove(address);
+        }
         if state.is_some() || self.boundaries.contains(&address) {
             self.taken.insert(address);
         } else {
@@ -184,32 +192,35 @@ impl NetworkAddresses {
     pub(super) fn list(&self, cidr: Cidr, query: &AddressQuery) -> AddressList {
         let (range, limit) = (range_of(cidr), query.limit);
         let describe = |address| self.describe(cidr, address);
-        match query.state {
-            Some(AddressState::Free) => AddressList {
-                addresses: self.taken.gaps(range.clone()).take(limit).map(describe).collect(),
-                addresses_total: self.count_free(&range),
-            },
+        let (addresses, total) = match query.state {
+            Some(AddressState::Free) => {
+                let free = self.taken.gaps(range.clone()).take(limit).map(describe);
+                (free.collect(), self.count_free(&range))
+            }
             Some(state) => {
                 let sets = STATES.into_iter().zip(&self.by_state);
                 let found = sets.filter(|(of_state, _)| *of_state == state).map(|(_, set)| set);
-                AddressList {
-                    addresses: found
-                        .clone()
-                        .flat_map(|set| set.range(range.clone()))
-                        .take(limit)
-                        .map(describe)
-                        .collect(),
-                    addresses_total: found.map(|set| set.count(&range)).sum(),
-                }
+                let listed = found.clone().flat_map(|set| set.range(range.clone())).take(limit);
+                (listed.map(describe).collect(), found.map(|set| set.count(&range)).sum())
             }
             None => {
                 let described = self.taken.range(range.clone()).map(describe);
                 let known = described.filter(|address| address.state != AddressState::Free);
-                AddressList {
-                    addresses: known.take(limit).collect(),
-                    addresses_total: self.by_state.iter().map(|set| set.count(&range)).sum(),
-                }
+                let total = self.by_state.iter().map(|set| set.count(&range)).sum();
+                (known.take(limit).collect(), total)
             }
+        };
+        self.answer(cidr, addresses, total)
+    }
+
+    /// Returns a list with what is not known about the subnet.
+    pub(super) fn answer(&self, cidr: Cidr, addresses: Vec<SubnetAddress>, total: u64) -> AddressList {
+        let has_neighbors = self.neighbors.count(&range_of(cidr)) > 0;
+        AddressList {
+            addresses,
+            addresses_total: total,
+            complete: has_neighbors,
+            unknown: if has_neighbors { Vec::new() } else { vec![AddressDoubt::Neighbors] },
         }
     }
 

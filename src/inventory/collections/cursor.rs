@@ -82,7 +82,7 @@ impl PageCursor {
 
 /// Returns the error for a cursor that does not belong to the list.
 pub(in crate::inventory) fn invalid_cursor() -> Error {
-    Error::invalid("cursor", Problem::InvalidFormat)
+    Error::invalid("cursor", Problem::OfOtherList)
 }
 
 /// Computes a hash of a value, which is stable within one build only.

@@ -35,8 +35,11 @@ pub enum Problem {
     #[error("{}", one_of(values))]
     NotAmong {
         /// The possible values.
-        values: &'static [&'static str],
+        values: Vec<String>,
     },
+    /// The cursor is none of this list, with its filters and its order.
+    #[error("is no cursor of this list with these filters and this order; begin again with an empty one")]
+    OfOtherList,
     /// The value comes before another one that is given, too.
     #[error("must not be before `{other}`")]
     Before {
@@ -97,7 +100,7 @@ pub enum Problem {
 const MAX_LISTED: usize = 120;
 
 /// Lists the possible values, unless a sentence with them would be too long to read.
-fn one_of(values: &[&str]) -> String {
+fn one_of(values: &[String]) -> String {
     let listed = values.join(", ");
     if listed.len() <= MAX_LISTED {
         return format!("must be one of these values: {listed}");

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::texts::check_host_texts;
 use super::validate::check_values;
-use crate::inventory::{Error, Problem, dotted};
+use crate::inventory::{Error, Problem, dotted, invalid_json};
 use crate::json_objects::Objects;
 use crate::model::{
     AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole,
@@ -108,31 +108,11 @@ fn parse_with_path<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     let read = serde_path_to_error::deserialize(Objects(&mut reader)).map_err(|error| {
         let path = dotted(error.path()).unwrap_or_default();
-        invalid(path, &error.into_inner())
+        invalid_json(path, &error.into_inner())
     });
     let value = read?;
-    reader.end().map_err(|error| invalid(String::new(), &error))?;
+    reader.end().map_err(|error| invalid_json(String::new(), &error))?;
     Ok(value)
-}
-
-/// Converts a parser's error. Serde reports the kind of fault only in the message.
-fn invalid(path: String, error: &serde_json::Error) -> Error {
-    let message = error.to_string();
-    for (beginning, problem) in [("missing", Problem::Required), ("duplicate", Problem::Duplicate)] {
-        let name = message.strip_prefix(beginning).and_then(|rest| rest.strip_prefix(" field `"));
-        if let Some((name, _)) = name.and_then(|rest| rest.split_once('`')) {
-            let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            return Error::invalid(field, problem);
-        }
-    }
-    let problem = if message.starts_with("invalid type: null") {
-        Problem::Required
-    } else if message.starts_with("invalid value: integer") && path.ends_with(".number") {
-        Problem::OutOfRange { min: 1, max: i64::from(u16::MAX) }
-    } else {
-        Problem::InvalidFormat
-    };
-    Error::invalid(path, problem)
 }
 
 fn place(position: &mut i64, index: usize) {

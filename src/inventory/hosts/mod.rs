@@ -12,6 +12,7 @@ mod discovered;
 mod document;
 mod edit;
 mod input;
+mod kept_ids;
 mod list;
 mod parts;
 mod past;

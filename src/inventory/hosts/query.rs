@@ -36,7 +36,8 @@ impl HostQuery {
             offset: _,
             cursor: _,
         } = self;
-        let order = (group_by, order_by, order_direction);
+        // The default may be written out on a further page.
+        let order = (group_by, order_by.unwrap_or_default(), order_direction);
         let filters = (network_id, ids, tag_ids, subnet_ids, hidden, search);
         let parts = (ips, macs, ports, service_definitions, sources);
         let tags = (tag_ids_all, tag_ids_none, without_tags);

@@ -10,6 +10,7 @@ use super::assign::{Assignment, TakenIds};
 use super::change::{Before, HostChange};
 use super::document::EncodedHost;
 use super::edit::StoredHost;
+use super::kept_ids::keep_part_ids;
 use super::removals::{HostsInRequest, check_kept_lists};
 use super::texts::check_host_texts;
 use crate::access::Caller;
@@ -24,7 +25,8 @@ impl Hosts<'_> {
     ///
     /// `change` receives the host as stored and changes it. It is called again when the host changes meanwhile; an
     /// error that it returns ends the update. Its changes of ids of the host and of times are ignored. An embedded
-    /// record with the id of a present one replaces it, any other is new and gets an id as in
+    /// record with the id of a present one replaces it, and so does one without an id that has the same address, number and protocol,
+    /// name and definition, or index. Any other is new and gets an id as in
     /// [`Hosts::create`](crate::inventory::Hosts::create), and records that are no longer in a list are deleted. `updated_at`
     /// moves for the embedded records that change and for the host, unless the host stays as it is.
     ///
@@ -191,6 +193,7 @@ impl Inventory {
         let encode = move || {
             let StoredHost { record, summary, host: mut former } = stored;
             check_host_texts(&host, Some(&former))?;
+            keep_part_ids(&former, &mut host);
             check_kept_lists(&former, &host)?;
             (host.id, host.created_at, host.updated_at) = (former.id, former.created_at, now);
             keep_age(&mut host, Some(&former));

@@ -75,7 +75,9 @@ fn split_hosts(body: &Bytes, content: RequestContent) -> Result<(Vec<BulkHost>, 
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkResult"))]
 pub(in crate::service) struct ItemResult {
+    /// The host's position in the request, from 0.
     pub(in crate::service) index: usize,
+    /// The host's id; null for a host that was not stored and had none in the request.
     pub(in crate::service) id: Option<HostId>,
     pub(in crate::service) outcome: ItemOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,10 +88,26 @@ pub(in crate::service) struct ItemResult {
 #[derive(Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkOutcome"))]
-#[serde(untagged)]
+#[serde(rename_all = "snake_case")]
 pub(in crate::service) enum ItemOutcome {
-    Changed(BulkChange),
-    Failed(&'static str),
+    /// A new host was created.
+    Created,
+    /// An existing host was replaced.
+    Updated,
+    /// The existing host is the same, so nothing was written.
+    Unchanged,
+    /// The host was not stored. `error` has the reason.
+    Failed,
+}
+
+impl From<BulkChange> for ItemOutcome {
+    fn from(change: BulkChange) -> Self {
+        match change {
+            BulkChange::Created => Self::Created,
+            BulkChange::Updated => Self::Updated,
+            BulkChange::Unchanged => Self::Unchanged,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -106,8 +124,8 @@ impl From<BulkResult> for ItemResult {
     fn from(result: BulkResult) -> Self {
         let BulkResult { index, id, outcome, .. } = result;
         let (outcome, error) = match outcome {
-            Ok(change) => (ItemOutcome::Changed(change), None),
-            Err(error) => (ItemOutcome::Failed("failed"), Some(ApiError::from(error))),
+            Ok(change) => (change.into(), None),
+            Err(error) => (ItemOutcome::Failed, Some(ApiError::from(error))),
         };
         let error = error.map(|error| ItemError {
             code: error.code_text().to_owned(),

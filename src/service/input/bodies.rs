@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::json_text::{as_text, malformed};
-use crate::inventory::{Error, MAX_BULK, Problem, dotted};
+use super::query_values::not_among;
+use crate::inventory::{Error, MAX_BULK, Problem, dotted, invalid_json};
 use crate::json_objects::Objects;
 use crate::model::{OrganizationId, RecordId, Timestamp};
 use crate::service::response::error::ApiError;
@@ -116,7 +117,7 @@ impl<'b> Fields<'b> {
             // Serde alone would also accept an object.
             Kind::Choice(choices) => match parse::<Cow<'_, str>>(name, text) {
                 Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
-                _ => Err(Error::invalid(name, Problem::InvalidFormat)),
+                _ => Err(Error::invalid(name, not_among(choices))),
             },
             Kind::Texts { .. }
             | Kind::Matching { .. }
@@ -173,9 +174,8 @@ impl<'b> Fields<'b> {
         defaults: &T,
     ) -> Result<(), Error> {
         let document = self.merged_with(record, defaults)?;
-        *record = serde_path_to_error::deserialize(Objects(&document)).map_err(|error| {
-            Error::invalid(dotted(error.path()).unwrap_or_default(), Problem::InvalidFormat)
-        })?;
+        *record = serde_path_to_error::deserialize(Objects(&document))
+            .map_err(|error| invalid_json(dotted(error.path()).unwrap_or_default(), error.inner()))?;
         check_types(&document, record)
     }
 
@@ -349,7 +349,7 @@ fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, Error>
             Some(inner) => format!("{field}.{inner}"),
             None => field.to_owned(),
         };
-        Error::invalid(field, Problem::InvalidFormat)
+        invalid_json(field, error.inner())
     })
 }
 

@@ -31,6 +31,27 @@ pub(super) struct QueryValues<'q> {
     known: KnownParameters<'q>,
 }
 
+/// Returns the problem of a value that is none of the possible ones.
+pub(super) fn not_among(values: &[&str]) -> Problem {
+    Problem::NotAmong { values: values.iter().map(|value| (*value).to_owned()).collect() }
+}
+
+/// Puts the plus sign back into a time such as `2026-11-30T09:00:00 00:00`. In a query it stands for a space, and clients forget to
+/// encode it.
+pub(super) fn with_sign(text: &str) -> Cow<'_, str> {
+    let is_digit = |place: usize, byte: u8| if place == 2 { byte == b':' } else { byte.is_ascii_digit() };
+    match text.rsplit_once(' ') {
+        Some((time, offset))
+            if time.contains('T')
+                && offset.len() == 5
+                && (0..).zip(offset.bytes()).all(|(place, byte)| is_digit(place, byte)) =>
+        {
+            Cow::Owned(format!("{time}+{offset}"))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
 impl<'q> QueryValues<'q> {
     /// Splits a query string.
     ///
@@ -51,7 +72,7 @@ impl<'q> QueryValues<'q> {
                 Kind::Choice(_) if is_custom_order(known, &name, &value) => {
                     Some(Problem::CustomForm { example: CUSTOM_ORDER_EXAMPLE })
                 }
-                Kind::Choice(values) if !values.contains(&&*value) => Some(Problem::NotAmong { values }),
+                Kind::Choice(values) if !values.contains(&&*value) => Some(not_among(values)),
                 Kind::Custom { .. } if !name.strip_prefix(CUSTOM_PREFIX).is_some_and(is_custom_name) => {
                     Some(Problem::CustomForm { example: CUSTOM_FILTER_EXAMPLE })
                 }
@@ -98,7 +119,7 @@ impl<'q> QueryValues<'q> {
     /// Parses the value of a parameter that may be given at most once.
     pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
         let text = self.once(field)?;
-        text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
+        text.map(|text| with_sign(text).parse().map_err(|_| invalid_format(field))).transpose()
     }
 
     /// Parses a boolean that counts as its default if it is missing.
@@ -204,7 +225,7 @@ impl<'q> QueryValues<'q> {
         let mut fields = FieldNames::new();
         for field in given {
             if !all.contains(&field.as_str()) {
-                return Err(Error::invalid("fields", Problem::NotAmong { values: all }).into());
+                return Err(Error::invalid("fields", not_among(all)).into());
             }
             if !fields.contains(&field) {
                 fields.push(field);

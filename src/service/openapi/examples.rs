@@ -14,9 +14,7 @@ use serde_json::{Map, json};
 use uuid::Uuid;
 
 use super::schemas::Schemas;
-use crate::inventory::{
-    Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
-};
+use crate::inventory::{Alteration, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken};
 use crate::model::{
     AdminStatus, BindingTarget, Change, ChangeAction, ChangeActor, ChangeCount, ChangePosition,
     ChangeSummary, ChangedEntity, ChangedHost, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
@@ -141,7 +139,7 @@ fn add_past(schemas: &mut Schemas) {
 }
 
 fn add_bulk(schemas: &mut Schemas) {
-    let outcome = ItemOutcome::Changed(BulkChange::Created);
+    let outcome = ItemOutcome::Created;
     schemas.add(&ItemResult { index: 0, id: Some(id(9)), outcome, error: None });
     schemas.add(&ItemError {
         code: ErrorCode::EntityReferenceInvalid.as_str().to_owned(),

@@ -11,6 +11,7 @@ use super::examples::POSITION;
 use super::parameters::{SCHEMAS, reference, schema_of, set};
 use super::patches::Patches;
 use crate::invariant::Invariant;
+use crate::model::MacAddress;
 use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
 use crate::service::routes::route::Route;
 
@@ -253,6 +254,9 @@ impl Types<'_> {
             }
             self.refer_to_items(property, inner);
         }
+        if let Some(custom) = properties.get_mut("custom") {
+            *custom = json!({"anyOf": [custom.take(), {"type": "null"}]});
+        }
         let owners: &[&str] =
             if properties.contains_key("host_id") { &["host_id", "network_id"] } else { &[] };
         let fields = self.fields_of_new(name);
@@ -289,6 +293,13 @@ impl Types<'_> {
                 {
                     *target = format!("{SCHEMAS}{}", self.item_name(&name));
                     found.push(name);
+                }
+                // Requests may have MAC addresses in the notation of any vendor.
+                if members.get("pattern").is_some_and(|pattern| pattern == MacAddress::PATTERN) {
+                    let (min, max) = MacAddress::TEXT_LENGTHS;
+                    members.remove("pattern");
+                    members
+                        .extend([("minLength".to_owned(), json!(min)), ("maxLength".to_owned(), json!(max))]);
                 }
                 members.values_mut().for_each(|member| self.refer_to_items(member, found));
             }

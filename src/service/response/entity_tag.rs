@@ -130,18 +130,19 @@ impl EntityTag {
         Self::of_document(&serde_json::to_vec(record).map_err(|_| ApiError::internal())?)
     }
 
-    /// Returns whether the request's `If-Match` allows a change of the record.
+    /// Returns whether the request's `If-Match` and `If-None-Match` allow a change of the record.
     ///
-    /// The header must name the record's tag or `*`. A request without the header is allowed.
+    /// The former must name the record's tag or `*`, and the latter neither of them. A request without the headers is allowed.
     ///
     /// Weak forms match as well, against RFC 9110: proxies that compress responses weaken tags, although the tag is a digest
     /// of the record, which is the same in any encoding.
     pub(in crate::service) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
-        if !request.headers.contains_key(IF_MATCH) {
+        let has_match = request.headers.contains_key(IF_MATCH);
+        if !has_match && !request.headers.contains_key(IF_NONE_MATCH) {
             return Ok(true);
         }
         let tag = Self::of_record(record).map_err(|_| Error::internal("a record has no tag"))?;
-        Ok(tag.is_listed(request, &IF_MATCH))
+        Ok((!has_match || tag.is_listed(request, &IF_MATCH)) && !tag.matches(request))
     }
 
     /// Returns whether the request allows a change of a record that does not exist: it must not have an `If-Match`.

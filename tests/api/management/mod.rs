@@ -5,6 +5,7 @@ mod all_parts;
 #[cfg(feature = "csv")]
 mod csv;
 mod custom;
+mod declared;
 mod export;
 mod finding;
 mod hosts;

@@ -29,6 +29,8 @@ fn lowest_free_addresses_are_listed_and_reserved() {
         });
         assert_eq!((&free["addresses"][0], &free["addresses_total"]), (&nothing, &json!(6)));
         assert_eq!(items(&free, "addresses").len(), 2);
+        // A device that is no host would not show.
+        assert_eq!((&free["complete"], &free["unknown"]), (&json!(false), &json!(["neighbors"])));
         let reserved = campus.by_member("POST", &format!("{path}/reserve"), &reservation(2)).await;
         let mut expected = nothing;
         (expected["state"], expected["reserved_by"]) = (json!("reserved"), json!("rack 7"));
@@ -66,7 +68,11 @@ fn addresses_of_devices_have_their_host_and_port() {
             (&seen["mac"], &seen["last_seen"]),
             (&json!("00:1B:21:00:00:77"), &json!("2026-08-01T12:00:00Z"))
         );
-        assert_eq!(campus.read(&format!("{path}?state=free&limit=1")).await["addresses_total"], 252);
+        let free = campus.read(&format!("{path}?state=free&limit=1")).await;
+        assert_eq!(
+            (&free["addresses_total"], &free["complete"], &free["unknown"]),
+            (&json!(252), &json!(true), &json!([]))
+        );
     });
 }
 

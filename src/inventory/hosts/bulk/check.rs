@@ -9,6 +9,7 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
 use crate::inventory::hosts::document::{decode, tags};
+use crate::inventory::hosts::kept_ids::keep_part_ids;
 use crate::inventory::hosts::service_access::ServiceAccess;
 use crate::inventory::hosts::virtualization::virtualizing_services;
 use crate::inventory::records::belongs_to;
@@ -59,7 +60,10 @@ impl Inventory {
         let mut stored = self.stored_hosts(organization, &items).await?;
         let mut kept = Vec::with_capacity(items.len());
         let mut services = ServiceAccess::new(self, caller, items.iter().map(|item| &item.host));
-        for item in items {
+        for mut item in items {
+            if let Some((_, before)) = stored.get(&item.host.id) {
+                keep_part_ids(before, &mut item.host);
+            }
             match check_stored(caller, &item.host, &stored, services.as_mut()).await {
                 Ok(()) => kept.push(item),
                 Err(error) => results.fail(item.index, error)?,
@@ -135,7 +139,7 @@ impl Inventory {
             let id = self.new_random_id()?;
             renamed_hosts.insert(item.host.id, id);
             rename_host(&mut item.host, id);
-            results.set_id(item.index, id);
+            results.assign_id(item.index, id);
         }
         let held = held_parts(stored);
         // Other groups of the request may be stored already when the commit of one finds a taken id. Only references

@@ -195,8 +195,10 @@ impl Inventory {
             };
             if host.id.is_nil() {
                 host.id = self.new_id()?;
+                results.assign_id(index, host.id);
+            } else {
+                results.set_id(index, host.id);
             }
-            results.set_id(index, host.id);
             if seen.insert(host.id) {
                 items.push(BulkItem { index, host });
             } else {

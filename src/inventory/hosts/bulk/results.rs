@@ -8,7 +8,6 @@ use crate::wire::Atomicity;
 
 /// The change that a bulk request has made to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BulkChange {
     /// A new host was created.
@@ -28,7 +27,7 @@ pub struct BulkResult {
     /// The id of the stored host.
     ///
     /// It differs from the requested id if that belongs to another organization. For a host that was not stored, it is
-    /// the id that the host would have, or `None` if the host could not be parsed.
+    /// the requested id, or `None` if there was none or the host could not be parsed.
     pub id: Option<HostId>,
     /// The change, or the reason why the host was not stored.
     pub outcome: Result<BulkChange, Error>,
@@ -42,22 +41,35 @@ pub(super) struct Results {
 }
 
 /// The id and the outcome of a host, as far as they are known.
-type Known = (Option<HostId>, Option<Result<BulkChange, Error>>);
+#[derive(Debug, Default)]
+struct Known {
+    id: Option<HostId>,
+    /// Whether the request has another id, or none.
+    is_assigned: bool,
+    outcome: Option<Result<BulkChange, Error>>,
+}
 
 impl Results {
     pub(super) fn new(hosts: usize, atomicity: Atomicity) -> Self {
-        Self { atomicity, hosts: (0..hosts).map(|_| (None, None)).collect() }
+        Self { atomicity, hosts: (0..hosts).map(|_| Known::default()).collect() }
     }
 
     pub(super) fn set_id(&mut self, index: usize, id: HostId) {
-        if let Some((known, _)) = self.hosts.get_mut(index) {
-            *known = Some(id);
+        if let Some(known) = self.hosts.get_mut(index) {
+            known.id = Some(id);
+        }
+    }
+
+    /// Sets an id that the server has chosen.
+    pub(super) fn assign_id(&mut self, index: usize, id: HostId) {
+        if let Some(known) = self.hosts.get_mut(index) {
+            (known.id, known.is_assigned) = (Some(id), true);
         }
     }
 
     pub(super) fn set(&mut self, index: usize, outcome: Result<BulkChange, Error>) {
-        if let Some((_, known)) = self.hosts.get_mut(index) {
-            *known = Some(outcome);
+        if let Some(known) = self.hosts.get_mut(index) {
+            known.outcome = Some(outcome);
         }
     }
 
@@ -75,13 +87,13 @@ impl Results {
     pub(super) fn fail_remaining(&mut self, error: Error) -> Result<(), Error> {
         let is_stored =
             |outcome: &Option<_>| matches!(outcome, Some(Ok(BulkChange::Created | BulkChange::Updated)));
-        if !self.hosts.iter().any(|(_, outcome)| is_stored(outcome)) {
+        if !self.hosts.iter().any(|host| is_stored(&host.outcome)) {
             return Err(error);
         }
         let kind = error.kind().clone();
         let mut first = Some(error);
-        for (_, outcome) in self.hosts.iter_mut().filter(|(_, outcome)| outcome.is_none()) {
-            *outcome = Some(Err(first.take().unwrap_or_else(|| kind.clone().into())));
+        for host in self.hosts.iter_mut().filter(|host| host.outcome.is_none()) {
+            host.outcome = Some(Err(first.take().unwrap_or_else(|| kind.clone().into())));
         }
         Ok(())
     }
@@ -93,16 +105,19 @@ impl Results {
 
     /// Returns the places, ids and changes of the hosts that are stored or unchanged.
     pub(super) fn done(&self) -> impl Iterator<Item = (usize, HostId, BulkChange)> {
-        let done = |(index, (id, outcome)): (usize, &Known)| match (id, outcome) {
-            (Some(id), Some(Ok(change))) => Some((index, *id, *change)),
+        let done = |(index, host): (usize, &Known)| match (host.id, &host.outcome) {
+            (Some(id), Some(Ok(change))) => Some((index, id, *change)),
             _ => None,
         };
         self.hosts.iter().enumerate().filter_map(done)
     }
 
     pub(super) fn finish(self) -> Result<Vec<BulkResult>, Error> {
-        let results = self.hosts.into_iter().enumerate().map(|(index, (id, outcome))| {
-            let outcome = outcome.ok_or_else(|| Error::internal("a host of a bulk request has no result"))?;
+        let results = self.hosts.into_iter().enumerate().map(|(index, host)| {
+            let outcome =
+                host.outcome.ok_or_else(|| Error::internal("a host of a bulk request has no result"))?;
+            // No host has an id that was chosen for one that was not stored.
+            let id = host.id.filter(|_| outcome.is_ok() || !host.is_assigned);
             Ok(BulkResult { index, id, outcome })
         });
         results.collect()

@@ -1,6 +1,7 @@
 //! The properties of each kind of part.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 use uuid::Uuid;
 
@@ -12,9 +13,22 @@ use crate::inventory::schema::{
 use crate::inventory::{Entity, Error};
 use crate::model::{
     Age, Binding, BindingId, BindingTarget, Common, Host, HostId, HostPart, IfEntry, Interface, NetworkId,
-    Port, Service, TagId, Timestamp,
+    Port, PortNumber, Protocol, Service, TagId, Timestamp,
 };
 use crate::store::Name;
+
+/// The values by which a user knows a part within its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NaturalKey<'p> {
+    /// The address of an interface.
+    Address(IpAddr),
+    /// The number and the protocol of a port.
+    Port(PortNumber, Protocol),
+    /// The name and the definition of a service.
+    Service(&'p str, &'p str),
+    /// The index of an interface entry. Entries without one are known by their description.
+    Entry(i64, &'p str),
+}
 
 /// A part of a host, with the rules by which requests change it.
 pub trait Embedded: HostPart + Given {
@@ -46,6 +60,9 @@ pub trait Embedded: HostPart + Given {
     fn check_given(&mut self) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Returns the values by which the part is known within its host.
+    fn key(&self) -> NaturalKey<'_>;
 
     /// Returns the name of the part in error messages.
     fn name(&self) -> String;
@@ -136,6 +153,10 @@ impl Embedded for Interface {
         self.mac_source = same.and_then(|before| before.mac_source);
     }
 
+    fn key(&self) -> NaturalKey<'_> {
+        NaturalKey::Address(self.ip_address)
+    }
+
     fn name(&self) -> String {
         self.ip_address.to_string()
     }
@@ -174,6 +195,10 @@ impl Embedded for Port {
     const IS_MOVABLE: bool = true;
     const IS_ALWAYS_TOUCHED: bool = true;
 
+    fn key(&self) -> NaturalKey<'_> {
+        NaturalKey::Port(self.number, self.protocol)
+    }
+
     fn name(&self) -> String {
         format!("{}/{}", self.number, self.protocol)
     }
@@ -198,6 +223,10 @@ impl Embedded for Service {
     fn check_given(&mut self) -> Result<(), Error> {
         place_last(&mut self.position);
         check_source(&self.source, format_args!("source"))
+    }
+
+    fn key(&self) -> NaturalKey<'_> {
+        NaturalKey::Service(&self.name, self.service_definition.as_str())
     }
 
     fn name(&self) -> String {
@@ -265,6 +294,10 @@ impl Embedded for IfEntry {
 
     fn check_given(&mut self) -> Result<(), Error> {
         check_vlans(self, format_args!("vlans"))
+    }
+
+    fn key(&self) -> NaturalKey<'_> {
+        NaturalKey::Entry(self.if_index, if self.if_index > 0 { "" } else { &self.if_descr })
     }
 
     fn name(&self) -> String {

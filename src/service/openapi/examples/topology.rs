@@ -239,7 +239,10 @@ fn add_addresses(schemas: &mut Schemas) {
     add_json::<AddressClaim>(schemas, claim(mac));
     add_json::<SubnetAddress>(schemas, conflict.clone());
     let addresses = [used, conflict, reserved];
-    add_json::<AddressList>(schemas, json!({"addresses": addresses, "addresses_total": 3}));
+    add_json::<AddressList>(
+        schemas,
+        json!({"addresses": addresses, "addresses_total": 3, "complete": true, "unknown": []}),
+    );
 }
 
 /// Adds a type whose example is made from JSON, because its fields are private here.

@@ -32,7 +32,9 @@ fn particular(field: &str) -> Vec<(Value, &'static str)> {
         "cidr" => formats(vec![json!("x"), json!("10.0.0.1/8"), json!({})]),
         "subnet_type" => formats(vec![json!("Other"), json!({"Lan": null})]),
         "source" => formats(vec![json!({"type": "Other"}), json!(["Manual"]), deep_source()]),
-        "options" => formats(vec![json!({}), json!([true, true, true, true])]),
+        "options" => {
+            vec![(json!({}), "validation_required"), (json!([true, true, true, true]), INVALID_FORMAT)]
+        }
         "redact" => formats(vec![json!(["x"]), json!([{"names": null}])]),
         "view" => formats(vec![json!("l4"), json!({"l3": null})]),
         _ => Vec::new(),

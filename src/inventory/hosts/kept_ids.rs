@@ -1,0 +1,69 @@
+//! Ids of parts that a request describes without their ids.
+//!
+//! Clients that send the state that they want know no ids. A part of theirs is the stored one with the same key, so that it keeps its id
+//! and all that refers to it, and a host that stays as it is is not written.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use uuid::Uuid;
+
+use super::parts::Embedded;
+use crate::model::{BindingId, BindingTarget, Common, Host, Service, ServiceId, for_each_part_type};
+
+/// Gives parts and bindings without an id the ids of stored ones with the same key that the request does not name.
+///
+/// Where several have one key, they are taken in their order.
+pub(in crate::inventory::hosts) fn keep_part_ids(before: &Host, host: &mut Host) {
+    for_each_part_type!(P => keep_ids::<P>(before, host));
+    let former: HashMap<ServiceId, &Service> =
+        before.services.iter().map(|service| (service.id, service)).collect();
+    for service in &mut host.services {
+        if let Some(before) = former.get(&service.id) {
+            keep_binding_ids(before, service);
+        }
+    }
+}
+
+fn keep_ids<P: Embedded>(before: &Host, host: &mut Host) {
+    let named: HashSet<Uuid> = P::list(host).iter().map(|part| part.common().id).collect();
+    if !named.contains(&Uuid::nil()) {
+        return;
+    }
+    let mut former = Former::of(P::list(before).iter().map(|part| (part.key(), part.common().id)), &named);
+    let kept: Vec<Option<Uuid>> = P::list(host)
+        .iter()
+        .map(|part| if part.common().id.is_nil() { former.take(&part.key()) } else { None })
+        .collect();
+    for (part, id) in P::list_mut(host).iter_mut().zip(kept) {
+        let common = part.common();
+        part.set_common(Common { id: id.unwrap_or(common.id), ..common });
+    }
+}
+
+fn keep_binding_ids(before: &Service, service: &mut Service) {
+    let named: HashSet<BindingId> = service.bindings.iter().map(|binding| binding.id).collect();
+    let former = before.bindings.iter().map(|binding| (binding.target, binding.id));
+    let mut former: Former<BindingTarget, BindingId> = Former::of(former, &named);
+    for binding in service.bindings.iter_mut().filter(|binding| binding.id.is_nil()) {
+        binding.id = former.take(&binding.target).unwrap_or(binding.id);
+    }
+}
+
+/// The ids of stored parts that a request does not name, by key.
+struct Former<K, I>(HashMap<K, Vec<I>>);
+
+impl<K: Eq + Hash, I: Eq + Hash> Former<K, I> {
+    fn of(parts: impl DoubleEndedIterator<Item = (K, I)>, named: &HashSet<I>) -> Self {
+        let mut former: HashMap<K, Vec<I>> = HashMap::new();
+        // The last one is taken first.
+        for (key, id) in parts.rev().filter(|(_, id)| !named.contains(id)) {
+            former.entry(key).or_default().push(id);
+        }
+        Self(former)
+    }
+
+    fn take(&mut self, key: &K) -> Option<I> {
+        self.0.get_mut(key).and_then(Vec::pop)
+    }
+}
