@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use toposcope::inventory::{AddressList, AddressState};
-use toposcope::model::NodeId;
-use toposcope::topology::links::PortRef;
+use toposcope::model::{NodeId, Timestamp};
+use toposcope::topology::links::{Evidence, LinkState, PortRef};
 use toposcope::topology::paths::{AffectedHost, Fragile, Impact, Location, Paths, UnknownReason, VlanList};
 
 /// Number of items of a list that are printed.
@@ -29,6 +29,12 @@ fn with_unknown(mut text: String, unknown: &[UnknownReason]) -> String {
     text
 }
 
+/// Returns the time since which all evidence is missing.
+fn missing_since(evidence: &[Evidence]) -> Option<Timestamp> {
+    let missing: Option<Vec<Timestamp>> = evidence.iter().map(|evidence| evidence.missing_since).collect();
+    missing?.into_iter().max()
+}
+
 pub(super) fn located(found: &Location, names: &Names) -> String {
     let mut text = String::new();
     for candidate in found.candidates.iter().take(LISTED) {
@@ -37,10 +43,20 @@ pub(super) fn located(found: &Location, names: &Names) -> String {
         if let Some(vlan) = candidate.vlan {
             let _ = write!(text, ", VLAN {vlan}");
         }
+        if candidate.state != LinkState::Unknown {
+            let _ = write!(text, ", {}", candidate.state);
+        }
         if let Some(seen) = candidate.last_seen {
             let _ = write!(text, ", last seen {seen}");
         }
+        if let Some(since) = missing_since(&candidate.evidence) {
+            let _ = write!(text, ", missing since {since}");
+        }
         text.push('\n');
+    }
+    if !found.mac_addresses.is_empty() {
+        let macs: Vec<String> = found.mac_addresses.iter().take(LISTED).map(ToString::to_string).collect();
+        let _ = writeln!(text, "MAC addresses in neighbor caches: {}.", macs.join(", "));
     }
     for gateway in &found.gateways {
         let members: Vec<&str> = gateway.host_ids.iter().map(|host| names.of(*host)).collect();

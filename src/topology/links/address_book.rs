@@ -66,6 +66,11 @@ impl AddressBook {
         self.by_ip.get(&ip)
     }
 
+    /// Returns whether a host states a MAC address.
+    pub(super) fn is_stated(&self, address: MacAddress) -> bool {
+        self.by_mac.len(&address) > 0
+    }
+
     /// Returns the first of the hosts that state the MAC address of an IP address, if no host states another one.
     pub(super) fn reporter(&self, ip: IdentityKey, address: MacAddress) -> Option<HostId> {
         let macs = self.macs(ip)?;

@@ -23,8 +23,10 @@ pub(super) struct Devices {
     records: Option<SmallMultimap<Uuid, HostId>>,
     /// The hosts that name an identity.
     namers: SmallMultimap<IdentityKey, HostId>,
-    /// The hosts that learned a MAC address.
+    /// The hosts that learned a MAC address on one port.
     learners: SmallMultimap<MacAddress, HostId>,
+    /// The hosts that learned a MAC address on several ports.
+    ambiguous_learners: SmallMultimap<MacAddress, HostId>,
     /// The hosts that no longer have a MAC address learned.
     losers: SmallMultimap<MacAddress, HostId>,
     /// The hosts that are bridges.
@@ -80,6 +82,9 @@ impl Devices {
         for (address, _) in &device.learned {
             self.learners.add(*address, id);
         }
+        for port in &device.ambiguous {
+            self.ambiguous_learners.add(port.address, id);
+        }
         if device.is_bridge {
             self.bridges.insert(id);
         }
@@ -111,6 +116,7 @@ impl Devices {
         device.keys.iter().for_each(|key| self.holders.remove(key, id));
         device.macs.iter().for_each(|address| self.owners.remove(address, id));
         device.learned.iter().for_each(|(address, _)| self.learners.remove(address, id));
+        device.ambiguous.iter().for_each(|port| self.ambiguous_learners.remove(&port.address, id));
         device.lost.iter().for_each(|lost| self.losers.remove(&lost.address, id));
         self.address_book.remove(id, device.resolved.iter());
         self.former_addresses.remove(id, device.formerly_resolved.iter().map(|(row, _)| row));
@@ -152,6 +158,16 @@ impl Devices {
         self.address_book.stated_macs(ip)
     }
 
+    /// Returns the MAC addresses that neighbor caches no longer state for an IP address, each with the host that stated it.
+    pub(super) fn formerly_stated_macs(&self, ip: IdentityKey) -> impl Iterator<Item = (MacAddress, HostId)> {
+        self.former_addresses.stated_macs(ip)
+    }
+
+    /// Returns whether a neighbor cache states, or stated, a MAC address.
+    pub(super) fn is_stated(&self, address: MacAddress) -> bool {
+        self.address_book.is_stated(address) || self.former_addresses.is_stated(address)
+    }
+
     /// Returns the only host that has a MAC address.
     pub(super) fn owner(&self, address: MacAddress) -> Option<HostId> {
         self.owners.only(&address)
@@ -163,7 +179,6 @@ impl Devices {
     }
 
     /// Returns whether a host has a forwarding database or a spanning tree.
-    #[cfg(feature = "service")]
     pub(super) fn is_bridge(&self, host: HostId) -> bool {
         self.bridges.contains(&host)
     }
@@ -239,7 +254,17 @@ impl Devices {
         self.learners.get(&address).chain(self.losers.get(&address))
     }
 
-    /// Returns the hosts that learned a MAC address.
+    /// Returns the hosts that learned a MAC address on several ports.
+    pub(super) fn ambiguous_learners(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
+        self.ambiguous_learners.get(&address)
+    }
+
+    /// Returns the hosts that no longer have a MAC address learned.
+    pub(super) fn losers(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
+        self.losers.get(&address)
+    }
+
+    /// Returns the hosts that learned a MAC address on one port.
     pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
         self.learners.get(&address)
     }

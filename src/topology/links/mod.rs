@@ -48,7 +48,7 @@ pub use self::rules::manual::{ManualEnd, ManualLink};
 pub use self::state::LinkState;
 pub use self::vlans::VlanRange;
 pub use self::warning::{CrowdedPort, LinkWarning};
-pub(in crate::topology) use self::whereabouts::{LearnedPort, PortVlans};
+pub(in crate::topology) use self::whereabouts::{LearnedPort, PortVlans, StatedMac};
 
 /// The number of the rules. It is increased when links follow from equal records otherwise than before.
 #[cfg(feature = "service")]

@@ -7,27 +7,33 @@ use std::sync::Arc;
 use super::device::Device;
 use super::key::{IdentityKey, PortKey};
 use super::network::Links;
-use super::{PortRef, RoutingTable, VirtualRouter, VlanRange};
+use super::{LinkState, PortRef, RoutingTable, VirtualRouter, VlanRange};
 use crate::discovery::reconcile::Identity;
 use crate::model::{HostId, IfEntryId, MacAddress, Timestamp};
 
-/// A port that learned an address.
+/// A port that learned an address, or once did.
 #[derive(Clone, Debug)]
 pub(in crate::topology) struct LearnedPort {
     pub(in crate::topology) host: HostId,
     pub(in crate::topology) port: PortRef,
-    pub(in crate::topology) untagged_vlan: Option<u16>,
-    /// The number of devices that were learned on the port; `None` if it leads to another bridge.
+    pub(in crate::topology) state: LinkState,
+    /// The VLAN in which the port learned the address, or else that of frames without a tag; `None` when unknown.
+    pub(in crate::topology) vlan: Option<u16>,
+    /// The number of devices on the port; `None` if it leads to another bridge.
     pub(in crate::topology) devices: Option<usize>,
+    /// Whether other ports of the host learned the address, too, and one of these ports or this one leads to no other bridge.
+    pub(in crate::topology) is_ambiguous: bool,
     pub(in crate::topology) last_seen: Option<Timestamp>,
+    pub(in crate::topology) missing_since: Option<Timestamp>,
 }
 
-/// A MAC address that a neighbor cache states for an IP address.
+/// A MAC address that a neighbor cache states, or once stated, for an IP address.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::topology) struct StatedMac {
     pub(in crate::topology) mac_address: MacAddress,
     pub(in crate::topology) reporter: HostId,
     pub(in crate::topology) last_seen: Option<Timestamp>,
+    pub(in crate::topology) missing_since: Option<Timestamp>,
 }
 
 /// The VLANs of a port.
@@ -40,23 +46,68 @@ pub(in crate::topology) struct PortVlans<'l> {
 }
 
 impl Links {
-    /// Returns the ports that learned a MAC address, by host. Of a host that learned it on several ports, there is none.
+    /// Returns the ports that learned a MAC address, by host.
     pub(in crate::topology) fn learned_ports(&self, address: MacAddress) -> Vec<LearnedPort> {
-        let ports = self.devices().learners(address).filter_map(|host| {
+        let only = self.devices().learners(address).filter_map(|host| {
             let device = self.devices().get(host)?;
-            let place = device.learned.binary_search_by_key(&address, |(learned, _)| *learned).ok()?;
-            let place = device.learned.get(place)?.1;
-            let key = PortKey::Known(place);
-            let view = self.bridge_views().get(&host);
+            let row = device.learned.binary_search_by_key(&address, |(learned, _)| *learned).ok()?;
+            let (_, place) = device.learned.get(row)?;
+            Some(self.learned_port(device, *place))
+        });
+        let learners = self.devices().ambiguous_learners(address);
+        let several = learners.filter_map(|host| self.devices().get(host));
+        only.chain(several.flat_map(|device| self.ambiguous_ports(device, address))).collect()
+    }
+
+    /// Returns the ports that learned a MAC address last, of hosts that no longer have it learned.
+    pub(in crate::topology) fn former_ports(&self, address: MacAddress) -> Vec<LearnedPort> {
+        let ports = self.devices().losers(address).filter_map(|host| {
+            let device = self.devices().get(host)?;
+            let row = device.lost.binary_search_by_key(&address, |lost| lost.address).ok()?;
+            let lost = device.lost.get(row)?;
+            let port = self.learned_port(device, lost.place);
             Some(LearnedPort {
-                host,
-                port: device.port_ref(&key),
-                untagged_vlan: device.port(&key).and_then(|port| port.untagged_vlan),
-                devices: view.and_then(|view| view.access.get(&place)).map(|port| port.devices),
-                last_seen: device.learned_at,
+                devices: port.devices.map(|others| others.saturating_add(1)),
+                last_seen: Some(lost.missing.last_seen),
+                missing_since: Some(lost.missing.since),
+                ..port
             })
         });
         ports.collect()
+    }
+
+    fn learned_port(&self, device: &Device, place: u32) -> LearnedPort {
+        let key = PortKey::Known(place);
+        let port = device.port(&key);
+        LearnedPort {
+            host: device.id,
+            port: device.port_ref(&key),
+            state: port.map(|port| port.state).unwrap_or_default(),
+            vlan: port.and_then(|port| port.untagged_vlan),
+            devices: self.bridge_views().get(&device.id).map_or(Some(0), |view| view.device_count(place)),
+            is_ambiguous: false,
+            last_seen: device.learned_at,
+            missing_since: None,
+        }
+    }
+
+    /// Returns the ports of a device that all learned an address.
+    fn ambiguous_ports(&self, device: &Device, address: MacAddress) -> Vec<LearnedPort> {
+        let start = device.ambiguous.partition_point(|port| port.address < address);
+        let rows = device.ambiguous.iter().skip(start).take_while(|port| port.address == address);
+        let mut ports: Vec<LearnedPort> = rows
+            .map(|row| {
+                let port = self.learned_port(device, row.place);
+                LearnedPort {
+                    devices: port.devices.map(|others| others.saturating_add(1)),
+                    vlan: row.vlan.or(port.vlan),
+                    ..port
+                }
+            })
+            .collect();
+        let has_edge = ports.iter().any(|port| port.devices.is_some());
+        ports.iter_mut().for_each(|port| port.is_ambiguous = has_edge);
+        ports
     }
 
     /// Returns the MAC addresses that neighbor caches state for an IP address, in order.
@@ -68,8 +119,31 @@ impl Links {
                 mac_address,
                 reporter,
                 last_seen: self.devices().get(reporter).and_then(|device| device.resolved_at),
+                missing_since: None,
             })
             .collect()
+    }
+
+    /// Returns the MAC addresses that neighbor caches stated for an IP address until the latest time at which one did, in order.
+    pub(in crate::topology) fn formerly_stated_macs(&self, ip: IpAddr) -> Vec<StatedMac> {
+        let Some(identity) = Identity::of_ip(ip) else { return Vec::new() };
+        let ip = IdentityKey::of_identity(&identity);
+        let stated = self.devices().formerly_stated_macs(ip).filter_map(|(mac_address, reporter)| {
+            let rows = &self.devices().get(reporter)?.formerly_resolved;
+            let row = rows.binary_search_by_key(&(ip, mac_address), |(row, _)| (row.ip, row.mac_address));
+            let (_, missing) = rows.get(row.ok()?)?;
+            let (last_seen, missing_since) = (Some(missing.last_seen), Some(missing.since));
+            Some(StatedMac { mac_address, reporter, last_seen, missing_since })
+        });
+        let mut stated: Vec<StatedMac> = stated.collect();
+        let latest = stated.iter().map(|stated| stated.last_seen).max();
+        stated.retain(|stated| Some(stated.last_seen) == latest);
+        stated
+    }
+
+    /// Returns whether a neighbor cache states, or once stated, a MAC address.
+    pub(in crate::topology) fn is_stated(&self, address: MacAddress) -> bool {
+        self.devices().is_stated(address)
     }
 
     /// Returns the MAC addresses of a host itself, in order.
@@ -96,7 +170,6 @@ impl Links {
     }
 
     /// Returns whether a host has a forwarding database or a spanning tree.
-    #[cfg(feature = "service")]
     pub(in crate::topology) fn is_bridge(&self, host: HostId) -> bool {
         self.devices().is_bridge(host)
     }

@@ -10,11 +10,11 @@ text_enum! {
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum UnknownReason {
-        /// Links contradict each other, or several devices claim the address.
+        /// Links or forwarding tables contradict each other, or several devices claim the address.
         Conflict = "conflict",
-        /// Only ports that lead to other switches have learned the address, or none has.
+        /// Only ports that lead to other switches, or that learned other devices too, have learned the address.
         Edge = "edge",
-        /// Some hosts have no known link, or no links lead where the question asks.
+        /// Some hosts have no known link, no links lead where the question asks, or no port has learned the address.
         Links = "links",
         /// The next router on the way is no host of the network.
         NextHop = "next_hop",
@@ -28,6 +28,8 @@ text_enum! {
         RoutingLoop = "routing_loop",
         /// Several paths exist, and the spanning tree that decides between them is not known.
         SpanningTree = "spanning_tree",
+        /// Only earlier reports show where the device is, or which device has the address.
+        Stale = "stale",
         /// The ends are in one VLAN, and no links are known to carry it from one to the other.
         Vlan = "vlan",
         /// The network is too large for all paths to be compared, or paths are longer than 1,000 links.

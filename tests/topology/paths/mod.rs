@@ -9,5 +9,6 @@ mod naive;
 mod networks;
 mod routes;
 mod routing;
+mod silent;
 mod vlans;
 mod worst;

@@ -194,8 +194,8 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
         })),
     );
     let candidate = json!({
-        "host_id": SWITCH, "name": "switch-1", "if_entry_id": UPLINK, "port": "Gi1/0/1", "vlan": 20, "since": now(),
-        "last_seen": now(), "confidence": "Reported", "evidence": evidence,
+        "host_id": SWITCH, "name": "switch-1", "if_entry_id": UPLINK, "port": "Gi1/0/1", "vlan": 20, "state": "Up",
+        "since": now(), "last_seen": now(), "confidence": "Reported", "evidence": evidence,
     });
     let conflict = json!({
         "ip": "192.0.2.7", "mac_addresses": ["00:00:5E:00:53:07", "00:00:5E:00:53:08"], "host_ids": [SERVER],
@@ -204,9 +204,10 @@ fn add_answers(schemas: &mut Schemas, evidence: &Value, near: &Value, far: &Valu
         "ip": "192.0.2.1", "mac_addresses": ["00:00:5E:00:01:0A"], "host_ids": [SWITCH], "active_host_id": SWITCH,
     });
     let found = json!({
-        "candidates": [candidate], "candidates_total": 1, "conflicts": [conflict], "gateways": [gateway],
+        "complete": false, "unknown": ["conflict"], "candidates": [candidate], "candidates_total": 1,
+        "mac_addresses": ["00:00:5E:00:53:07", "00:00:5E:00:53:08"], "conflicts": [conflict], "gateways": [gateway],
     });
-    add_json::<Location>(schemas, answer(found));
+    add_json::<Location>(schemas, found);
     let vlan = json!({
         "vlan": 20, "name": null, "hosts": [{"host_id": SWITCH, "access": [UPLINK], "trunks": [link]}], "hosts_total": 1,
         "islands": [[SWITCH]], "islands_total": 1, "one_sided": [link], "native_mismatch": [],

@@ -15,7 +15,7 @@ use self::ports::{Aggregate, SwitchPort, aggregates, ports};
 use self::routes::{RoutingTable, VirtualMac, virtual_macs};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
-use self::tables::{Learning, Lost, bridge_ports};
+use self::tables::{AmbiguousPort, LearnedRows, Learning, Lost, bridge_ports};
 use self::tables::{Resolved, formerly_resolved, resolved};
 use super::key::IdentityKey;
 use super::key::{PortKey, place_of};
@@ -53,6 +53,8 @@ pub struct Device {
     last_named: Box<[(u32, Timestamp)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
+    /// The ports of addresses that several ports learned, sorted. Links do not follow from them.
+    pub(super) ambiguous: Box<[AmbiguousPort]>,
     pub(super) learned_at: Option<Timestamp>,
     /// Addresses that the device no longer has learned, sorted.
     pub(super) lost: Box<[Lost]>,
@@ -102,7 +104,7 @@ impl Device {
         let resolved = resolved(tables.arp, &ports_by_value).into_boxed_slice();
         let learning =
             Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
-        let learned = learning.learned(tables.fdb);
+        let LearnedRows { on_one_port: learned, on_several_ports: ambiguous } = learning.learned(tables.fdb);
         let lost = learning.lost(claims, &learned);
         let (tunneled, sightings) = sightings(host, claims, &ports_by_value, &bridge_ports)
             .into_iter()
@@ -126,6 +128,7 @@ impl Device {
             bridge_ports,
             is_bridge: !learned.is_empty() || !lost.is_empty() || !tables.stp.is_empty(),
             learned,
+            ambiguous,
             lost,
             learned_at: tables.learned_at,
             resolved,

@@ -89,6 +89,23 @@ pub(in crate::topology::links) struct Lost {
     pub(in crate::topology::links) missing: Missing,
 }
 
+/// A port of a bridge that learned the same address on several ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::topology::links) struct AmbiguousPort {
+    pub(in crate::topology::links) address: MacAddress,
+    pub(in crate::topology::links) place: u32,
+    /// The VLAN in which the port learned the address; `None` when unknown, or for several VLANs.
+    pub(in crate::topology::links) vlan: Option<u16>,
+}
+
+/// The addresses of other devices in a forwarding database.
+pub(super) struct LearnedRows {
+    /// Pairs of an address that one port learned and the place of the port, sorted.
+    pub(super) on_one_port: Box<[(MacAddress, u32)]>,
+    /// The ports of the other addresses, sorted.
+    pub(super) on_several_ports: Box<[AmbiguousPort]>,
+}
+
 /// The parts of a device that determine on which port a row was learned.
 pub(super) struct Learning<'d> {
     pub(super) by_value: &'d SwitchPorts,
@@ -99,21 +116,33 @@ pub(super) struct Learning<'d> {
 }
 
 impl Learning<'_> {
-    /// Returns the addresses that were learned on one port only. They belong to other devices.
+    /// Returns the addresses of other devices, by the number of ports that learned them.
     ///
     /// Members of an aggregate count as the aggregate. Addresses that are learned through a tunnel are not behind a cable.
-    pub(super) fn learned(&self, rows: &[FdbRow]) -> Box<[(MacAddress, u32)]> {
-        let mut found: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
+    pub(super) fn learned(&self, rows: &[FdbRow]) -> LearnedRows {
         let is_learned = |row: &&FdbRow| matches!(row.status, None | Some(FdbStatus::Learned));
-        for row in rows.iter().filter(is_learned) {
-            if !is_own_mac(row.mac_address) || self.own.contains(&row.mac_address) {
-                continue;
+        let read = |row: &FdbRow| {
+            let address = row.mac_address;
+            let is_other = is_own_mac(address) && !self.own.contains(&address);
+            let place = self.place(row).filter(|place| is_other && !self.is_tunnel(*place))?;
+            Some(AmbiguousPort { address, place, vlan: row.vlan })
+        };
+        let mut found: Vec<AmbiguousPort> = rows.iter().filter(is_learned).filter_map(read).collect();
+        found.sort_unstable();
+        let (mut on_one_port, mut on_several_ports) = (Vec::new(), Vec::new());
+        for rows in found.chunk_by(|one, other| one.address == other.address) {
+            match rows {
+                [first, .., last] if first.place != last.place => {
+                    on_several_ports.extend(ambiguous_ports(rows));
+                }
+                [first, ..] => on_one_port.push((first.address, first.place)),
+                [] => {}
             }
-            let Some(place) = self.place(row).filter(|place| !self.is_tunnel(*place)) else { continue };
-            let known = found.entry(row.mac_address).or_insert(Some(place));
-            *known = known.filter(|known| *known == place);
         }
-        found.into_iter().filter_map(|(address, place)| Some((address, place?))).collect()
+        LearnedRows {
+            on_one_port: on_one_port.into_boxed_slice(),
+            on_several_ports: on_several_ports.into_boxed_slice(),
+        }
     }
 
     /// Returns the addresses that were learned once. Of several times, the latest counts.
@@ -122,7 +151,7 @@ impl Learning<'_> {
         for group in claims.iter().flat_map(|claim| &claim.missing) {
             let ClaimRows::Fdb(rows) = &group.rows else { continue };
             let missing = Missing::of(group);
-            for (address, place) in self.learned(rows) {
+            for (address, place) in self.learned(rows).on_one_port {
                 lost.entry(address).or_insert(Lost { address, place, missing });
             }
         }
@@ -139,6 +168,14 @@ impl Learning<'_> {
         let port = usize::try_from(place).ok().and_then(|place| self.ports.get(place));
         Some(port.and_then(|port| port.lag).unwrap_or(place))
     }
+}
+
+/// Returns the ports of sorted rows with one address, each once.
+fn ambiguous_ports(rows: &[AmbiguousPort]) -> impl Iterator<Item = AmbiguousPort> {
+    rows.chunk_by(|one, other| one.place == other.place).filter_map(|rows| {
+        let (first, last) = (rows.first()?, rows.last()?);
+        Some(AmbiguousPort { vlan: first.vlan.filter(|_| first.vlan == last.vlan), ..*first })
+    })
 }
 
 /// A row of a neighbor cache.

@@ -28,6 +28,8 @@ pub(in crate::topology::links) struct FdbView {
     behind: BTreeMap<u32, Box<[u32]>>,
     /// The ports without a bridge behind them.
     pub(in crate::topology::links) access: BTreeMap<u32, AccessPort>,
+    /// The ports with evidence of another device that is not an end station, sorted.
+    uplinks: Box<[u32]>,
     /// The only host behind the telephone on a port, with its address.
     pub(in crate::topology::links) behind_telephones: BTreeMap<u32, (MacAddress, HostId)>,
 }
@@ -66,7 +68,7 @@ pub(in crate::topology::links) type FdbViews = HashMap<HostId, FdbView>;
 impl FdbView {
     pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
         let mut view = Self::default();
-        if device.learned.is_empty() && device.lost.is_empty() {
+        if device.learned.is_empty() && device.lost.is_empty() && device.ambiguous.is_empty() {
             return view;
         }
         let learned = LearnedBridges::of(device, devices);
@@ -91,7 +93,14 @@ impl FdbView {
                 view.access.entry(lost.place).or_default().lost.push((lost.address, owner.id));
             }
         }
+        view.uplinks = uplinks.into_iter().collect();
         view
+    }
+
+    /// Returns the number of devices that were learned on a port; `None` if it leads to another bridge.
+    pub(in crate::topology::links) fn device_count(&self, port: u32) -> Option<usize> {
+        let is_uplink = self.uplinks.binary_search(&port).is_ok();
+        (!is_uplink).then(|| self.access.get(&port).map_or(0, |access| access.devices))
     }
 
     /// Returns the port towards another bridge.
