@@ -44,7 +44,7 @@ pub struct Location {
     /// Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mac_addresses: Vec<MacAddress>,
-    /// Addresses that several devices claim. Those that each host has for itself, such as `127.0.0.1`, are not among them.
+    /// Addresses that several devices claim, except addresses that each host has for itself, such as `127.0.0.1`.
     pub conflicts: Vec<AddressConflict>,
     /// The virtual routers that have the address; absent if none has. Several routers with one virtual address are no conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,8 +115,8 @@ impl PathIndex {
     /// Returns the ports to which a device is connected, as far as links, forwarding tables and neighbor caches show them.
     ///
     /// A port that leads to another switch counts only where no other one learned the address. A port that learned other devices,
-    /// too, counts only where no link and no other port has the device alone. What only earlier reports show counts only where the
-    /// latest ones show nothing. `links` are the links that the index was made of.
+    /// too, counts only where no link and no other port has the device alone. Ports that only earlier reports show count only where the
+    /// latest ones show none. `links` are the links that the index was made of.
     ///
     /// # Errors
     /// Returns an error if nothing in the network has, or once had, the address or the name, or several hosts have the name.
