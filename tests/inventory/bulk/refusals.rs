@@ -32,11 +32,12 @@ async fn assert_refused(fixture: &Fixture, fourth: BulkHost, expected: ErrorKind
 
 #[tokio::test]
 async fn invalid_value_is_named_by_its_path_in_the_request() {
+    let protocols = Problem::NotAmong { values: ["Tcp", "Udp"].map(str::to_owned).into() };
     for (path, value, field, problem) in [
         ("ports.0.number", json!(0), "ports.0.number", OUT_OF_RANGE),
         ("ports.0.number", json!(65_536), "ports.0.number", OUT_OF_RANGE),
         ("ports.0.number", json!("80"), "ports.0.number", Problem::InvalidFormat),
-        ("ports.1.protocol", json!("Sctp"), "ports.1.protocol", Problem::InvalidFormat),
+        ("ports.1.protocol", json!("Sctp"), "ports.1.protocol", protocols),
         ("name", json!(null), "name", Problem::Required),
         ("id", json!("x"), "id", Problem::InvalidFormat),
         ("interfaces.1.ip_address", json!("192.0.2"), "interfaces.1.ip_address", Problem::InvalidFormat),

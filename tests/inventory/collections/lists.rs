@@ -162,7 +162,7 @@ fn cursor_of_another_list_or_none_at_all_is_refused() {
             set(&mut query);
             query
         };
-        let expected = invalid("cursor", Problem::InvalidFormat);
+        let expected = invalid("cursor", Problem::OfOtherList);
         for other in [
             with(&|query| query.order_by = ListOrderField::Name),
             with(&|query| query.order_direction = OrderDirection::Descending),
@@ -212,7 +212,7 @@ fn cursor_that_names_a_host_reveals_nothing_of_hosts_outside_of_the_list() {
         let hidden = refusal(fixture.inventory.hosts().list(&viewer, &query).await);
         fixture.delete(id(1)).await.unwrap();
         let missing = refusal(fixture.inventory.hosts().list(&viewer, &query).await);
-        assert_eq!((hidden, missing.clone()), (missing, invalid("cursor", Problem::InvalidFormat)));
+        assert_eq!((hidden, missing.clone()), (missing, invalid("cursor", Problem::OfOtherList)));
         // A list that the caller may see continues.
         query.cursor = None;
         query.cursor = fixture.inventory.hosts().list(&viewer, &query).await.unwrap().next;

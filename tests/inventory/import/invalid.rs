@@ -202,8 +202,11 @@ async fn refusal_is_in_words_of_the_api() {
     ] {
         let line = rich(&fixture).await.with(path, value).line();
         let reason = assert_refused(&fixture, line, Some(path)).await;
-        let of_number = "must be between 1 and 65535";
-        let expected = if path.ends_with(".number") { of_number } else { "has an invalid format" };
+        let expected = match path.rsplit('.').next() {
+            Some("number") => "must be between 1 and 65535",
+            Some("protocol") => "must be one of these values: Tcp, Udp",
+            _ => "has an invalid format",
+        };
         assert_eq!(reason, expected, "{path}");
     }
 }
