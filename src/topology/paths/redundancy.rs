@@ -1,8 +1,10 @@
 //! The single links that nodes need: without one of them, no way leads to the roots.
 //!
 //! Each link beside the tree of shortest paths closes a cycle with it. The nodes of cycles that touch are one set, and a link of the tree
-//! between two sets is a bridge. So the sets are a tree themselves, and its links on the way to a set are those that its nodes need. A node has its place in the breadth-first search as its number, so that the least of a set is the nearest to the roots. A
-//! depth-first search finds the same, but returns to each node when its links are no longer in the caches of the processor.
+//! between two sets is a bridge. So the sets are a tree themselves, and its links on the way to a set are those that its nodes need.
+//!
+//! A node has its place in the breadth-first search as its number, so that the least of a set is the nearest to the roots. A depth-first
+//! search finds the same, but returns to each node when its links are no longer in the caches of the processor.
 
 use super::flood::{FAR, Removal, Tree};
 use super::index::{PathIndex, PathStep};
