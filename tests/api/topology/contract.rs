@@ -155,21 +155,25 @@ fn layout_is_stored_only_if_its_tag_matches() {
 fn malformed_positions_are_named_by_their_path() {
     run_with(Campus::new, async |campus| {
         let id = campus.core;
+        let (missing, malformed) = ("validation_required", "validation_invalid_format");
         let cases = [
-            (format!(r#"[{{"id":"{id}","x":1}}]"#), "positions.0"),
-            (format!(r#"[{{"id":"{id}","x":1,"y":null}}]"#), "positions.0.y"),
-            (format!(r#"[{{"id":"{id}","x":"1","y":1}}]"#), "positions.0.x"),
-            (format!(r#"[{{"id":"{id}","x":1e400,"y":1}}]"#), "positions.0.x"),
-            (format!(r#"[{{"id":"{id}","x":1,"y":1}},{{"id":"x","x":1,"y":1}}]"#), "positions.1.id"),
-            ("[1]".to_owned(), "positions.0"),
-            ("{}".to_owned(), "positions"),
+            (format!(r#"[{{"id":"{id}","x":1}}]"#), missing, "positions.0.y"),
+            (format!(r#"[{{"id":"{id}","x":1,"y":null}}]"#), missing, "positions.0.y"),
+            (format!(r#"[{{"id":"{id}","x":"1","y":1}}]"#), malformed, "positions.0.x"),
+            (format!(r#"[{{"id":"{id}","x":1e400,"y":1}}]"#), malformed, "positions.0.x"),
+            (
+                format!(r#"[{{"id":"{id}","x":1,"y":1}},{{"id":"x","x":1,"y":1}}]"#),
+                malformed,
+                "positions.1.id",
+            ),
+            ("[1]".to_owned(), malformed, "positions.0"),
+            ("{}".to_owned(), malformed, "positions"),
         ];
-        for (text, field) in cases {
+        for (text, code, field) in cases {
             let mut request = send_json("PUT", &path(OFFICE, "l2"), &json!({}));
             *request.body_mut() = format!(r#"{{"positions":{text}}}"#);
             let reply = campus.send_as(&campus.member, request).await;
-            let params = reply.refuses(400, "validation_invalid_format");
-            assert_eq!(params, &json!({"field": field}), "{text}");
+            assert_eq!(reply.refuses(400, code), &json!({"field": field}), "{text}");
         }
         assert_eq!(campus.read(&path(OFFICE, "l2")).await["positions"], json!([]));
     });

@@ -19,7 +19,7 @@ use crate::topology::graph::{
 };
 use crate::topology::paths::{Fragile, Impact, Location, Paths, VlanList};
 use crate::topology::render::Format;
-use crate::wire::{AddressClaim, AddressList, SubnetAddress};
+use crate::wire::{AddressClaim, AddressDoubt, AddressList, SubnetAddress};
 
 const SWITCH: HostId = HostId::new(uuid(40));
 const UPLINK: IfEntryId = IfEntryId::new(uuid(41));
@@ -239,6 +239,7 @@ fn add_addresses(schemas: &mut Schemas) {
     set(&mut reserved, "reserved_by", json!("printers"));
     add_json::<AddressClaim>(schemas, claim(mac));
     add_json::<SubnetAddress>(schemas, conflict.clone());
+    add_json::<AddressDoubt>(schemas, json!("neighbors"));
     let addresses = [used, conflict, reserved];
     add_json::<AddressList>(
         schemas,
