@@ -87,7 +87,7 @@ pub struct AddressList {
     pub addresses: Vec<SubnetAddress>,
     /// The number of all addresses that the query finds, at most 2^64 - 1.
     pub addresses_total: u64,
-    /// Whether the devices of the subnet would show.
+    /// Whether a neighbor cache has, or had, an entry of the subnet. If none has, devices that are no hosts do not show.
     #[serde(default)]
     pub complete: bool,
     /// The reasons for which it is not complete.

@@ -97,7 +97,9 @@ fn aggregates_come_from_attachment_and_from_the_stack() {
 
 #[test]
 fn aggregates_of_a_type_of_other_interfaces_are_known_by_their_names() {
-    for (kind, name) in [(53, "Port-channel1"), (53, "Po1"), (54, "Trk1"), (53, "Vlan10")] {
+    for (kind, name) in
+        [(53, "Port-channel1"), (53, "Port-Channel 1"), (53, "Po1"), (54, "Trk1"), (53, "Vlan10")]
+    {
         let walk = format!(
             ".1.3.6.1.2.1.2.2.1.2.1 = STRING: \"GigabitEthernet0/1\"\n.1.3.6.1.2.1.2.2.1.2.9 = STRING: \"{name}\"\n\
              .1.3.6.1.2.1.2.2.1.3.1 = INTEGER: 6\n.1.3.6.1.2.1.2.2.1.3.9 = INTEGER: {kind}\n\

@@ -5,11 +5,27 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::net::IpAddr;
 
 use uuid::Uuid;
 
 use super::parts::Embedded;
-use crate::model::{BindingId, BindingTarget, Common, Host, Service, ServiceId, for_each_part_type};
+use crate::model::{
+    BindingId, BindingTarget, Common, Host, PortNumber, Protocol, Service, ServiceId, for_each_part_type,
+};
+
+/// The values by which a user knows a part within its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NaturalKey<'p> {
+    /// The address of an interface.
+    Address(IpAddr),
+    /// The number and the protocol of a port.
+    Port(PortNumber, Protocol),
+    /// The name and the definition of a service.
+    Service(&'p str, &'p str),
+    /// The index of an interface entry. Entries without one are known by their description.
+    Entry(i64, &'p str),
+}
 
 /// Gives parts and bindings without an id the ids of stored ones with the same key that the request does not name.
 ///

@@ -82,7 +82,7 @@ impl Links {
         LearnedPort {
             host: device.id,
             port: device.port_ref(&key),
-            state: port.map(|port| port.state).unwrap_or_default(),
+            state: port.map_or(LinkState::Unknown, |port| port.state),
             vlan: port.and_then(|port| port.untagged_vlan),
             devices: self.bridge_views().get(&device.id).map_or(Some(0), |view| view.device_count(place)),
             is_ambiguous: false,

@@ -13,7 +13,7 @@ const MIN_SCALE: f64 = 0.18;
 /// Width of the thinnest line, in pixels.
 const MIN_WIDTH: f64 = 0.75;
 /// Width of the thinnest line with two strands, in pixels.
-const MIN_WIDTH_OF_GROUP: f64 = 2.5;
+const MIN_WIDTH_OF_GROUP: f64 = 1.75;
 /// The largest number of columns, and of rows, of cells that a picture is divided into.
 const MAX_CELLS: f64 = 64.0;
 /// The least width and height of a cell, in pixels. It has room for two lines, and space between them.

@@ -125,8 +125,8 @@ const VIRTUAL_NAMES: [&str; 3] = ["po", "port-channel", "trk"];
 /// Returns whether an interface of a type of other interfaces, too, is an aggregate by its name.
 fn is_virtual_aggregate(row: &IfEntryRow) -> bool {
     let is_named = |name: &String| {
-        let kind = name.trim_end_matches(|character: char| character.is_ascii_digit()).to_ascii_lowercase();
-        VIRTUAL_NAMES.contains(&kind.as_str())
+        let kind = name.trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
+        VIRTUAL_NAMES.contains(&kind.to_ascii_lowercase().as_str())
     };
     row.if_type.is_some_and(|kind| VIRTUAL_TYPES.contains(&kind))
         && row.if_name.iter().chain(&row.if_descr).any(is_named)

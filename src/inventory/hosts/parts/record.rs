@@ -1,11 +1,11 @@
 //! The properties of each kind of part.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 
 use uuid::Uuid;
 
 use crate::inventory::hosts::input::{Given, parse_given, place_last};
+use crate::inventory::hosts::kept_ids::NaturalKey;
 use crate::inventory::hosts::validate::{check_source, check_vlans};
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
@@ -13,22 +13,9 @@ use crate::inventory::schema::{
 use crate::inventory::{Entity, Error};
 use crate::model::{
     Age, Binding, BindingId, BindingTarget, Common, Host, HostId, HostPart, IfEntry, Interface, NetworkId,
-    Port, PortNumber, Protocol, Service, TagId, Timestamp,
+    Port, Service, TagId, Timestamp,
 };
 use crate::store::Name;
-
-/// The values by which a user knows a part within its host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NaturalKey<'p> {
-    /// The address of an interface.
-    Address(IpAddr),
-    /// The number and the protocol of a port.
-    Port(PortNumber, Protocol),
-    /// The name and the definition of a service.
-    Service(&'p str, &'p str),
-    /// The index of an interface entry. Entries without one are known by their description.
-    Entry(i64, &'p str),
-}
 
 /// A part of a host, with the rules by which requests change it.
 pub trait Embedded: HostPart + Given {
