@@ -33,6 +33,22 @@ export function expect(isTrue, message) {
   if (!isTrue) throw new Error(message);
 }
 
+// Runs all checks, and prints the place of what fails. Returns how many fail.
+export async function run(checks, browser) {
+  let failures = 0;
+  for (const [name, check] of checks) {
+    try {
+      const figure = await check(browser);
+      console.log(`ok      ${name}${figure ? ` (${figure})` : ''}`);
+    } catch ({ message, stack }) {
+      failures += 1;
+      const place = stack.match(/\w+\.mjs:\d+/g)?.join(' < ') ?? 'unknown place';
+      console.log(`FAILED  ${name} (${place}): ${message}`);
+    }
+  }
+  return failures;
+}
+
 // Prepares a page for an address. `close` fails if the page reported an error or asked another host.
 export async function prepare(browser, address, settings = {}) {
   const context = await browser.newContext({ viewport: SIZES[1], acceptDownloads: true, ...settings });

@@ -10,7 +10,7 @@
 import { mkdir } from 'node:fs/promises';
 
 import { checkAccessibility, checkKeyboard } from './access.mjs';
-import { launch, open, SIZES, SCHEMES } from './browser.mjs';
+import { launch, open, run, SCHEMES, SIZES } from './browser.mjs';
 import { checkContrast } from './contrast.mjs';
 import { checkShareTools } from './share.mjs';
 import { checkFrames, checkOpening } from './speed.mjs';
@@ -55,16 +55,7 @@ async function takeScreenshots(browser, folder) {
 }
 
 const browser = await launch();
-let failures = 0;
-for (const [name, check] of checks) {
-  try {
-    const figure = await check(browser);
-    console.log(`ok      ${name}${figure ? ` (${figure})` : ''}`);
-  } catch (error) {
-    failures += 1;
-    console.log(`FAILED  ${name}: ${error.message}`);
-  }
-}
+const failures = await run(checks, browser);
 if (process.env.SCREENSHOTS) await takeScreenshots(browser, process.env.SCREENSHOTS);
 await browser.close();
 process.exit(failures ? 1 : 0);

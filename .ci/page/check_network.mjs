@@ -8,7 +8,7 @@
 
 import { mkdir } from 'node:fs/promises';
 
-import { launch, open, SCHEMES, SIZES } from './browser.mjs';
+import { launch, open, run, SCHEMES, SIZES } from './browser.mjs';
 import { checkContrast } from './contrast.mjs';
 import { checkFailure } from './failing.mjs';
 import { loaded, NetworkChecks } from './network.mjs';
@@ -59,16 +59,7 @@ async function takeScreenshots(browser, folder) {
 }
 
 const browser = await launch();
-let failures = 0;
-for (const [name, check] of checks) {
-  try {
-    const figure = await check(browser);
-    console.log(`ok      ${name}${figure ? ` (${figure})` : ''}`);
-  } catch (error) {
-    failures += 1;
-    console.log(`FAILED  ${name}: ${error.message}`);
-  }
-}
+const failures = await run(checks, browser);
 if (process.env.SCREENSHOTS) await takeScreenshots(browser, process.env.SCREENSHOTS);
 await browser.close();
 process.exit(failures ? 1 : 0);

@@ -151,9 +151,24 @@ export class NetworkChecks {
     await page.waitForSelector('#filters input[name="tag_ids"]');
     await this.pressOn(page, '#clear-filters');
     expect(!(await has(page, '.is-hidden')), 'what was filtered stays hidden');
+    await this.checkChoicesStay(page);
     await this.checkFoldedRoles(page);
     await this.checkGrouping(page);
     await page.keyboard.press('Escape');
+  }
+
+  // A form that opens again asks for its choices, and leaves those that are the same where they are, with the focus.
+  async checkChoicesStay(page) {
+    const last = page.locator('#filters input[name="group_by"]').first();
+    await last.waitFor();
+    await last.evaluate((box) => { window.box = box; });
+    await page.keyboard.press('Escape');
+    const answered = page.waitForResponse('**/topology/vlans*');
+    await this.pressOn(page, '#open-filters');
+    await last.focus();
+    await (await answered).finished();
+    await settle(page);
+    expect(await page.evaluate(() => document.activeElement === window.box), 'choices that arrive take the focus away');
   }
 
   // A grouping is chosen, is part of the address, and ends. Its boxes are open where there is room.

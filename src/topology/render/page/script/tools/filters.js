@@ -62,9 +62,24 @@ class Filters {
       const choices = await this.choices(filter);
       filter.group.hidden = !choices.length;
       if (filter.unset) choices.unshift(['', filter.unset]);
+      this.offer(filter, choices);
+    }
+  }
+
+  // Boxes whose choices are the same stay, and so does the focus in them.
+  offer(filter, choices) {
+    const offered = JSON.stringify(choices);
+    if (offered !== filter.offered) {
       const boxes = choices.map(([value, text]) => this.box(filter, value, text));
       filter.group.replaceChildren(filter.group.firstChild, ...boxes);
+      filter.offered = offered;
     }
+    this.check(filter);
+  }
+
+  check({ name, group }) {
+    const chosen = this.chosen.get(name);
+    for (const input of group.querySelectorAll('input')) input.checked = input.value ? chosen.has(input.value) : !chosen.size;
   }
 
   async choices({ name, ofNode, load }) {
@@ -82,9 +97,7 @@ class Filters {
   }
 
   box({ name, unset }, value, text) {
-    const chosen = this.chosen.get(name);
-    const checked = value ? chosen.has(value) : !chosen.size;
-    const input = create('input', { type: unset ? 'radio' : 'checkbox', name, value, checked });
+    const input = create('input', { type: unset ? 'radio' : 'checkbox', name, value });
     return create('label', {}, input, nameText(text));
   }
 
@@ -105,7 +118,7 @@ class Filters {
     const wasServed = this.parameters().size > 0;
     for (const { name } of FILTERS) this.choose(name, [], false);
     if (wasServed) this.serve();
-    this.fill();
+    for (const filter of FILTERS) this.check(filter);
     this.report();
   }
 
