@@ -194,8 +194,9 @@ impl Asked {
 
     async fn path(&self, from: &str, to: &str) -> Result<String, Failure> {
         let ends = self.find(&[from, to]).await?;
-        let [from, to] = ends.first_chunk::<2>().copied().unwrap_or_default();
-        let query = PathQuery::new(from, to);
+        let [sender, receiver] = ends.first_chunk::<2>().copied().unwrap_or_default();
+        let mut query = PathQuery::new(sender, receiver);
+        query.to_address = to.parse().ok();
         let found = self
             .topologies
             .paths(&self.caller, self.network, query)

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::index::{PathIndex, PathStep};
 use super::routing::{DeadEnd, RoutedPath, RoutedPaths};
 use super::search::{Found, LinkRoute, Passage, shortest};
-use super::{MAX_PATHS, UnknownReason};
+use super::{MAX_PATHS, PathQuery, UnknownReason};
 
 /// Links within a subnet.
 #[derive(Clone, Debug)]
@@ -45,17 +45,23 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn of(index: &PathIndex, ends: [u32; 2], vlan: Option<u16>, count: usize) -> Self {
-        let nets = ends.map(|end| index.nets_of(end));
-        let shared = nets[0].iter().copied().find(|net| nets[1].binary_search(net).is_ok());
+    pub(super) fn of(index: &PathIndex, ends: [u32; 2], query: &PathQuery) -> Self {
+        let (vlan, count) = (query.vlan, query.k.clamp(1, MAX_PATHS));
+        let address = query.to_address.filter(|address| index.has_address(ends[1], *address));
+        let nets = index.nets_of(ends[0]);
+        let of_receiver = match address {
+            Some(address) => index.net_with(ends[1], address).into_iter().collect(),
+            None => index.nets_of(ends[1]),
+        };
+        let shared = nets.iter().copied().find(|net| of_receiver.contains(net));
         let has_table = index.routers.tables.contains_key(&ends[0]);
-        let is_known = (has_table || !nets[0].is_empty()) && !index.addresses.of_node(ends[1]).is_empty();
+        let is_known = (has_table || !nets.is_empty()) && !index.addresses.of_node(ends[1]).is_empty();
         if vlan.is_some() || shared.is_some() || !is_known {
             return Self::physical(index, ends, shared, vlan, count);
         }
         let mut draft = Self::default();
         // All routers are compared: the nearest need not be the first.
-        draft.add_routed(index, ends[0], index.routed(ends, MAX_PATHS), count);
+        draft.add_routed(index, ends[0], index.routed(ends, address, MAX_PATHS), count);
         let is_nowhere = |path: &PathDraft| {
             path.legs.is_empty() && path.end.is_some_and(|end| end.reason == UnknownReason::Routing)
         };
@@ -90,7 +96,10 @@ impl Draft {
         for path in found.paths {
             let mut unknown: Vec<UnknownReason> = path.end.map(|end| end.reason).into_iter().collect();
             match legs(index, source, &path, &mut known, &mut unknown) {
-                Some(legs) => drafts.push((PathDraft { legs, end: path.end }, unknown)),
+                Some((legs, has_more)) => {
+                    self.has_more |= has_more;
+                    drafts.push((PathDraft { legs, end: path.end }, unknown));
+                }
                 None => self.unknown.append(&mut unknown),
             }
         }
@@ -152,30 +161,34 @@ impl Draft {
     }
 }
 
-/// The links between two nodes in one subnet, with the reasons for which they may not be right; `None` without a path.
-type KnownLegs = HashMap<(u32, u32, Option<u32>), (Option<Leg>, Vec<UnknownReason>)>;
+/// The paths between two nodes in one subnet, at most one of them.
+type KnownLegs = HashMap<(u32, u32, Option<u32>), Draft>;
 
-/// Returns the links of a path through routers; `None` if links do not lead from one to the next.
+/// Returns the links of a path through routers, and whether there are others of them; `None` if links do not lead from one router to
+/// the next.
 fn legs(
     index: &PathIndex,
     source: u32,
     path: &RoutedPath,
     known: &mut KnownLegs,
     unknown: &mut Vec<UnknownReason>,
-) -> Option<Vec<Leg>> {
+) -> Option<(Vec<Leg>, bool)> {
     let mut from = source;
+    let mut has_more = false;
     let mut legs = Vec::with_capacity(path.stages.len());
     for stage in &path.stages {
-        let (leg, reasons) = known.entry((from, stage.to, stage.net)).or_insert_with(|| {
+        let found = known.entry((from, stage.to, stage.net)).or_insert_with(|| {
             let mut found = Draft::default();
             found.add_direct(index, [from, stage.to], stage.net, None, 1);
-            (found.paths.pop().and_then(|mut path| path.legs.pop()), found.unknown)
+            found
         });
-        unknown.extend(reasons.iter());
-        legs.push(Leg { gateway: stage.gateway, ..leg.clone()? });
+        unknown.extend(found.unknown.iter());
+        let leg = found.paths.first()?.legs.first()?.clone();
+        legs.push(Leg { gateway: stage.gateway, ..leg });
+        has_more |= found.has_more;
         from = stage.to;
     }
-    Some(legs)
+    Some((legs, has_more))
 }
 
 impl PathIndex {

@@ -126,8 +126,17 @@ impl PathIndex {
         containing.max_by_key(|net| self.addresses.net(*net).0.prefix_length())
     }
 
-    /// Returns the paths of packets to the addresses of a node. The first address with a whole path counts.
-    pub(super) fn routed(&self, ends: [u32; 2], count: usize) -> RoutedPaths {
+    /// Returns whether a node has an address, by itself or as a member of a virtual router.
+    pub(super) fn has_address(&self, node: u32, ip: IpAddr) -> bool {
+        let is_own = self.addresses.of_node(node).iter().any(|address| address.ip == ip);
+        is_own || self.shared_gateway(ip).is_some_and(|gateway| gateway.members.contains(&node))
+    }
+
+    /// Returns the paths of packets to an address of a node. Without one, the first of its addresses with a whole path counts.
+    pub(super) fn routed(&self, ends: [u32; 2], address: Option<IpAddr>, count: usize) -> RoutedPaths {
+        if let Some(address) = address {
+            return self.routed_to(ends, address, count);
+        }
         let addresses = self.addresses.of_node(ends[1]).iter().filter(|address| {
             !self.addresses.is_local(address.ip) && self.shared_gateway(address.ip).is_none()
         });
@@ -215,7 +224,7 @@ impl PathIndex {
             doubts.is_unsure |= named.len() > 1;
             return self.via(node, named.into_iter(), doubts);
         }
-        self.between(node, ends[1], doubts)
+        self.between(node, ends[1], to, doubts)
     }
 
     /// Returns the routers with addresses, as the next ones after a node.
@@ -248,8 +257,8 @@ impl PathIndex {
     }
 
     /// Returns the routers with addresses in subnets of both nodes. Of the members of a virtual router, the active one counts.
-    fn between(&self, node: u32, end: u32, doubts: &mut RoutingDoubts) -> Forwarding {
-        let gateways = self.common_gateways([node, end]);
+    fn between(&self, node: u32, end: u32, to: IpAddr, doubts: &mut RoutingDoubts) -> Forwarding {
+        let gateways = self.common_gateways([node, end], to);
         let routers: Vec<u32> = gateways.iter().map(|stage| stage.to).collect();
         let shared = self.routers.shared.iter().find(|shared| {
             self.net_with(node, shared.ip).is_some()
@@ -269,9 +278,12 @@ impl PathIndex {
         if gateways.is_empty() { unknown(UnknownReason::Routing, None) } else { Forwarding::Routed(gateways) }
     }
 
-    fn common_gateways(&self, ends: [u32; 2]) -> Vec<Stage> {
+    /// Returns the routers with an address in a subnet of the first node, and one in the subnet of an address of the second. The
+    /// second node may be such a router itself.
+    fn common_gateways(&self, ends: [u32; 2], to: IpAddr) -> Vec<Stage> {
         let mut others: BTreeSet<u32> = BTreeSet::new();
-        for net in self.nets_of(ends[1]) {
+        let nets = self.net_with(ends[1], to).map_or_else(|| self.nets_of(ends[1]), |net| vec![net]);
+        for net in nets {
             yield_turn();
             others.extend(self.addresses.members_of(net));
         }
@@ -279,7 +291,7 @@ impl PathIndex {
         for net in self.nets_of(ends[0]) {
             yield_turn();
             for node in self.addresses.members_of(net) {
-                let is_gateway = !ends.contains(&node) && self.is_transit(node);
+                let is_gateway = node != ends[0] && self.is_transit(node);
                 if is_gateway && others.contains(&node) {
                     let address =
                         self.addresses.of_node(node).iter().find(|address| address.net == Some(net));

@@ -37,13 +37,19 @@ impl Fixture {
     pub(crate) fn host(&mut self, name: &str, description: &str, addresses: &[(&str, SubnetId)]) -> HostId {
         let mut host = Host::new(NETWORK, name);
         host.sys_descr = Some(description.to_owned()).filter(|text| !text.is_empty());
-        for (address, subnet) in addresses {
-            let mut interface = Interface::new(&host, address.parse().unwrap());
-            interface.subnet_id = Some(*subnet);
-            host.interfaces.push(interface);
-        }
+        let id = host.id;
         self.hosts.push(host);
-        self.hosts.last().unwrap().id
+        for (address, subnet) in addresses {
+            self.interface(id, address, *subnet);
+        }
+        id
+    }
+
+    pub(crate) fn interface(&mut self, host: HostId, address: &str, subnet: SubnetId) {
+        let host = self.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap();
+        let mut interface = Interface::new(host, address.parse().unwrap());
+        interface.subnet_id = Some(subnet);
+        host.interfaces.push(interface);
     }
 
     pub(crate) fn service(&mut self, host: HostId, name: &str) -> ServiceId {

@@ -62,10 +62,13 @@ impl Row {
     }
 
     fn ask(&self, from: HostId, to: HostId) -> Paths {
-        let links: BTreeMap<LinkId, &Link> = self.network.links.iter().map(|link| (link.id, link)).collect();
-        let query = PathQuery::new(from.into(), to.into());
-        index(&self.network).paths(&query, |id| links.get(&id).copied()).unwrap()
+        ask(&self.network, &PathQuery::new(from.into(), to.into()))
     }
+}
+
+fn ask(network: &Fixture, query: &PathQuery) -> Paths {
+    let links: BTreeMap<LinkId, &Link> = network.links.iter().map(|link| (link.id, link)).collect();
+    index(network).paths(query, |id| links.get(&id).copied()).unwrap()
 }
 
 fn names(path: &NetworkPath) -> Vec<&str> {
@@ -119,6 +122,46 @@ fn small_table_that_is_not_stated_to_be_complete_is_followed_with_a_reason() {
     let answer = row.ask(row.computer, row.server);
     assert_eq!(answer.unknown, [UnknownReason::Routes]);
     assert_eq!(names(&answer.paths[0]), ["pc", "near", "unknown"]);
+}
+
+#[test]
+fn packets_to_an_address_are_routed_to_its_subnet_also_if_the_devices_share_another_one() {
+    let mut row = Row::with_routes();
+    let management = row.network.subnet("management", "198.51.100.0/24");
+    row.network.interface(row.computer, "198.51.100.9", management);
+    row.network.interface(row.server, "198.51.100.150", management);
+    connect(&mut row.network, row.computer, row.server);
+    let mut query = PathQuery::new(row.computer.into(), row.server.into());
+    let direct = ["pc", "srv"];
+    let routed = ["pc", "near", "far", "srv"];
+    for (address, expected) in [
+        (None, &direct[..]),
+        (Some("198.51.100.150"), &direct),
+        (Some("192.0.2.150"), &routed),
+        (Some("203.0.113.1"), &direct),
+    ] {
+        query.to_address = address.map(|address| address.parse().unwrap());
+        let answer = ask(&row.network, &query);
+        assert_eq!((answer.complete, names(&answer.paths[0])), (true, expected.to_vec()), "{address:?}");
+    }
+}
+
+#[test]
+fn far_address_of_a_router_is_reached_at_the_near_one() {
+    let row = Row::new();
+    let mut query = PathQuery::new(row.computer.into(), row.routers[0].into());
+    query.to_address = Some("192.0.2.65".parse().unwrap());
+    let answer = ask(&row.network, &query);
+    assert_eq!((answer.complete, names(&answer.paths[0])), (true, vec!["pc", "near"]));
+}
+
+#[test]
+fn other_links_to_the_same_router_are_stated() {
+    let mut row = Row::with_routes();
+    assert!(!row.ask(row.computer, row.server).more);
+    connect(&mut row.network, row.computer, row.routers[0]);
+    let answer = row.ask(row.computer, row.server);
+    assert_eq!((answer.more, answer.unknown), (true, vec![UnknownReason::SpanningTree]));
 }
 
 #[test]

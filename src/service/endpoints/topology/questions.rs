@@ -74,6 +74,7 @@ pub(in crate::service) fn find_paths(call: Call<'_>) -> Pending<'_> {
         let state = call.state;
         let (network, asked) = read_path_query(call.input.request.uri.query(), &call.route.query)?;
         let question = Question::of(call, network).await?;
+        let to_address = asked.to.parse().ok();
         let texts = vec![("from", asked.from), ("to", asked.to)];
         let ends = state.topologies.find_nodes(&question.caller, network, texts).await?;
         let [from, to] = ends.first_chunk::<2>().copied().unwrap_or_default();
@@ -81,6 +82,7 @@ pub(in crate::service) fn find_paths(call: Call<'_>) -> Pending<'_> {
             return Ok(unchanged);
         }
         let mut query = PathQuery::new(from, to);
+        query.to_address = to_address;
         query.vlan = asked.vlan;
         query.k = asked.k.unwrap_or(query.k);
         let found = state.topologies.paths(&question.caller, network, query).await?;
