@@ -18,6 +18,8 @@ pub(super) struct GraphContext<'a> {
     pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
     pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
+    /// The hosts that other hosts run, each with the one that runs it, whether they are shown or not.
+    pub(super) guests: Vec<(HostId, HostId)>,
     /// The properties of each node that follow from its links.
     pub(super) links: BTreeMap<NodeId, LinkFacts>,
     /// The links that are not drawn because a device has left them for another port.
@@ -37,7 +39,8 @@ pub(super) struct HostFacts<'a> {
 impl<'a> GraphContext<'a> {
     pub(super) fn new(input: &'a GraphInput<'a>) -> Self {
         let service_hosts = service_hosts(&input.hosts);
-        let hypervisors = hypervisors(&input.hosts, &service_hosts);
+        let guests = guests(&input.hosts, &service_hosts);
+        let hypervisors: BTreeSet<HostId> = guests.iter().map(|(_, hypervisor)| *hypervisor).collect();
         let sightings = sightings(&input.links);
         let absences = absences(&input.links);
         let options = input.options;
@@ -67,7 +70,7 @@ impl<'a> GraphContext<'a> {
         }
         let left_behind = left_behind(&input.links);
         let links = link_facts(input, &roles, &left_behind);
-        Self { input, hosts, service_hosts, links, left_behind, hidden_stale }
+        Self { input, hosts, service_hosts, guests, links, left_behind, hidden_stale }
     }
 }
 
@@ -142,13 +145,13 @@ fn service_hosts(hosts: &[&HostSummary]) -> BTreeMap<ServiceId, HostId> {
     hosts.iter().flat_map(of_host).collect()
 }
 
-/// Returns the hosts of which other hosts are guests.
-fn hypervisors(hosts: &[&HostSummary], service_hosts: &BTreeMap<ServiceId, HostId>) -> BTreeSet<HostId> {
-    let owner = |host: &&HostSummary| {
-        let owner = service_hosts.get(&host.virtualized_by?)?;
-        (*owner != host.id).then_some(*owner)
+/// Returns the hosts that other hosts run, each with the one that runs it.
+fn guests(hosts: &[&HostSummary], service_hosts: &BTreeMap<ServiceId, HostId>) -> Vec<(HostId, HostId)> {
+    let guest = |host: &&HostSummary| {
+        let hypervisor = service_hosts.get(&host.virtualized_by?)?;
+        (*hypervisor != host.id).then_some((host.id, *hypervisor))
     };
-    hosts.iter().filter_map(owner).collect()
+    hosts.iter().filter_map(guest).collect()
 }
 
 /// Returns when neighbors saw each host last.

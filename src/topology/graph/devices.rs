@@ -14,7 +14,7 @@ use super::views::l2::{stub_label, stub_role};
 #[cfg(feature = "service")]
 use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, LinkId, NodeId};
+use crate::model::{HostId, HostRole, LinkId, NodeId};
 use crate::topology::layout::AddressScope;
 use crate::topology::links::{Segment, Stub};
 
@@ -29,8 +29,19 @@ pub(in crate::topology) struct NetworkNode {
     pub(in crate::topology) location: Option<String>,
 }
 
-/// Returns the devices and segments of a network by id, and the links that devices have left behind for another port.
-pub(in crate::topology) fn network_nodes(input: &GraphInput<'_>) -> (Vec<NetworkNode>, BTreeSet<LinkId>) {
+/// The devices and segments of a network.
+#[derive(Debug)]
+pub(in crate::topology) struct NetworkNodes {
+    /// By id.
+    pub(in crate::topology) nodes: Vec<NetworkNode>,
+    /// The hosts that other hosts run, each with the one that runs it.
+    pub(in crate::topology) guests: Vec<(HostId, HostId)>,
+    /// The links that devices have left behind for another port.
+    pub(in crate::topology) left_behind: BTreeSet<LinkId>,
+}
+
+/// Returns the devices and segments of a network.
+pub(in crate::topology) fn network_nodes(input: &GraphInput<'_>) -> NetworkNodes {
     let context = GraphContext::new(input);
     let hosts = context.hosts.values().map(|host| {
         yield_turn();
@@ -41,7 +52,7 @@ pub(in crate::topology) fn network_nodes(input: &GraphInput<'_>) -> (Vec<Network
     let mut nodes: Vec<NetworkNode> = hosts.chain(stubs).chain(segments).collect();
     nodes.sort_unstable_by_key(|node| node.id);
     nodes.dedup_by_key(|node| node.id);
-    (nodes, context.left_behind)
+    NetworkNodes { nodes, guests: context.guests, left_behind: context.left_behind }
 }
 
 /// Returns the node of a host. The capabilities and the description are those that neighbors announce.

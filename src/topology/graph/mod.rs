@@ -39,7 +39,7 @@ pub use self::build::build;
 pub use self::compare::compare;
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::devices::network_host;
-pub(in crate::topology) use self::devices::{NetworkNode, network_nodes};
+pub(in crate::topology) use self::devices::{NetworkNode, NetworkNodes, network_nodes};
 #[cfg(feature = "service")]
 pub(in crate::topology) use self::input::Folding;
 pub use self::input::{Detail, DetailError, GraphInput, GraphOptions, GroupBy, GroupByError};

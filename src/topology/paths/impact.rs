@@ -152,12 +152,15 @@ impl PathIndex {
         let all_roots = [roots, &substitutes].concat();
         let after = Tree::of(self, &all_roots, removal);
         let needed_after = needed_links(self, &after, removal);
+        let was_connected = self.connected(before);
+        let is_connected = self.still_connected(&after, removal, &was_connected);
         let mut answer = Answer::new(self, limit);
-        for node in
-            (0..).take(self.nodes.len()).filter(|node| before.reaches(*node) && !removal.has_node(*node))
+        for node in (0..)
+            .take(self.nodes.len())
+            .filter(|node| was_connected[*node as usize] && !removal.has_node(*node))
         {
             let is_at_risk = || needed_after[node as usize] != needed_before[node as usize];
-            if !after.reaches(node) {
+            if !is_connected[node as usize] {
                 answer.add_cut_off(node);
             } else if is_at_risk() && self.node(node).is_device() {
                 let links = self.working_steps(node, removal).filter(|step| after.reaches(step.node)).count();

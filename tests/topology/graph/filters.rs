@@ -67,9 +67,7 @@ fn tags_apply_to_every_view() {
         let hypervisor = network.host(name, "VMware ESXi", &[]);
         let guest = network.host(&format!("guest of {name}"), "Linux", &[]);
         let service = network.service(hypervisor, "VMware ESXi");
-        let details =
-            json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
-        network.hosts.last_mut().unwrap().virtualization = Some(serde_json::from_value(details).unwrap());
+        network.virtualize(guest, service);
         if name == "a" {
             tag(&mut network, hypervisor);
             tag(&mut network, guest);

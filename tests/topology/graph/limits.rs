@@ -19,9 +19,7 @@ fn chain(length: usize) -> Fixture {
     for number in 0..length {
         let host = network.host(&format!("vm{number}"), "", &[]);
         if let Some(service) = platform {
-            let details = json!({"vm_name": null, "vm_id": null, "service_id": service});
-            let guest = json!({"type": "Proxmox", "details": details});
-            network.hosts.last_mut().unwrap().virtualization = Some(serde_json::from_value(guest).unwrap());
+            network.virtualize(host, service);
         }
         platform = Some(network.service(host, "Proxmox VE"));
     }

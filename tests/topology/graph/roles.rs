@@ -247,12 +247,8 @@ fn guest_of_which_nothing_else_is_known_is_a_virtual_machine() {
     let [server, plain, web] =
         [("hv", ""), ("vm", ""), ("web", "Linux")].map(|(name, text)| network.host(name, text, &[]));
     let platform = network.service(server, "Proxmox VE");
-    for host in network.hosts.iter_mut().filter(|host| host.id != server) {
-        let guest = serde_json::json!({
-            "type": "Proxmox",
-            "details": {"vm_name": null, "vm_id": null, "service_id": platform},
-        });
-        host.virtualization = Some(serde_json::from_value(guest).unwrap());
+    for guest in [plain, web] {
+        network.virtualize(guest, platform);
     }
     let graph = network.graph(TopologyView::Workloads);
     let role =

@@ -45,6 +45,13 @@ impl Fixture {
         id
     }
 
+    /// Makes a host a guest that a service runs.
+    pub(crate) fn virtualize(&mut self, guest: HostId, service: ServiceId) {
+        let host = self.hosts.iter_mut().find(|host| host.id == guest).unwrap();
+        let details = serde_json::json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
+        host.virtualization = Some(serde_json::from_value(details).unwrap());
+    }
+
     pub(crate) fn interface(&mut self, host: HostId, address: &str, subnet: SubnetId) {
         let host = self.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap();
         let mut interface = Interface::new(host, address.parse().unwrap());

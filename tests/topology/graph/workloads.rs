@@ -1,15 +1,8 @@
 use serde_json::json;
-use toposcope::model::{HostId, HostRole, ServiceId, TopologyView};
+use toposcope::model::{HostRole, TopologyView};
 use toposcope::topology::graph::NodeKind;
 
 use super::support::{Fixture, labels, node};
-
-fn virtualize(network: &mut Fixture, guest: HostId, service: ServiceId) {
-    let host = network.hosts.iter_mut().find(|host| host.id == guest).unwrap();
-    let details =
-        json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
-    host.virtualization = Some(serde_json::from_value(details).unwrap());
-}
 
 #[test]
 fn guests_and_containers_are_within_their_hosts() {
@@ -18,7 +11,7 @@ fn guests_and_containers_are_within_their_hosts() {
     let guest = network.host("vm", "Linux", &[]);
     network.host("other", "Linux", &[]);
     let platform = network.service(hypervisor, "Proxmox VE");
-    virtualize(&mut network, guest, platform);
+    network.virtualize(guest, platform);
     let docker = network.service(guest, "Docker");
     let container = network.service(guest, "web");
     let service = network.hosts[1].services.iter_mut().find(|service| service.id == container).unwrap();
@@ -42,7 +35,7 @@ fn hosts_that_run_each_other_are_all_shown() {
     let hosts = ["a", "b", "c"].map(|name| network.host(name, "", &[]));
     let services = hosts.map(|host| network.service(host, "Proxmox VE"));
     for index in 0..3 {
-        virtualize(&mut network, hosts[index], services[(index + 1) % 3]);
+        network.virtualize(hosts[index], services[(index + 1) % 3]);
     }
 
     let graph = network.graph(TopologyView::Workloads);

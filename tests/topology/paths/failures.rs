@@ -312,6 +312,62 @@ fn hosts_that_are_cut_off_are_counted_by_role_and_subnet() {
     assert_eq!(index(&network).fragile(&leaves).edges[0].link_id, links[5]);
 }
 
+/// A router above two switches. A hypervisor at the first runs a guest, which runs another one. The bridges learned the addresses of
+/// both at the second switch, too.
+fn hypervisor() -> (Fixture, [HostId; 5]) {
+    let mut network = Fixture::default();
+    let router = network.host("gw", "Cisco IOS router", &[]);
+    let [near, far] = ["near", "far"].map(|name| network.host(name, "switch", &[]));
+    let [machine, guest, inner] = ["pve", "vm", "nested"].map(|name| network.host(name, "Linux", &[]));
+    for (one, other) in [(router, near), (router, far), (near, machine), (far, guest), (far, inner)] {
+        connect(&mut network, one, other);
+    }
+    for (host, guest) in [(machine, guest), (guest, inner)] {
+        let platform = network.service(host, "Proxmox VE");
+        network.virtualize(guest, platform);
+    }
+    (network, [near, far, machine, guest, inner])
+}
+
+#[test]
+fn guests_are_cut_off_with_the_hosts_that_run_them() {
+    let (network, [near, far, machine, guest, inner]) = hypervisor();
+    for (failing, expected) in [
+        (machine, vec![guest, inner]),
+        (near, vec![machine, guest, inner]),
+        (guest, vec![inner]),
+        (inner, vec![]),
+        (far, vec![]),
+    ] {
+        let mut query = ImpactQuery::new();
+        query.nodes.insert(failing.into());
+        let impact = index(&network).impact(&query).unwrap();
+        assert_eq!(ids(&impact.cut_off), expected.into_iter().map(NodeId::from).collect(), "{failing}");
+    }
+}
+
+#[test]
+fn links_of_guests_count_if_no_path_to_the_host_that_runs_them_is_known() {
+    let (mut network, [_, far, machine, guest, inner]) = hypervisor();
+    network.links.remove(2);
+    for (failing, expected) in [(far, vec![guest, inner]), (machine, vec![guest, inner])] {
+        let mut query = ImpactQuery::new();
+        query.nodes.insert(failing.into());
+        let impact = index(&network).impact(&query).unwrap();
+        assert_eq!(ids(&impact.cut_off), expected.into_iter().map(NodeId::from).collect(), "{failing}");
+    }
+}
+
+#[test]
+fn hosts_that_run_each_other_in_a_circle_are_connected_by_their_own_links() {
+    let (mut network, [near, _, machine, guest, _]) = hypervisor();
+    let platform = network.service(guest, "KVM");
+    network.virtualize(machine, platform);
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(near.into());
+    assert_eq!(ids(&index(&network).impact(&query).unwrap().cut_off), [machine.into()].into());
+}
+
 /// Two switches of which only one is below the router, and a server that is connected with both.
 fn dual_homed(description: &str) -> (Fixture, [HostId; 5], Vec<LinkId>) {
     let mut network = Fixture::default();

@@ -4,6 +4,7 @@ mod addresses;
 mod adjacency;
 #[cfg(feature = "service")]
 mod changes;
+mod guests;
 mod parts;
 #[cfg(feature = "service")]
 mod renumber;
@@ -31,7 +32,7 @@ use super::routing::{SharedGateway, default_routers, shared_gateways};
 use super::top::{Top, top};
 use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, HostId, LinkId, NodeId, SubnetId};
-use crate::topology::graph::{GraphInput, network_nodes};
+use crate::topology::graph::{GraphInput, NetworkNodes, network_nodes};
 use crate::topology::links::{LinkState, RoutingTable, VirtualRouter, VlanRange};
 
 /// The links of a network, prepared for questions.
@@ -53,6 +54,8 @@ pub struct PathIndex {
     pub(super) names: Vec<(Box<str>, u32)>,
     pub(super) addresses: PathAddresses,
     pub(super) routers: PathRouters,
+    /// The hosts that other hosts run, each with the one that runs it.
+    guests: Vec<(HostId, HostId)>,
     /// The links that are left out because a device has left them for another port.
     #[cfg(feature = "service")]
     left_behind: BTreeSet<LinkId>,
@@ -85,13 +88,15 @@ struct Derived {
     /// Whether no single link is needed to reach each node from the top.
     needed_links: OnceLock<Vec<u32>>,
     pairs: OnceLock<FoundPairs>,
+    /// The nodes that other nodes run, each with the one that runs it, which comes before if it is run itself.
+    guests: OnceLock<Vec<(u32, u32)>>,
 }
 
 impl PathIndex {
     /// Prepares the links of a network. The filters of hosts are the only options that count.
     #[must_use]
     pub fn new(input: &GraphInput<'_>) -> Self {
-        let (nodes, left_behind) = network_nodes(input);
+        let NetworkNodes { nodes, guests, left_behind } = network_nodes(input);
         let nodes: Vec<PathNode> = nodes
             .into_iter()
             .map(|node| {
@@ -125,6 +130,7 @@ impl PathIndex {
             names: names(input, &nodes),
             addresses: PathAddresses::of(addresses(input, &nodes)),
             routers,
+            guests,
             adjacency: Adjacency::of(nodes.len(), &links),
             is_transit: nodes.iter().map(PathNode::is_transit).collect(),
             nodes,
@@ -263,12 +269,12 @@ impl PathIndex {
         nets
     }
 
-    /// Returns the nodes at the top of the network, in order.
     /// Returns the nodes at the top that are only the center of their part of the network.
     pub(super) fn centers(&self) -> &[u32] {
         &self.derived.top.get_or_init(|| top(self)).centers
     }
 
+    /// Returns the nodes at the top of the network, in order.
     pub(super) fn top(&self) -> &[u32] {
         &self.derived.top.get_or_init(|| top(self)).nodes
     }
