@@ -53,24 +53,24 @@ fn marked(count: usize, places: &[u32]) -> Vec<bool> {
 #[derive(Debug)]
 pub(super) struct Tree {
     /// How each node is reached, in one place of memory: searches look at nodes in no order.
-    reached: Vec<Reached>,
+    pub(super) reached: Vec<Reached>,
     /// The nodes that are reached, the nearest first.
     pub(super) order: Vec<u32>,
 }
 
 /// The end of the path to a node.
 #[derive(Clone, Copy, Debug)]
-struct Reached {
+pub(super) struct Reached {
     /// The number of links to the nearest root, or [`FAR`].
-    distance: u32,
+    pub(super) distance: u32,
     /// The last node before; [`FAR`] for roots and for nodes that are not reached.
-    parent: u32,
+    pub(super) parent: u32,
     /// The last link; [`FAR`] as above.
-    link: u32,
+    pub(super) link: u32,
 }
 
 impl Reached {
-    const NEVER: Self = Self { distance: FAR, parent: FAR, link: FAR };
+    pub(super) const NEVER: Self = Self { distance: FAR, parent: FAR, link: FAR };
 }
 
 impl Tree {

@@ -149,8 +149,11 @@ impl PathIndex {
         let roots = if from.is_empty() { self.top() } else { from };
         let substitutes =
             if from.is_empty() { self.substitutes(removal, self.centers()) } else { Vec::new() };
-        let all_roots = [roots, &substitutes].concat();
-        let after = Tree::of(self, &all_roots, removal);
+        let after = if substitutes.is_empty() {
+            before.after(self, removal)
+        } else {
+            Tree::of(self, &[roots, &substitutes].concat(), removal)
+        };
         let needed_after = needed_links(self, &after, removal);
         let was_connected = self.connected(before);
         let is_connected = self.still_connected(&after, removal, &was_connected);

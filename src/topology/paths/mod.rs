@@ -30,6 +30,7 @@ mod lookup;
 mod pairs;
 mod reason;
 mod redundancy;
+mod repair;
 mod route;
 mod routing;
 mod search;
