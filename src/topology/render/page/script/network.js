@@ -20,9 +20,10 @@ class Network {
       nodes: () => new Map(this.graph.nodes.map((node) => [node.id, node])),
       edges: () => new Map(this.graph.edges.map((edge) => [edge.id, edge])),
       links: () => linksByNode(this.graph),
-      children: () => childrenByParent(this.graph.nodes),
+      children: () => grouped(this.graph.nodes, (node) => node.parent_id),
       elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.dataset.id, part])),
-      labels: () => labelsById(picture),
+      // The names and speeds of edges, and the titles of containers that are not drawn with these.
+      labels: () => grouped(picture.querySelectorAll('[data-edge], [data-node]'), ({ dataset }) => dataset.node ?? dataset.edge),
       hasStates: () => this.graph.edges.some((edge) => (edge.state ?? 'Unknown') !== 'Unknown'),
     });
     this.addOrder();
@@ -114,24 +115,14 @@ function linksByNode(graph) {
   return links;
 }
 
-// The names and speeds of edges, and the titles of containers that are not drawn with these.
-function labelsById(picture) {
-  const labels = new Map();
-  for (const label of picture.querySelectorAll('[data-edge], [data-node]')) {
-    const { edge, node = edge } = label.dataset;
-    if (!labels.has(node)) labels.set(node, []);
-    labels.get(node).push(label);
+function grouped(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(item);
   }
-  return labels;
-}
-
-function childrenByParent(nodes) {
-  const children = new Map();
-  for (const node of nodes) {
-    if (!children.has(node.parent_id)) children.set(node.parent_id, []);
-    children.get(node.parent_id).push(node);
-  }
-  return children;
+  return groups;
 }
 
 const middle = (node) => ({ x: node.x + node.width / 2, y: node.y + node.height / 2 });

@@ -60,33 +60,31 @@ class Filters {
   async fill() {
     for (const filter of FILTERS) {
       const choices = await this.choices(filter);
-      filter.group.hidden = !choices.length;
+      const { group } = filter;
+      group.hidden = !choices.length;
       if (filter.unset) choices.unshift(['', filter.unset]);
-      this.offer(filter, choices);
-    }
-  }
-
-  // Boxes whose choices are the same stay, and so does the focus in them.
-  offer(filter, choices) {
-    const offered = JSON.stringify(choices);
-    if (offered !== filter.offered) {
-      const boxes = choices.map(([value, text]) => this.box(filter, value, text));
-      filter.group.replaceChildren(filter.group.firstChild, ...boxes);
+      const offered = JSON.stringify(choices);
+      // Boxes whose choices are the same stay, and so does the focus in them.
+      if (offered !== filter.offered) {
+        group.replaceChildren(group.firstChild, ...choices.map((choice) => this.box(filter, choice)));
+      }
       filter.offered = offered;
+      this.check();
     }
-    this.check(filter);
   }
 
-  check({ name, group }) {
-    const chosen = this.chosen.get(name);
-    for (const input of group.querySelectorAll('input')) input.checked = input.value ? chosen.has(input.value) : !chosen.size;
+  check() {
+    for (const input of this.form.querySelectorAll('input')) {
+      const chosen = this.chosen.get(input.name);
+      input.checked = input.value ? chosen.has(input.value) : !chosen.size;
+    }
   }
 
   async choices({ name, ofNode, load }) {
     try {
       if (load) return await load();
     } catch (error) {
-      announce(`${error.message}`, true);
+      announce(error.message, true);
       return [];
     }
     const { graph, children } = this.network;
@@ -96,7 +94,7 @@ class Filters {
     return [...counts].map(([value, count]) => [value, `${words(value)} (${count})`]).sort(byText(([, text]) => text));
   }
 
-  box({ name, unset }, value, text) {
+  box({ name, unset }, [value, text]) {
     const input = create('input', { type: unset ? 'radio' : 'checkbox', name, value });
     return create('label', {}, input, nameText(text));
   }
@@ -118,7 +116,7 @@ class Filters {
     const wasServed = this.parameters().size > 0;
     for (const { name } of FILTERS) this.choose(name, [], false);
     if (wasServed) this.serve();
-    for (const filter of FILTERS) this.check(filter);
+    this.check();
     this.report();
   }
 

@@ -19,13 +19,11 @@ function replacePicture(viewer, readGraph, picture) {
 function nearestToMiddle({ network, camera, selection }) {
   if (network.nodes.has(selection.selected?.id)) return selection.selected;
   const center = camera.toGraph({ x: camera.bounds.width / 2, y: camera.bounds.height / 2 });
-  let [nearest, best] = [null, Infinity];
-  for (const node of network.graph.nodes) {
+  const distance = (node) => {
     const { x, y } = middle(node);
-    const distance = Math.hypot(x - center.x, y - center.y);
-    if (distance < best) [nearest, best] = [node, distance];
-  }
-  return nearest;
+    return Math.hypot(x - center.x, y - center.y);
+  };
+  return network.graph.nodes.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
 // An error whose message is meant for the reader.

@@ -1,6 +1,7 @@
-const DAY_MILLISECONDS = 86_400_000;
+// A day in milliseconds.
+const DAY = 86_400_000;
 const DAY_REST_MILLISECONDS = 250;
-const dayOf = (number) => new Date(number * DAY_MILLISECONDS).toISOString().slice(0, 10);
+const dayOf = (number) => new Date(number * DAY).toISOString().slice(0, 10);
 
 // Shows the network as it was at the end of a day in UTC, or marks its changes since then.
 class TimeSlider {
@@ -19,14 +20,14 @@ class TimeSlider {
 
   // Marks each day with changes. A long history is counted in several parts.
   async fill() {
-    const today = Math.floor(Date.now() / DAY_MILLISECONDS);
+    const today = Math.floor(Date.now() / DAY);
     const read = async (since) => {
       const { counts, next } = await ask(`changes/summary?${ofNetwork(since)}`);
       return next ? [...counts, ...(await read({ since: next }))] : counts;
     };
     this.counts.clear();
     for (const { day, count } of await read()) this.counts.set(day, (this.counts.get(day) ?? 0) + count);
-    const days = Array.from(this.counts.keys(), (day) => Date.parse(day) / DAY_MILLISECONDS);
+    const days = Array.from(this.counts.keys(), (day) => Date.parse(day) / DAY);
     const first = Math.min(today, ...days);
     // Of a history that began today, there is only the present.
     setFields(this.slider, { min: first, max: today, disabled: first === today });
@@ -38,7 +39,7 @@ class TimeSlider {
   update() {
     const parameters = this.views.parameters();
     const moment = parameters.get('at') ?? parameters.get('compare');
-    const number = Math.ceil(Date.parse(moment) / DAY_MILLISECONDS) - 1;
+    const number = Math.ceil(Date.parse(moment) / DAY) - 1;
     this.slider.value = number || this.slider.max;
     this.marks.checked = parameters.has('compare');
     byId('open-time').textContent = moment ? `Time (${number ? dayOf(number) : 'past'})` : 'Time';
@@ -70,7 +71,7 @@ class TimeSlider {
     const [day, since] = this.views.permalink.list('day');
     if (!day) return;
     for (const name of ['at', 'compare']) parameters.delete(name);
-    const end = Date.parse(day) / DAY_MILLISECONDS + 1;
+    const end = Date.parse(day) / DAY + 1;
     if (end) parameters.set(since ? 'compare' : 'at', `${dayOf(end)}T00:00:00Z`);
   }
 }

@@ -14,8 +14,8 @@ class Views {
         this.show(link.dataset.view);
       });
     }
-    setInterval(() => document.hidden || this.refresh(), REFRESH_MILLISECONDS);
-    listen(document, 'visibilitychange', () => document.hidden || this.refresh());
+    setInterval(() => this.refresh(), REFRESH_MILLISECONDS);
+    listen(document, 'visibilitychange', () => this.refresh());
     viewer.selection.folds = this;
     viewer.pointer.onRelease = () => this.isLate && this.load();
     viewer.selection.panel.nodeActions.push((node) => this.actions(node));
@@ -74,7 +74,7 @@ class Views {
 
   // A picture that does not change stays, and so does what the reader looks at.
   async refresh() {
-    if (this.viewer.pointer.isHolding()) return;
+    if (document.hidden || this.viewer.pointer.isHolding()) return;
     try {
       await this.fetch();
       byId('freshness').textContent = '';
