@@ -35,6 +35,7 @@ pub use self::diagram::{AddressScope, Arrangement, Connection, Diagram, Label, L
 pub use self::geometry::{Point, Rect, Size};
 pub(super) use self::labels::LabelRoom;
 pub(super) use self::network::SimpleGraph;
+pub(super) use self::routing::MAX_STAGGER;
 
 use self::containers::Nested;
 use self::outline::Outline;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use self::detour::{Obstacles, ObstaclesBetween};
 use self::orthogonal::Hubs;
 use self::parallel::Fans;
+pub(in crate::topology) use self::tier_lines::MAX_STAGGER;
 use self::tier_lines::{TierLines, TieredShapes};
 use super::geometry::{Point, Rect};
 use super::outline::Outline;

@@ -13,9 +13,13 @@ use crate::topology::layout::outline::Outline;
 /// The distance of the outermost lines from the corners of a shape.
 const MARGIN: f64 = 8.0;
 /// The largest distance of the centers of a row and of the one that is staggered below it.
-const MAX_STAGGER: f64 = 100.0;
+pub(in crate::topology) const MAX_STAGGER: f64 = 100.0;
 /// The least length of the vertical ends of a line.
 const END: f64 = CLEARANCE + 3.0;
+/// The largest distance of the heights at which neighboring lines of a shape turn aside.
+const TURN_STEP: f64 = 5.0;
+/// The share of the way between two turns over which the turns of a shape's lines are spread.
+const TURN_SHARE: f64 = 0.4;
 
 /// The places of lines at the borders of shapes in tiers.
 #[derive(Debug)]
@@ -31,6 +35,20 @@ pub(super) struct TierLines<'a> {
 struct Spread {
     first: f64,
     step: f64,
+    /// The place of the first line among all lines at the border of the shape, and the number of these.
+    place: usize,
+    total: usize,
+}
+
+impl Spread {
+    /// Returns how much later than the outermost line of its side a line turns aside. If all of them turned at one height, they would
+    /// run into each other.
+    fn turn(self, number: usize, is_rightward: bool, height: f64) -> f64 {
+        let place = self.place + number;
+        let outside = if is_rightward { self.total.saturating_sub(place + 1) } else { place };
+        let step = TURN_STEP.min(TURN_SHARE * height / self.total.max(1) as f64);
+        step * outside as f64
+    }
 }
 
 impl<'a> TierLines<'a> {
@@ -61,11 +79,13 @@ impl<'a> TierLines<'a> {
                 let rect = rects[shape];
                 let gaps = lines.max(2) - 1;
                 let step = PLACE.min((rect.width - 2.0 * MARGIN).max(0.0) / gaps as f64);
-                let mut next = rect.center().x - step * (lines.max(1) - 1) as f64 / 2.0;
-                for (_, other, lines) in others {
+                let leftmost = rect.center().x - step * (lines.max(1) - 1) as f64 / 2.0;
+                let mut place = 0;
+                for (_, other, count) in others {
                     let pair = if end == 0 { (shape, other) } else { (other, shape) };
-                    places.entry(pair).or_default()[end] = Spread { first: next, step };
-                    next += step * lines as f64;
+                    let first = leftmost + step * place as f64;
+                    places.entry(pair).or_default()[end] = Spread { first, step, place, total: lines };
+                    place += count;
                 }
             }
         }
@@ -100,13 +120,20 @@ impl<'a> TierLines<'a> {
         let wide = (turns(above).below(upper), turns(below).above(lower));
         let narrow = (between.rect_of(above).bottom() + END, between.rect_of(below).y - END);
         let turn = if wide.0 + END > wide.1 { narrow } else { wide };
-        let line = vec![
-            Point::new(start, upper.bottom()),
-            Point::new(start, turn.0),
-            Point::new(end, turn.1),
-            Point::new(end, lower.y),
-        ];
-        (turn.0 <= turn.1 && between.is_line_free(&line)).then_some(line)
+        let height = turn.1 - turn.0;
+        // From below, a line to the right comes from the left.
+        let [later, earlier] = [(places[0], start < end), (places[1], start > end)]
+            .map(|(spread, is_rightward)| spread.turn(number, is_rightward, height));
+        let line = |turn: (f64, f64)| {
+            let line = vec![
+                Point::new(start, upper.bottom()),
+                Point::new(start, turn.0),
+                Point::new(end, turn.1),
+                Point::new(end, lower.y),
+            ];
+            (turn.0 <= turn.1 && between.is_line_free(&line)).then_some(line)
+        };
+        line((turn.0 + later, turn.1 - earlier)).or_else(|| line(turn))
     }
 }
 

@@ -4,8 +4,11 @@
 //! everywhere, so that no speed could stand on its line without others running through it. There, a speed that most
 //! lines have is shown once, beside one of them.
 
+mod rows;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::rows::{Block, Rows, Speed, branches_off, rows_of, tiers};
 use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
 use super::super::words::{capacity, sane};
@@ -14,7 +17,6 @@ use super::nodes::MARK;
 use crate::model::{LinkId, NodeId};
 use crate::topology::graph::Edge;
 use crate::topology::layout::{LabelRoom, LineEnd, Rect, Size};
-use crate::union_find::UnionFind;
 
 /// Minimum number of links whose common speed is shown once.
 const MIN_COMMON: usize = 3;
@@ -24,15 +26,6 @@ const MARGIN: f64 = 3.0;
 
 /// The number of lines of a column beside which its speed is tried.
 const MAX_TRIED: usize = 2;
-
-/// The speed of a link, and the number of the link among the edges.
-struct Speed<'a> {
-    index: usize,
-    edge: &'a Edge,
-    text: Option<String>,
-    /// Whether it is a single link of a device that has no other.
-    is_minor: bool,
-}
 
 /// Returns the speeds of edges where there is room. These edges are aggregation groups, links between devices that
 /// connect others, and all whose lines run between the same rows as these.
@@ -149,62 +142,6 @@ fn on_line_in_any_case(edge: &Edge, text: &str) -> Option<(LinkId, Rect, String)
     let Size { width, height } = with_mark(text);
     let place = Rect { x: x - width / 2.0, y: y - height / 2.0, width, height };
     Some((edge.id, place, text.to_owned()))
-}
-
-/// Links between two rows of devices that these links connect with each other, or a single other link.
-type Block<'a> = Vec<Speed<'a>>;
-
-/// The middles of two rows, the upper one first.
-type Rows = (i64, i64);
-
-/// Returns the two rows that an edge connects; `None` within a row.
-fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<Rows> {
-    let row = |id: NodeId| {
-        let node = scene.node(id).filter(|node| !scene.is_container(node));
-        node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
-    };
-    let (one, other) = row(edge.source).zip(row(edge.target)).filter(|(one, other)| one != other)?;
-    Some((one.min(other), one.max(other)))
-}
-
-/// Returns whether a line ends at the side of a device. Those of devices in a column do.
-fn branches_off(edge: &Edge) -> bool {
-    let is_level = |pair: &[[f64; 2]]| matches!(pair, [[_, y], [_, next_y]] if y == next_y);
-    let mut pairs = edge.points.windows(2);
-    pairs.next().is_some_and(is_level) || pairs.next_back().is_some_and(is_level)
-}
-
-/// Returns the blocks between each two rows.
-fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
-    let mut between: BTreeMap<Option<Rows>, Vec<Speed<'a>>> = BTreeMap::new();
-    for speed in all {
-        crate::fair_threads::yield_turn();
-        between.entry(rows_of(scene, speed.edge)).or_default().push(speed);
-    }
-    let mut tiers = Vec::new();
-    for (rows, speeds) in between {
-        if rows.is_none() {
-            tiers.extend(speeds.into_iter().map(|speed| vec![vec![speed]]));
-            continue;
-        }
-        let mut numbers: BTreeMap<NodeId, usize> = BTreeMap::new();
-        for end in speeds.iter().flat_map(|speed| [speed.edge.source, speed.edge.target]) {
-            let next = numbers.len();
-            numbers.entry(end).or_insert(next);
-        }
-        let number = |id: NodeId| numbers.get(&id).copied().unwrap_or(0);
-        let mut sets = UnionFind::new(numbers.len());
-        for speed in &speeds {
-            crate::fair_threads::yield_turn();
-            sets.join(number(speed.edge.source), number(speed.edge.target));
-        }
-        let mut connected: BTreeMap<usize, Block<'a>> = BTreeMap::new();
-        for speed in speeds {
-            connected.entry(sets.find(number(speed.edge.source))).or_default().push(speed);
-        }
-        tiers.push(connected.into_values().collect());
-    }
-    tiers
 }
 
 type Placed = Vec<(LinkId, Rect, String)>;

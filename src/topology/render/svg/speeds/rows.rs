@@ -1,0 +1,94 @@
+//! Links that lead from one row of devices to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::super::scene::Scene;
+use super::super::super::words::sane;
+use crate::model::NodeId;
+use crate::topology::graph::Edge;
+use crate::topology::layout::MAX_STAGGER;
+use crate::union_find::UnionFind;
+
+/// The speed of a link, and the number of the link among the edges.
+pub(super) struct Speed<'a> {
+    pub(super) index: usize,
+    pub(super) edge: &'a Edge,
+    pub(super) text: Option<String>,
+    /// Whether it is a single link of a device that has no other.
+    pub(super) is_minor: bool,
+}
+
+/// Links between two rows of devices that these links connect with each other, or a single other link.
+pub(super) type Block<'a> = Vec<Speed<'a>>;
+
+/// The middles of two rows, the upper one first, in units of 1/64 pixel.
+pub(super) type Rows = (i64, i64);
+
+/// Returns the two rows that an edge connects; `None` within a row.
+pub(super) fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<Rows> {
+    let row = |id: NodeId| {
+        let node = scene.node(id).filter(|node| !scene.is_container(node));
+        node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
+    };
+    let (one, other) = row(edge.source).zip(row(edge.target)).filter(|(one, other)| one != other)?;
+    Some((one.min(other), one.max(other)))
+}
+
+/// Returns whether a line ends at the side of a device. Those of devices in a column do.
+pub(super) fn branches_off(edge: &Edge) -> bool {
+    let is_level = |pair: &[[f64; 2]]| matches!(pair, [[_, y], [_, next_y]] if y == next_y);
+    let mut pairs = edge.points.windows(2);
+    pairs.next().is_some_and(is_level) || pairs.next_back().is_some_and(is_level)
+}
+
+/// Returns the blocks between each two rows.
+pub(super) fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
+    let mut between: BTreeMap<Option<Rows>, Vec<Speed<'a>>> = BTreeMap::new();
+    for speed in all {
+        crate::fair_threads::yield_turn();
+        between.entry(rows_of(scene, speed.edge)).or_default().push(speed);
+    }
+    let mut tiers = Vec::new();
+    for (rows, speeds) in with_staggered(between) {
+        if rows.is_none() {
+            tiers.extend(speeds.into_iter().map(|speed| vec![vec![speed]]));
+            continue;
+        }
+        let mut numbers: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for end in speeds.iter().flat_map(|speed| [speed.edge.source, speed.edge.target]) {
+            let next = numbers.len();
+            numbers.entry(end).or_insert(next);
+        }
+        let number = |id: NodeId| numbers.get(&id).copied().unwrap_or(0);
+        let mut sets = UnionFind::new(numbers.len());
+        for speed in &speeds {
+            crate::fair_threads::yield_turn();
+            sets.join(number(speed.edge.source), number(speed.edge.target));
+        }
+        let mut connected: BTreeMap<usize, Block<'a>> = BTreeMap::new();
+        for speed in speeds {
+            connected.entry(sets.find(number(speed.edge.source))).or_default().push(speed);
+        }
+        tiers.push(connected.into_values().collect());
+    }
+    tiers
+}
+
+/// Joins the links from one row to another one and to the row that is staggered below that, which are links between the same devices.
+fn with_staggered(between: BTreeMap<Option<Rows>, Vec<Speed<'_>>>) -> Vec<(Option<Rows>, Vec<Speed<'_>>)> {
+    let known: BTreeSet<Option<Rows>> = between.keys().copied().collect();
+    let mut joined: Vec<(Option<Rows>, Vec<Speed<'_>>)> = Vec::new();
+    for (rows, speeds) in between {
+        let is_staggered = |last: Option<Rows>| {
+            last.zip(rows).is_some_and(|((upper, above), (also_upper, below))| {
+                let is_near = (below - above) as f64 <= MAX_STAGGER * 64.0;
+                upper == also_upper && is_near && !known.contains(&Some((above, below)))
+            })
+        };
+        match joined.last_mut() {
+            Some((last, all)) if is_staggered(*last) => all.extend(speeds),
+            _ => joined.push((rows, speeds)),
+        }
+    }
+    joined
+}
