@@ -317,13 +317,19 @@ impl<'i> Search<'i> {
         let visit = &mut self.visits[root as usize];
         visit.is_cut = children > 1;
         if is_only_root {
-            // Without the only root, the largest remaining part counts as the network.
-            visit.behind = visit.devices - own - largest.2;
-            if let Some(first) = Some(largest.1.0).filter(|first| *first != FAR && !self.forwards(*first)) {
-                let linked = self.linked_ends(first, root);
-                self.visits[root as usize].behind -= linked;
+            // Without the only root, the largest remaining part counts as the network, unless it is a device without links.
+            visit.behind = visit.devices - own;
+            let (connected, Reverse(first), below) = largest;
+            let end = Some(first).filter(|first| *first != FAR && !self.forwards(*first));
+            if connected > 1 || end.is_some_and(|end| self.is_linked_without(end, root)) {
+                let linked = end.map_or(0, |end| self.linked_ends(end, root));
+                self.visits[root as usize].behind -= below + linked;
             }
         }
+    }
+
+    fn is_linked_without(&self, end: u32, root: u32) -> bool {
+        self.index.working_steps(end, &NO_REMOVAL).any(|step| step.node != root)
     }
 
     /// Returns the number of the other end devices in the tree of a root that an end device is directly linked with.

@@ -82,7 +82,7 @@ pub struct FragileNode {
     /// The name to show.
     pub name: String,
     /// The number of devices that lose the top of the network. Of the only node at the top: all outside of the largest part
-    /// that remains.
+    /// that remains, if that is more than a device without links.
     pub behind: usize,
 }
 

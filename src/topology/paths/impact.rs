@@ -109,7 +109,7 @@ impl PathIndex {
     /// Returns the consequences if nodes and links fail at the same time.
     ///
     /// Where all of the top of a connected part fails, all others of the part are cut off. If that top is a center, because nothing in
-    /// the part leads to the world, the largest part that remains counts as still connected.
+    /// the part leads to the world, the largest part that remains counts as still connected, unless it is a device without links.
     ///
     /// # Errors
     /// Returns an error for an id that no node or link of the network has.
@@ -194,7 +194,8 @@ impl PathIndex {
         lost.filter(|node| self.node(*node).is_device()).collect()
     }
 
-    /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole, if that is one of these.
+    /// Returns a node of the largest remaining part of each part of the network whose top fails as a whole, if that is one of these. A
+    /// device that remains without links is connected with nothing.
     fn substitutes(&self, removal: &Removal, tops: &[u32]) -> Vec<u32> {
         let gone = tops.iter().copied().filter(|root| removal.has_node(*root));
         let has_top = |part: &Vec<u32>| {
@@ -212,7 +213,14 @@ impl PathIndex {
         let first = |part: &[u32]| transit(part).or_else(|| part.iter().copied().min());
         let remaining = Parts::of(self, nodes.into_iter(), removal).parts;
         let largest = remaining.iter().max_by_key(|part| (devices(part), std::cmp::Reverse(first(part))));
-        largest.and_then(|part| first(part))
+        let is_device = |node: &&u32| self.node(**node).is_device();
+        let has_neighbor =
+            |node: &u32| self.working_steps(*node, removal).any(|step| self.node(step.node).is_device());
+        let are_connected = |part: &&Vec<u32>| {
+            let mut devices = part.iter().filter(is_device);
+            devices.next().is_some_and(|first| devices.next().is_some() || has_neighbor(first))
+        };
+        largest.filter(are_connected).and_then(|part| first(part))
     }
 }
 

@@ -312,6 +312,29 @@ fn hosts_that_are_cut_off_are_counted_by_role_and_subnet() {
     assert_eq!(index(&network).fragile(&leaves).edges[0].link_id, links[5]);
 }
 
+#[test]
+fn all_devices_are_cut_off_if_none_of_them_remains_connected_with_another() {
+    let mut network = Fixture::default();
+    let [switch, desk] = ["sw", "desk"].map(|name| network.host(name, "switch", &[]));
+    let servers = ["a", "b", "c"].map(|name| network.host(name, "Windows server", &[]));
+    for server in servers {
+        connect(&mut network, switch, server);
+    }
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(switch.into());
+    let alone: BTreeSet<NodeId> = servers.map(NodeId::from).into();
+
+    let impact = index(&network).impact(&query).unwrap();
+
+    assert_eq!((ids(&impact.cut_off), impact.at_risk), (alone.clone(), vec![]));
+    assert_eq!(index(&network).fragile(&FragileQuery::new()).nodes[0].behind, 3);
+    // A switch with a device is still a network.
+    let printer = network.host("lp", "HP LaserJet printer", &[]);
+    connect(&mut network, switch, desk);
+    connect(&mut network, desk, printer);
+    assert_eq!(ids(&index(&network).impact(&query).unwrap().cut_off), alone);
+}
+
 /// A router above two switches. A hypervisor at the first runs a guest, which runs another one. The bridges learned the addresses of
 /// both at the second switch, too.
 fn hypervisor() -> (Fixture, [HostId; 5]) {
@@ -436,11 +459,11 @@ fn only_tops_of_separate_fabrics_are_a_pair() {
     assert_eq!(index(&network).top_nodes().collect::<BTreeSet<_>>(), tops.into());
     let mut query = ImpactQuery::new();
     query.nodes = tops.into();
-    assert_eq!(index(&network).impact(&query).unwrap().cut_off.len(), 1);
+    assert_eq!(index(&network).impact(&query).unwrap().cut_off.len(), 2);
     let mut query = FragileQuery::new();
     query.pairs = true;
     let pairs = index(&network).fragile(&query).pairs.unwrap();
-    assert_eq!((pairs.len(), pairs[0].behind, pairs[0].reasons.clone()), (1, 1, vec![PairReason::Upstream]));
+    assert_eq!((pairs.len(), pairs[0].behind, pairs[0].reasons.clone()), (1, 2, vec![PairReason::Upstream]));
     assert_eq!(assert_pairs(&Naive::of(&network), &network, &index(&network)), 1);
 
     // In one of the fabrics, another switch is above one of the servers.

@@ -150,7 +150,8 @@ impl Naive {
         needed.into_iter().map(|(node, (_, link))| (node, link)).collect()
     }
 
-    /// Returns the top that remains. Where none does and all of it was among these, the largest part counts as connected.
+    /// Returns the top that remains. Where none does and all of it was among these, the largest part counts as connected, unless it is
+    /// a device without links.
     pub(super) fn remaining_top(
         &self,
         top: &BTreeSet<NodeId>,
@@ -166,7 +167,10 @@ impl Naive {
                     |inner: &BTreeSet<NodeId>| inner.difference(&self.ends).next().or(inner.first()).copied();
                 let largest =
                     parts.max_by_key(|inner| (self.devices(inner).len(), std::cmp::Reverse(first(inner))));
-                remaining.extend(largest.and_then(|inner| first(&inner)));
+                let first = largest.and_then(|inner| first(&inner));
+                let has_others =
+                    |first: &NodeId| removed.devices(&removed.reached(&BTreeSet::from([*first]))).len() > 1;
+                remaining.extend(first.filter(has_others));
             }
         }
         remaining

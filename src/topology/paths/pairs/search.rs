@@ -119,7 +119,8 @@ impl<'i> PairSearch<'i> {
         lost.iter().filter(|device| !is_lost_alone(device)).count()
     }
 
-    /// Returns the loss if all of the top of a part fails: the largest part that remains counts as connected.
+    /// Returns the loss if all of the top of a part fails: the largest part that remains counts as connected, unless it is a device
+    /// without links.
     fn loss_of_top(&mut self, pair: [u32; 2]) -> usize {
         for node in pair {
             for seed in self.neighbors(node) {
@@ -140,6 +141,11 @@ impl<'i> PairSearch<'i> {
         }
         let remaining = (0..self.parts.len()).filter(|place| !self.parts[*place].has_top);
         let largest = remaining.max_by_key(|place| (devices[*place], Reverse(self.parts[*place].first)));
+        // A device without links is connected with nothing.
+        let is_linked = |place: &usize| {
+            *place >= reached && self.neighbors(self.parts[*place].first).any(|node| !pair.contains(&node))
+        };
+        let largest = largest.filter(|place| devices[*place] > 1 || is_linked(place));
         if let Some(alone) = largest.filter(|place| *place >= reached).map(|place| self.parts[place].first) {
             // Other end devices that are linked with it are connected, too.
             let linked: Vec<u32> = self.neighbors(alone).collect();
