@@ -8,7 +8,7 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::rows::{Block, Rows, Speed, branches_off, rows_of, tiers};
+use self::rows::{Block, RowPair, Speed, branches_off, rows_of, tiers};
 use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
 use super::super::words::{capacity, sane};
@@ -42,7 +42,7 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
         Speed { index, edge, text: capacity(edge), is_minor: is_minor(edge) }
     });
     let (minor, major): (Vec<_>, Vec<_>) = all.partition(|speed| speed.is_minor);
-    let shared: BTreeSet<Rows> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
+    let shared: BTreeSet<RowPair> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
     let several =
         major.iter().chain(&minor).filter_map(|speed| speed.text.as_deref()).collect::<BTreeSet<_>>().len()
             > 1;

@@ -22,10 +22,10 @@ pub(super) struct Speed<'a> {
 pub(super) type Block<'a> = Vec<Speed<'a>>;
 
 /// The middles of two rows, the upper one first, in units of 1/64 pixel.
-pub(super) type Rows = (i64, i64);
+pub(super) type RowPair = (i64, i64);
 
 /// Returns the two rows that an edge connects; `None` within a row.
-pub(super) fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<Rows> {
+pub(super) fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<RowPair> {
     let row = |id: NodeId| {
         let node = scene.node(id).filter(|node| !scene.is_container(node));
         node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
@@ -43,7 +43,7 @@ pub(super) fn branches_off(edge: &Edge) -> bool {
 
 /// Returns the blocks between each two rows.
 pub(super) fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
-    let mut between: BTreeMap<Option<Rows>, Vec<Speed<'a>>> = BTreeMap::new();
+    let mut between: BTreeMap<Option<RowPair>, Vec<Speed<'a>>> = BTreeMap::new();
     for speed in all {
         crate::fair_threads::yield_turn();
         between.entry(rows_of(scene, speed.edge)).or_default().push(speed);
@@ -75,11 +75,13 @@ pub(super) fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>)
 }
 
 /// Joins the links from one row to another one and to the row that is staggered below that, which are links between the same devices.
-fn with_staggered(between: BTreeMap<Option<Rows>, Vec<Speed<'_>>>) -> Vec<(Option<Rows>, Vec<Speed<'_>>)> {
-    let known: BTreeSet<Option<Rows>> = between.keys().copied().collect();
-    let mut joined: Vec<(Option<Rows>, Vec<Speed<'_>>)> = Vec::new();
+fn with_staggered(
+    between: BTreeMap<Option<RowPair>, Vec<Speed<'_>>>,
+) -> Vec<(Option<RowPair>, Vec<Speed<'_>>)> {
+    let known: BTreeSet<Option<RowPair>> = between.keys().copied().collect();
+    let mut joined: Vec<(Option<RowPair>, Vec<Speed<'_>>)> = Vec::new();
     for (rows, speeds) in between {
-        let is_staggered = |last: Option<Rows>| {
+        let is_staggered = |last: Option<RowPair>| {
             last.zip(rows).is_some_and(|((upper, above), (also_upper, below))| {
                 let is_near = (below - above) as f64 <= MAX_STAGGER * 64.0;
                 upper == also_upper && is_near && !known.contains(&Some((above, below)))
