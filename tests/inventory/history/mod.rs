@@ -24,7 +24,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::json;
 use tokio::task::yield_now;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{ChangeQuery, Entity, ErrorKind, HostQuery, ListQuery, Moment, Problem};
 use toposcope::model::{
@@ -34,7 +34,7 @@ use toposcope::model::{
 use toposcope::store::{Batch, Guard, Key, LinkFilter, Name, Precondition, Query, Store};
 
 use crate::backend::{Backend, run};
-use crate::support::{Fixture, bare_host, invalid, owner_of, refusal};
+use crate::support::{Fault, Fixture, bare_host, invalid, owner_of, refusal};
 
 /// Returns all entries after a position that the caller sees, and the position after them.
 pub(crate) async fn changes_after(
@@ -277,19 +277,36 @@ fn abandoned_waits_of_a_watch_lose_no_entry() {
 }
 
 #[test]
-fn watch_is_a_stream_and_goes_on_after_an_error() {
+fn watch_is_a_stream_that_ends_with_an_error_that_stays() {
     run(async || {
         let fixture = Fixture::new().await;
         let owner = owner_of(fixture.organization);
         let mut invalid = fixture.inventory.watch(&owner, Some(ChangePosition::new("x")));
-        for _ in 0..2 {
-            let refused = StreamExt::next(&mut invalid).await.unwrap();
-            assert_eq!(refusal(refused), self::invalid("after", Problem::InvalidFormat));
-        }
+        let refused = StreamExt::next(&mut invalid).await.unwrap();
+        assert_eq!(refusal(refused), self::invalid("after", Problem::InvalidFormat));
+        assert!(StreamExt::next(&mut invalid).await.is_none());
         let mut watch = fixture.inventory.watch(&owner, None);
         let first = StreamExt::next(&mut watch).await.unwrap().unwrap();
         assert_eq!(first, changes_after(&fixture, &owner, None).await.0[0]);
     });
+}
+
+#[tokio::test(start_paused = true)]
+async fn watch_goes_on_after_an_error_of_the_store_and_rests_before_it_tries_again() {
+    let fixture = Fixture::new().await;
+    let owner = owner_of(fixture.organization);
+    let (inventory, probe) = fixture.probed();
+    let mut watch = inventory.watch(&owner, None);
+    probe.set(Fault::Unavailable);
+    let began = Instant::now();
+    for attempt in 0..3 {
+        let refused = StreamExt::next(&mut watch).await.unwrap();
+        assert_eq!(refusal(refused), ErrorKind::StoreUnavailable);
+        assert!(began.elapsed() >= Duration::from_secs(attempt), "{:?}", began.elapsed());
+    }
+    probe.set(Fault::None);
+    let first = StreamExt::next(&mut watch).await.unwrap().unwrap();
+    assert_eq!(first, changes_after(&fixture, &owner, None).await.0[0]);
 }
 
 #[test]

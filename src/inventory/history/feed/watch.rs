@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::access::Caller;
-use crate::inventory::{ChangeQuery, Error, Inventory};
+use crate::inventory::{ChangeQuery, Error, ErrorKind, Inventory};
 use crate::model::{Change, ChangePosition, OrganizationId};
 
 /// The interval at which entries of other instances are looked for.
@@ -67,8 +67,9 @@ pub(crate) struct ChangeReader {
     query: ChangeQuery,
     /// Whether there may be entries that were not read.
     is_behind: bool,
-    /// The end of its rest after the last entries.
+    /// The end of its rest after the last entries or the last error.
     rests_until: Instant,
+    has_failed: bool,
     woken: watch::Receiver<()>,
     /// Keeps the organization watched.
     _woken_by: Arc<watch::Sender<()>>,
@@ -83,7 +84,10 @@ impl ChangeReader {
         self.is_behind = true;
         // Before reading: an entry that is committed meanwhile wakes.
         self.woken.mark_unchanged();
-        let page = self.inventory.changes(&self.caller, &self.query).await?;
+        let read = self.inventory.changes(&self.caller, &self.query).await;
+        let page = read.inspect_err(|_| {
+            (self.has_failed, self.rests_until) = (true, Instant::now() + INTERVAL);
+        })?;
         self.query.after = Some(page.next);
         self.is_behind = page.has_more;
         if !page.changes.is_empty() {
@@ -92,8 +96,13 @@ impl ChangeReader {
         Ok(page.changes)
     }
 
-    /// Waits until there may be further entries, for about a second at most. Returns whether there may be.
+    /// Waits until there may be further entries, for about a second at most. Returns whether there may be. After an error, it waits
+    /// that long in any case: a loop that tries again would otherwise do nothing else.
     pub(crate) async fn wait(&mut self) -> bool {
+        if self.has_failed {
+            sleep_until(self.rests_until).await;
+            self.has_failed = false;
+        }
         if self.is_behind {
             return true;
         }
@@ -117,16 +126,19 @@ impl ChangeReader {
     }
 }
 
-/// Entries of the history, in its order, as they are committed: a `Stream` that does not end.
+/// Entries of the history, in its order, as they are committed: a `Stream` that ends only if it cannot go on.
 ///
 /// It reads the history itself: a slow reader loses nothing and costs no memory. Entries of this process come within
 /// ten milliseconds, those of other instances with one store within a second.
 ///
-/// After an error, the stream goes on where it was. Where the history has no longer the position, each further item is the
-/// same error.
+/// After an error of the store, it goes on where it was, a second later. Where the history has no longer the position, where it never had
+/// it, or where there is no organization any more, the error is the last item of the `Stream`, and [`next`](Self::next) returns it again each
+/// second.
 pub struct ChangeWatch {
     ready: VecDeque<Change>,
     reader: WatchState,
+    /// Whether the stream has ended with an error that stays.
+    is_over: bool,
 }
 
 /// The next entries, and the reader that goes on behind them.
@@ -166,7 +178,7 @@ impl Inventory {
     #[must_use]
     pub fn watch(&self, caller: &Caller, after: Option<ChangePosition>) -> ChangeWatch {
         let reader = WatchState::Idle(Box::new(self.change_reader(caller, after)));
-        ChangeWatch { ready: VecDeque::new(), reader }
+        ChangeWatch { ready: VecDeque::new(), reader, is_over: false }
     }
 
     /// Returns a reader of the history of the caller's organization from a position on; `None`: from its beginning.
@@ -175,7 +187,16 @@ impl Inventory {
         let woken_by = self.state.history.watchers.watch(caller.organization_id());
         let (inventory, caller, woken) = (self.clone(), caller.clone(), woken_by.subscribe());
         let rests_until = Instant::now();
-        ChangeReader { inventory, caller, query, is_behind: true, rests_until, woken, _woken_by: woken_by }
+        ChangeReader {
+            inventory,
+            caller,
+            query,
+            is_behind: true,
+            rests_until,
+            has_failed: false,
+            woken,
+            _woken_by: woken_by,
+        }
     }
 }
 
@@ -183,7 +204,7 @@ impl ChangeWatch {
     /// Waits for the next entry. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// As of [`Inventory::changes`]. The next call tries again.
+    /// As of [`Inventory::changes`]. The next call tries again, a second later at the earliest.
     pub async fn next(&mut self) -> Result<Change, Error> {
         poll_fn(|context| self.poll_entry(context)).await
     }
@@ -220,8 +241,24 @@ impl Stream for ChangeWatch {
     type Item = Result<Change, Error>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Change, Error>>> {
-        self.get_mut().poll_entry(context).map(Some)
+        let watch = self.get_mut();
+        if watch.is_over {
+            return Poll::Ready(None);
+        }
+        let entry = watch.poll_entry(context);
+        if let Poll::Ready(Err(error)) = &entry {
+            watch.is_over = !may_pass(error);
+        }
+        entry.map(Some)
     }
+}
+
+/// Returns whether reading again may succeed.
+fn may_pass(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StoreUnavailable | ErrorKind::IndexIncomplete | ErrorKind::Busy | ErrorKind::Internal
+    )
 }
 
 impl fmt::Debug for ChangeWatch {
