@@ -213,7 +213,7 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
     /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
     /// depends on one of them.
     pub async fn delete_many(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {
-        self.delete_visible(caller, ids).await.map_err(T::named)
+        self.delete_visible(caller, ids).await.map_err(|error| T::named(error).among(ids))
     }
 
     async fn delete_visible(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {

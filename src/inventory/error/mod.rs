@@ -6,11 +6,14 @@ mod problem;
 
 use std::error::Error as StdError;
 
+use uuid::Uuid;
+
 pub use self::entity::Entity;
 pub use self::kind::{ErrorKind, OrganizationChoice};
 pub use self::problem::Problem;
 use super::schema::ORGANIZATION;
 use crate::access::{PasswordError, RandomError};
+use crate::model::RecordId;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The error of an inventory operation.
@@ -37,6 +40,8 @@ struct Inner {
     application_kind: Option<&'static str>,
     /// The path of the value in the request, if the kind does not contain it.
     field: Option<String>,
+    /// The record that a policy was asked about.
+    reviewed: Option<Uuid>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -64,6 +69,21 @@ impl Error {
     pub(crate) fn at(mut self, field: String) -> Self {
         self.0.field = Some(field);
         self
+    }
+
+    /// Sets the record that a policy was asked about.
+    pub(in crate::inventory) fn about(mut self, record: Uuid) -> Self {
+        self.0.reviewed = Some(record);
+        self
+    }
+
+    /// Sets the path of the record that a policy was asked about, among the ids of a request.
+    pub(in crate::inventory) fn among<I: RecordId>(self, ids: &[I]) -> Self {
+        let place = self.0.reviewed.and_then(|record| ids.iter().position(|id| (*id).into() == record));
+        match place {
+            Some(place) => self.at(format!("ids.{place}")),
+            None => self,
+        }
     }
 
     /// Names the host application's kind of record that the error concerns, unless it concerns another kind or has a
@@ -121,7 +141,7 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind, application_kind: None, field: None, source }))
+        Self(Box::new(Inner { kind, application_kind: None, field: None, reviewed: None, source }))
     }
 }
 

@@ -93,7 +93,8 @@ impl Hosts<'_> {
             match self
                 .inventory
                 .change_hosts_as(&transaction, Actor::Caller(caller), &change, &before)
-                .await?
+                .await
+                .map_err(|error| error.among(ids))?
             {
                 Attempt::Committed => return Ok(deletes.len()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,

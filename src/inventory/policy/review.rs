@@ -63,7 +63,7 @@ impl Review {
             time.end(begun.elapsed());
         }
         match checked {
-            Ok(Ok(answer)) => Ok(answer?),
+            Ok(Ok(answer)) => answer.map_err(|refused| Error::from(refused).about(change.id)),
             Ok(Err(panic)) => Err(panic),
             Err(_) => Err(ErrorKind::PolicyUnavailable.into()),
         }

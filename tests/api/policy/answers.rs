@@ -126,6 +126,20 @@ fn bulk_request_refuses_one_of_its_hosts() {
 }
 
 #[test]
+fn deletion_of_several_records_states_which_one_is_refused() {
+    run_with(Scene::new, async |scene| {
+        let hosts = [host(1, OFFICE), Host { name: "forbidden".to_owned(), ..host(2, OFFICE) }];
+        let ids = hosts.each_ref().map(|host| host.id);
+        scene.fixture.put(hosts).await;
+        let missing = HostId::from_u128(0x99);
+        let body = json!([ids[0], missing, ids[1]]);
+        let refused = scene.send(send_json("POST", "/api/v1/hosts/bulk-delete", &body)).await;
+        assert_eq!(*refused.refuses(422, "policy.forbidden_name"), json!({"field": "ids.2"}));
+        assert_eq!(scene.names().await.len(), 2);
+    });
+}
+
+#[test]
 fn import_refuses_one_of_its_lines() {
     run_with(Scene::new, async |scene| {
         let lines = ["one", "forbidden", "three"].map(|name| draft(name).to_string()).join("\n");
