@@ -22,6 +22,9 @@ pub struct ImportReport {
     pub imported: u64,
     /// The number of stored hosts that replaced existing ones.
     pub replaced: u64,
+    /// Lines whose hosts are stored as the lines describe them, so that nothing was written.
+    #[serde(default)]
+    pub unchanged: u64,
     /// Lines refused.
     pub refused: u64,
     /// The first refused lines, with reasons.
@@ -142,6 +145,9 @@ impl fmt::Display for ImportReport {
             "{} hosts imported ({} of them replaced others), {} lines refused, {} lines and {} bytes read.",
             self.imported, self.replaced, self.refused, self.lines, self.bytes
         )?;
+        if self.unchanged > 0 {
+            writeln!(formatter, "{} hosts are as described, so that nothing was written.", self.unchanged)?;
+        }
         if self.created_networks > 0 {
             writeln!(formatter, "{} networks created.", self.created_networks)?;
         }

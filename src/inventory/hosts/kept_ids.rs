@@ -41,6 +41,43 @@ pub(in crate::inventory::hosts) fn keep_part_ids(before: &Host, host: &mut Host)
     }
 }
 
+/// Gives parts and bindings the ids of stored ones with the same key. `drafted` are the ids that the parts and bindings have only because
+/// the request has none: where no stored one has the key, they stay.
+pub(in crate::inventory) fn keep_drafted_part_ids(before: &Host, host: &mut Host, drafted: &HashSet<Uuid>) {
+    let draft = host.clone();
+    for_each_part_type!(P => forget_ids::<P>(host, drafted));
+    let bindings = host.services.iter_mut().flat_map(|service| &mut service.bindings);
+    for binding in bindings.filter(|binding| drafted.contains(&binding.id.uuid())) {
+        binding.id = BindingId::nil();
+    }
+    keep_part_ids(before, host);
+    for_each_part_type!(P => restore_ids::<P>(host, &draft));
+    for (service, draft) in host.services.iter_mut().zip(&draft.services) {
+        for (binding, draft) in service.bindings.iter_mut().zip(&draft.bindings) {
+            binding.service_id = service.id;
+            binding.id = if binding.id.is_nil() { draft.id } else { binding.id };
+        }
+    }
+}
+
+fn forget_ids<P: Embedded>(host: &mut Host, drafted: &HashSet<Uuid>) {
+    for part in P::list_mut(host) {
+        let common = part.common();
+        if drafted.contains(&common.id) {
+            part.set_common(Common { id: Uuid::nil(), ..common });
+        }
+    }
+}
+
+fn restore_ids<P: Embedded>(host: &mut Host, draft: &Host) {
+    for (part, draft) in P::list_mut(host).iter_mut().zip(P::list(draft)) {
+        let common = part.common();
+        if common.id.is_nil() {
+            part.set_common(Common { id: draft.common().id, ..common });
+        }
+    }
+}
+
 fn keep_ids<P: Embedded>(before: &Host, host: &mut Host) {
     let named: HashSet<Uuid> = P::list(host).iter().map(|part| part.common().id).collect();
     if !named.contains(&Uuid::nil()) {

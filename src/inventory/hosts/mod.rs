@@ -30,12 +30,13 @@ mod upgrade;
 mod validate;
 mod virtualization;
 
-pub(super) use bulk::adopt_parts;
 pub use bulk::{BulkChange, BulkHost, BulkResult};
-pub(super) use document::EncodedHost;
+pub(super) use bulk::{adopt_parts, stamp};
 pub(crate) use document::without_comma;
+pub(super) use document::{EncodedHost, HostEncoder, decode};
 pub(super) use input::{BindingType, Given, Omissible, missing_fields, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
+pub(super) use kept_ids::keep_drafted_part_ids;
 pub use list::HostPage;
 pub(super) use parts::PartLists;
 pub(crate) use parts::parse_part;
@@ -48,7 +49,6 @@ pub(super) use {
     bulk::rename_parts,
     change::HostChange,
     discovered::is_discovered,
-    document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
     taken_part::TakenPart,
     terms::{
@@ -162,7 +162,11 @@ impl Inventory {
     /// Returns the organization's hosts among these ids, by id, from one state of the store.
     ///
     /// The index filters by organization, so other organizations' hosts are never read.
-    async fn own_hosts(&self, organization: OrganizationId, ids: Vec<HostId>) -> Result<Vec<Record>, Error> {
+    pub(in crate::inventory) async fn own_hosts(
+        &self,
+        organization: OrganizationId,
+        ids: Vec<HostId>,
+    ) -> Result<Vec<Record>, Error> {
         let query =
             Query { organization: Some(organization.uuid()), ids: Some(uuids(&ids)), ..Query::new(HOST) };
         Ok(self.store.list(&query).await?.records)

@@ -3,6 +3,7 @@
 mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
+mod described;
 mod document;
 mod dry_run;
 #[cfg(feature = "csv")]
@@ -44,7 +45,9 @@ impl Hosts<'_> {
     /// host; where its parts have ids of other records, they get new ones. A part belongs to the host that contains it,
     /// whatever host and network it names.
     ///
-    /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced.
+    /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced. There, a part without
+    /// an id is the stored one with the same key, as of a bulk request, and a line without `created_at` and `updated_at` is a
+    /// description: the host keeps its times, and is not written if it stays as it is.
     /// Odd values from real devices are repaired and counted in the report (see [`Alteration`](crate::wire::Alteration)); any other fault
     /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in
     /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order. Reading waits
@@ -150,7 +153,17 @@ impl Inventory {
         };
         #[cfg(not(feature = "csv"))]
         let mut rows = ImportRows::of_lines(input, max_line);
-        let parser = LineParser { inventory: inventory.clone(), organization, network, began_at: self.now() };
+        #[cfg(feature = "csv")]
+        let are_rows = is_csv;
+        #[cfg(not(feature = "csv"))]
+        let are_rows = false;
+        let parser = LineParser {
+            inventory: inventory.clone(),
+            organization,
+            network,
+            are_rows,
+            began_at: self.now(),
+        };
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
@@ -209,6 +222,7 @@ impl Inventory {
         }
         let lines = self.reassign_foreign_ids(target.organization, lines, report).await?;
         for part in split_repeated_ids(lines) {
+            let part = self.complete_lines(target.organization, part, report, &mut chunk.refusals).await?;
             self.store_lines(target, part, report, &mut chunk.refusals).await?;
         }
         Ok(())

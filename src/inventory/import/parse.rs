@@ -1,7 +1,12 @@
 //! Parsing of imported lines, and repair of odd values with a count of every alteration.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::mem;
 
+use uuid::Uuid;
+
+use super::described::LeftOut;
 use super::document::{
     BindingDocument, HostDocument, IfEntryDocument, InterfaceDocument, MacDocument, NumberDocument,
     PortDocument, ServiceDocument,
@@ -25,6 +30,8 @@ pub(super) struct ParsedLine {
     pub(super) alterations: Alterations,
     /// Whether the line has no id, so that the host is new.
     pub(super) is_new: bool,
+    /// The values that the line of a given host leaves to the server.
+    pub(super) left_out: Option<LeftOut>,
     /// The new id of a host whose own id belongs to another organization.
     pub(super) reassignment: Option<Reassignment>,
 }
@@ -36,6 +43,8 @@ pub(super) struct LineParser {
     pub(super) organization: OrganizationId,
     /// The network of lines that name none.
     pub(super) network: Option<NetworkId>,
+    /// Whether the lines are rows of a CSV.
+    pub(super) are_rows: bool,
     /// When the import began.
     pub(super) began_at: Timestamp,
 }
@@ -54,10 +63,23 @@ impl LineParser {
         };
         count_truncated_times(bytes, &mut alterations);
         let is_new = document.id.is_nil();
-        let host = self.draft(line).complete(document, &mut alterations)?;
+        let has_no_time = document.created_at.is_none() && document.updated_at.is_none();
+        let drafted = RefCell::default();
+        let draft = self.draft(line, &drafted);
+        let host = draft.complete(document, &mut alterations)?;
+        let now = draft.now;
+        let drafted = drafted.into_inner();
+        let left_out = (!is_new && (has_no_time || !drafted.is_empty())).then(|| LeftOut {
+            drafted,
+            has_no_time,
+            is_row: self.are_rows,
+            now,
+        });
         let encoder = self.inventory.host_encoder(self.organization);
         Ok(match check_host_texts(&host, None).and_then(|()| encoder.encode(host)) {
-            Ok(encoded) => Ok(ParsedLine { line, encoded, alterations, is_new, reassignment: None }),
+            Ok(encoded) => {
+                Ok(ParsedLine { line, encoded, alterations, is_new, left_out, reassignment: None })
+            }
             Err(error) => {
                 let refusal = refusal(line, &error);
                 let field = refusal.field.map(|field| alterations.document_path(field));
@@ -66,10 +88,10 @@ impl LineParser {
         })
     }
 
-    fn draft(&self, line: u64) -> Draft<'_> {
+    fn draft<'d>(&'d self, line: u64, drafted: &'d RefCell<HashSet<Uuid>>) -> Draft<'d> {
         // Hosts without times are listed in the order of their lines.
         let now = self.began_at.plus_micros(i64::try_from(line).unwrap_or(i64::MAX));
-        Draft { inventory: &self.inventory, line, now }
+        Draft { inventory: &self.inventory, drafted, line, now }
     }
 }
 
@@ -135,6 +157,8 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
 /// Sets the values that a line leaves to the server.
 struct Draft<'a> {
     inventory: &'a Inventory,
+    /// The ids that it has chosen for parts and bindings.
+    drafted: &'a RefCell<HashSet<Uuid>>,
     line: u64,
     /// The time of records without a time.
     now: Timestamp,
@@ -142,7 +166,12 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn id<I: RecordId + Default>(&self, given: I) -> Result<I, Error> {
-        if given == I::default() { self.inventory.new_id() } else { Ok(given) }
+        if given != I::default() {
+            return Ok(given);
+        }
+        let id: I = self.inventory.new_id()?;
+        self.drafted.borrow_mut().insert(id.into());
+        Ok(id)
     }
 
     /// Returns when a record was created and last changed. If only one of the times is given, it counts as both.
@@ -152,7 +181,7 @@ impl Draft<'_> {
     }
 
     fn complete(&self, mut document: HostDocument, alterations: &mut Alterations) -> Result<Host, Error> {
-        let id = self.id(HostId::new(document.id))?;
+        let id = if document.id.is_nil() { self.inventory.new_id()? } else { HostId::new(document.id) };
         let interfaces = mem::take(&mut document.interfaces).into_iter().enumerate();
         let interfaces = interfaces.map(|(index, part)| self.interface(part, index, alterations));
         let interfaces = interfaces.collect::<Result<_, _>>()?;

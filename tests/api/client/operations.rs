@@ -170,7 +170,7 @@ async fn export_of_one_server_is_the_import_of_another() {
     let refusals = json!([{"line": 2, "field": "id", "reason": "A value is required."}]);
     let (given_id, id) = (HOST, NOBODY.into());
     let report = json!({
-        "lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "refused": 1, "refusals": refusals,
+        "lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "unchanged": 0, "refused": 1, "refusals": refusals,
         "created_networks": 0, "alterations": {"truncated_time": 2}, "dropped_ports": [], "reassigned": 1,
         "reassignments": [{"line": 1, "given_id": given_id, "id": id}],
     });

@@ -486,3 +486,31 @@ fn faulty_custom_columns_are_refused() {
         assert_eq!(hosts[1]["custom"], json!({"a": 2, "b": 1}));
     });
 }
+
+#[test]
+fn row_of_a_stored_host_keeps_what_a_row_cannot_have() {
+    run_new(async |fixture| {
+        let body = json!({
+            "network_id": OFFICE, "name": "printer",
+            "interfaces": [
+                {"ip_address": "192.0.2.1", "mac_address": "00:1B:21:3C:4D:5E", "name": "eth0"},
+                {"ip_address": "192.0.2.2"},
+            ],
+            "ports": [{"number": 631, "protocol": "Tcp"}],
+        });
+        let before =
+            fixture.send(with_key(send_json("POST", HOSTS, &body), &fixture.key)).await.data().clone();
+        let id = before["id"].as_str().unwrap();
+        let (_, text) = csv(&fixture, &format!("{HOSTS}?ids={id}&fields=id,name,interfaces,ports")).await;
+        let report = imported(&fixture, OFFICE, text.clone()).await;
+        assert_eq!((&report["imported"], &report["unchanged"]), (&json!(0), &json!(1)), "{report}");
+        let edited = text.replace("printer", "renamed").replace("192.0.2.2", "192.0.2.3");
+        let report = imported(&fixture, OFFICE, edited).await;
+        assert_eq!((&report["replaced"], &report["unchanged"]), (&json!(1), &json!(0)), "{report}");
+        let after = fixture.read(&format!("{HOSTS}/{id}")).await;
+        assert_eq!(after["name"], "renamed");
+        assert_eq!(after["interfaces"][0], before["interfaces"][0]);
+        assert_eq!(after["interfaces"][1]["ip_address"], "192.0.2.3");
+        assert_eq!((&after["ports"], &after["created_at"]), (&before["ports"], &before["created_at"]));
+    });
+}

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use toposcope::access::Caller;
 
+use std::time::Duration;
+
 use fastrand::Rng;
+use serde_json::json;
 use toposcope::inventory::{ErrorKind, Import, ImportReport};
-use toposcope::model::{Network, NetworkId, Protocol};
+use toposcope::model::{HostId, Network, NetworkId, Protocol};
 
 use crate::support::{
     Fixture, bare_host, concurrently, documents, guest_of, id, jsonl, numbered_hosts, port, refusal,
@@ -66,6 +69,56 @@ async fn existing_hosts_are_replaced_and_counted() {
     assert_eq!(fixture.import(jsonl(&hosts[..350])).await.replaced, 0);
     let report = fixture.import(jsonl(&hosts)).await;
     assert_eq!((report.imported, report.replaced), (700, 350));
+}
+
+#[tokio::test]
+async fn description_of_a_stored_host_keeps_ids_and_times_and_is_written_only_if_it_differs() {
+    let fixture = Fixture::new().await;
+    let described = |name: &str, port: u16| {
+        json!({
+            "id": id::<HostId>(1), "network_id": fixture.network, "name": name,
+            "interfaces": [{"ip_address": "192.0.2.1", "mac_address": "00:1b:21:3c:4d:5e"}, {"ip_address": "192.0.2.2"}],
+            "ports": [{"number": 22, "protocol": "Tcp"}, {"number": port, "protocol": "Tcp"}],
+            "services": [{"name": "web", "service_definition": "nginx"}],
+            "if_entries": [{"if_index": 1, "if_descr": "eth0"}],
+        })
+    };
+    assert_eq!(fixture.import(described("sw", 80).to_string()).await.imported, 1);
+    let before = fixture.host(id(1)).await;
+    fixture.clock.advance(Duration::from_secs(60));
+
+    let report = fixture.import(described("sw", 80).to_string()).await;
+    assert_eq!((report.imported, report.unchanged), (0, 1), "{report}");
+    assert_eq!(fixture.host(id(1)).await, before);
+
+    let report = fixture.import(described("renamed", 443).to_string()).await;
+    assert_eq!((report.imported, report.replaced, report.unchanged), (1, 1, 0), "{report}");
+    let after = fixture.host(id(1)).await;
+    assert_eq!((after.created_at, after.interfaces), (before.created_at, before.interfaces));
+    assert!(after.updated_at > before.updated_at);
+    assert_eq!((after.services, after.if_entries), (before.services, before.if_entries));
+    assert_eq!(after.ports[0], before.ports[0]);
+    assert_ne!(after.ports[1].id, before.ports[1].id);
+}
+
+#[tokio::test]
+async fn copy_of_a_host_keeps_its_own_times_and_the_ids_of_stored_parts() {
+    let fixture = Fixture::new().await;
+    let copy = |name: &str| {
+        let line = json!({
+            "id": id::<HostId>(1), "network_id": fixture.network, "name": name, "created_at": "2020-01-01T00:00:00Z",
+            "ports": [{"number": 22, "protocol": "Tcp"}],
+        });
+        line.to_string()
+    };
+    fixture.import(copy("a")).await;
+    let before = fixture.host(id(1)).await;
+    let lines = [copy("b"), copy("c")].join("\n");
+    let report = fixture.import(lines).await;
+    assert_eq!((report.imported, report.replaced), (2, 2), "{report}");
+    let after = fixture.host(id(1)).await;
+    assert_eq!((after.name.as_str(), after.created_at), ("c", before.created_at));
+    assert_eq!(after.ports[0].id, before.ports[0].id);
 }
 
 #[tokio::test]

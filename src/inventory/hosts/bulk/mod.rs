@@ -28,6 +28,7 @@ use self::ids::rename_host;
 pub(in crate::inventory) use self::ids::rename_parts;
 use self::results::Results;
 pub use self::results::{BulkChange, BulkResult};
+pub(in crate::inventory) use self::times::stamp;
 use super::input::parse_host;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
@@ -209,7 +210,7 @@ impl Inventory {
     }
 
     /// Runs work on hosts, each given with its size in bytes, on blocking threads.
-    async fn in_jobs<T: Send + 'static, U: Send + 'static>(
+    pub(in crate::inventory) async fn in_jobs<T: Send + 'static, U: Send + 'static>(
         &self,
         organization: OrganizationId,
         inputs: Vec<(usize, T)>,

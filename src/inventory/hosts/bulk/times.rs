@@ -14,7 +14,7 @@ type Times = (Timestamp, Timestamp);
 /// A record that stays the same keeps its stored times. A new or changed record gets `now`. Each keeps its age.
 ///
 /// Sorts the embedded lists of a host to be replaced, and returns whether the host differs from the stored one.
-pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
+pub(in crate::inventory) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
     keep_ages(host, stored);
     // The bindings come first, because they are part of the services.
     stamp_bindings(host, stored, now);
