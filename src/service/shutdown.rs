@@ -90,7 +90,7 @@ impl Shutdown {
     }
 
     /// Waits until the shutdown has reached a stage.
-    pub(super) fn reached(&self, stage: ShutdownStage) -> impl Future<Output = ()> + Send + 'static {
+    pub(super) fn reached(&self, stage: ShutdownStage) -> impl Future<Output = ()> + Send + use<> {
         let receiver = self.0.as_ref().map(|shared| shared.stage.subscribe());
         async move {
             if let Some(mut receiver) = receiver
@@ -103,7 +103,7 @@ impl Shutdown {
     }
 
     /// Waits until the shutdown has begun, also if nothing has waited for the signal yet.
-    pub(super) fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub(super) fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
         let shutdown = self.clone();
         async move {
             // The future may have been made outside of the runtime.

@@ -155,8 +155,8 @@ macro_rules! forward {
 ///
 /// A file that imports both `Store` and `Wrapper` calls a method of a wrapper by its trait: `Store::get(&wrapper, &keys)`.
 ///
-/// Records that a wrapper adds by itself have a kind that begins with `x.`, and no organization: nothing deletes them, and the ids of
-/// organizations with other records are taken.
+/// Records that a wrapper adds by itself have a kind that begins with `x.`. If they name an organization, their kind has to be declared with
+/// [`Inventory::with_wrapper_kinds`](crate::Inventory::with_wrapper_kinds): they are deleted with it, and otherwise remain.
 pub trait Wrapper: fmt::Debug + Send + Sync + 'static {
     /// Returns the inner store.
     fn inner(&self) -> &dyn Store;

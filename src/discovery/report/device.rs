@@ -51,7 +51,8 @@ pub struct Device {
     /// The URL of the device's management interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub management_url: Option<String>,
-    /// The capabilities that the device announces as enabled by LLDP.
+    /// The capabilities that the device announces as enabled by LLDP. They are not stored: the role of a host follows from those that its
+    /// neighbors have received, in their rows of LLDP and CDP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<Capability>,
     /// The tables seen by the device, or by the scanner that reached it.

@@ -66,11 +66,12 @@ impl Api {
         ApiBuilder::new(inventory)
     }
 
-    /// Ends a user's event streams and whole lists at once.
+    /// Ends a user's event streams, whole lists and imports at once.
     ///
     /// Call it when the host application has ended the user's session: the service cannot know when a
-    /// [`Caller`](crate::access::Caller) of the host application ceases to be valid. Lists are broken off, and streams end, also those
-    /// whose requests have begun and are not answered yet. If the store is shared, other instances follow within a second. Other
+    /// [`Caller`](crate::access::Caller) of the host application ceases to be valid. Lists are broken off, streams end, also those
+    /// whose requests have begun and are not answered yet, and imports store nothing more and get 401 `auth_session_expired`. Streams of
+    /// your own endpoints know of it by [`ended`](Self::ended). If the store is shared, other instances follow within a second. Other
     /// APIs over one store that is not shared do not: revoke the user on each.
     ///
     /// Requests that begin afterwards are answered, so stop setting callers of the user before you call this. The user
@@ -138,7 +139,7 @@ impl Api {
     /// # assert_eq!(events.await.unwrap(), "the stream ends");
     /// # }
     /// ```
-    pub fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
         self.state.shutdown.stopping()
     }
 

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 #[cfg(feature = "axum")]
 use std::sync::OnceLock;
+use std::time::Duration;
 
 #[cfg(feature = "axum")]
 use http::Version;
@@ -11,6 +12,7 @@ use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderValue, Response};
 use serde::Serialize;
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::Api;
@@ -23,6 +25,7 @@ use crate::service::observation::OwnObservation;
 use crate::service::response::body::{RequestRoom, ResponseBody};
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::{Outcome, add_allowance};
+use crate::service::revocations::RequestStart;
 use crate::service::sender::Sender;
 use crate::service::sender::rate_limit::Allowance;
 use crate::service::served::Served;
@@ -36,6 +39,7 @@ use crate::service::state::ApiState;
 #[derive(Clone, Debug)]
 pub struct Admitted {
     caller: Caller,
+    began: RequestStart,
     /// `None` without a rate limit.
     allowance: Option<Allowance>,
     observation: OwnObservation,
@@ -158,7 +162,9 @@ impl Api {
     ) -> Result<Admitted, Response<ResponseBody>> {
         let state = &*self.state;
         let work = state.shutdown.begin();
-        let observation = OwnObservation::begin(request, state.inventory.monotonic());
+        let begun_at = state.inventory.monotonic();
+        let began = state.revocations.moment(begun_at);
+        let observation = OwnObservation::begin(request, begun_at);
         let identifying = pin!(identifying);
         let identifying = pin!(catch_panic(identifying).instrument(observation.span().clone()));
         let sender = identifying.await.map(Sender::Caller);
@@ -173,6 +179,7 @@ impl Api {
         match admitted {
             Ok(caller) => Ok(Admitted {
                 caller,
+                began,
                 allowance,
                 observation,
                 _work: work.map(Arc::new),
@@ -187,6 +194,51 @@ impl Api {
                 }
                 Err(response)
             }
+        }
+    }
+
+    /// Waits until a stream to the sender of a request has to end: when the user is [revoked](Self::revoke), when the caller is no longer
+    /// [valid](Caller::valid_until), or when the [shutdown](super::ApiBuilder::shutdown) has begun. If the store is unavailable, so
+    /// that the first cannot be known, it ends at once.
+    ///
+    /// ```
+    /// # use http::Request;
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::model::{Permission, UserId};
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let tenant = inventory.organizations().create("Example").await?.id;
+    /// # let api = Api::builder(inventory).build();
+    /// # let user = UserId::from_u128(42);
+    /// # let caller = Caller::new(tenant, user, Permission::Member, Scope::all());
+    /// # let (request, _) = Request::get("/racks/events").extension(caller).body(())?.into_parts();
+    /// let admitted = api.admit(&request).await.map_err(|_| "refused")?;
+    /// let ended = api.ended(&admitted);
+    /// let events = tokio::spawn(async move {
+    ///     tokio::select! {
+    ///         () = ended => "the stream ends",
+    ///         () = std::future::pending() => "the next event",
+    ///     }
+    /// });
+    /// api.revoke(user).await?;
+    /// assert_eq!(events.await?, "the stream ends");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ended(&self, admitted: &Admitted) -> impl Future<Output = ()> + Send + use<> {
+        let (state, caller, began) = (Arc::clone(&self.state), admitted.caller.clone(), admitted.began);
+        async move {
+            let Ok(revocable) = state.revocations.watch(caller.user_id(), began).await else { return };
+            let stopping = state.shutdown.stopping();
+            let over = async {
+                let Some(expires_at) = caller.expires_at() else { return stopping.await };
+                let micros = expires_at.unix_micros().saturating_sub(state.inventory.now().unix_micros());
+                let remaining = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+                let _either = timeout(remaining, stopping).await;
+            };
+            let _reason = revocable.unless_revoked(over).await;
         }
     }
 

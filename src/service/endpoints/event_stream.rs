@@ -24,7 +24,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// The time after which a stream ends and the client has to connect again.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// The maximum number of concurrent streams, per user and in total.
+/// The maximum number of concurrent streams, per user and in total, unless the host application sets others.
 pub(in crate::service) const MAX_STREAMS: (usize, usize) = (4, 64);
 
 /// The source of the events of a stream.

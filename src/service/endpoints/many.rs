@@ -146,6 +146,10 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;
         let _slot = state.import_slots.reserve(sender.into(), 1)?;
+        let (request, access, began) = (call.input.request, call.route.access, call.input.began);
+        let caller = call.into_caller()?;
+        let revocable = state.revocations.watch(caller.user_id(), began).await?;
+        let revocable = &*revocable;
         let mut import = Import::new().max_line(state.inventory.max_sent_line());
         if let Some(network) = network {
             import = import.only_network(network);
@@ -157,16 +161,19 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         if media_type != LINES {
             import = import.csv();
         }
-        let (request, access) = (call.input.request, call.route.access);
         let import = import.identify_again(move || async move {
+            if revocable.is_revoked() {
+                return Err(ErrorKind::SessionExpired.into());
+            }
             let sender = state.credentials.identify(access, request).await?;
             access.check(&sender)?;
             sender.into_caller()
         });
-        let caller = call.into_caller()?;
         let mut report = ImportReport::default();
         match state.inventory.import_hosts_into(&caller, input, import, &mut report).await {
-            Ok(()) if report.imported == 0 && report.refused > 0 => Err(ApiError::import_refused(&report)),
+            Ok(()) if report.imported == 0 && report.unchanged == 0 && report.refused > 0 => {
+                Err(ApiError::import_refused(&report))
+            }
             Ok(()) => state.responder.value(&report),
             Err(error) => Err(import_error(error, &report)),
         }

@@ -177,3 +177,15 @@ async fn streams_of_all_kinds_share_the_limit_of_a_user() {
     streams.pop();
     streams.push(Stream::begin(api, &fixture.key, Some(&newest), None).await);
 }
+
+#[tokio::test]
+async fn host_application_sets_the_number_of_streams() {
+    let fixture = Fixture::new().await;
+    let server = fixture.configured(|builder| builder.event_streams(5, 64));
+    let mut streams = Vec::new();
+    for _ in 0..5 {
+        streams.push(Stream::begin(&server.api, &fixture.key, None, None).await);
+    }
+    let refused = server.get_with(&fixture.key, &format!("{CHANGES}/stream")).await;
+    refused.refuses(429, "rate_limit_exceeded");
+}

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::Request;
+use serde_json::json;
 #[cfg(feature = "discovery")]
 use tokio::{task::yield_now, time::Instant};
 use toposcope::access::{Caller, ManualClock, Scope};
@@ -14,7 +15,9 @@ use toposcope::model::{Permission, UserId};
 use toposcope::service::Api;
 use toposcope::store::{Page, Query, Store, StoreError, Wrapper};
 
-use crate::common::{Fault, Fixture, Hook, OFFICE, Server, ample, get, host, with_caller, with_key};
+use crate::common::{
+    Fault, Fixture, Hook, OFFICE, Server, Upload, ample, bare, get, host, with_caller, with_header, with_key,
+};
 use crate::lists::whole_list::Reading;
 
 #[cfg(feature = "discovery")]
@@ -98,6 +101,24 @@ async fn list_of_a_revoked_user_is_broken_off_and_those_of_others_are_not() {
     assert_eq!(list.read.len(), read);
     assert_eq!(other.finish().await.0.len(), MANY_HOSTS as usize);
     assert_eq!(reading(&fixture, api, USER, WHOLE).await.finish().await.0.len(), MANY_HOSTS as usize);
+}
+
+#[tokio::test(start_paused = true)]
+async fn import_of_a_revoked_user_stores_nothing_more() {
+    let fixture = Fixture::new().await;
+    let before = fixture.list("limit=1").await.total();
+    let begin = |user: UserId| {
+        let import =
+            with_header(bare("POST", "/api/v1/hosts/import"), "content-type", "application/x-ndjson");
+        let caller = Caller::new(fixture.home.organization.id, user, Permission::Member, Scope::all());
+        Upload::begin(&fixture.server, with_caller(import, caller))
+    };
+    let (import, other) = (begin(USER).await, begin(OTHER).await);
+    fixture.server.api.revoke(USER).await.unwrap();
+    let line = json!({"name": "late", "network_id": OFFICE}).to_string();
+    import.finish(&line).await.refuses(401, "auth_session_expired");
+    assert_eq!(fixture.list("limit=1").await.total(), before);
+    assert_eq!(other.finish(&line).await.data()["imported"], 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -113,6 +113,15 @@ impl ApiBuilder {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
+    /// Sets the maximum number of streams of events at once, per user and in total.
+    ///
+    /// Default: 4 and 64. One organization gets at most three quarters of the total, and less while others have some. Further requests
+    /// are rejected with 429 `rate_limit_exceeded`. An open stream takes a few kilobytes, and reads the caller's rights each second.
+    #[must_use]
+    pub fn event_streams(self, per_user: usize, total: usize) -> Self {
+        Self { event_streams: (per_user, total), ..self }
+    }
+
     /// Sets the maximum size of the responses that wait for their clients, per user and in total, in bytes.
     ///
     /// Default: 64 MiB and 192 MiB. One organization gets at most three quarters of the total, and less while others
