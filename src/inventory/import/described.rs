@@ -27,12 +27,8 @@ pub(super) struct LeftOut {
     pub(super) now: Timestamp,
 }
 
-/// A line, with what the stored host has and the line leaves out.
-enum Completed {
-    Changed(ParsedLine),
-    Unchanged,
-    Refused(Refusal),
-}
+/// A line, with what the stored host has and the line leaves out; `None` if the host stays as it is.
+type Completed = Result<Option<ParsedLine>, Refusal>;
 
 impl Inventory {
     /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct.
@@ -58,14 +54,14 @@ impl Inventory {
         let encoder = self.host_encoder(organization);
         let work = move |(line, stored): (ParsedLine, Option<Record>)| match stored {
             Some(stored) => complete(line, &stored, encoder),
-            None => Ok(Completed::Changed(line)),
+            None => Ok(Ok(Some(line))),
         };
         let mut changed = Vec::new();
         for completed in self.in_jobs(organization, inputs.collect(), work).await? {
             match completed? {
-                Completed::Changed(line) => changed.push(line),
-                Completed::Unchanged => report.unchanged += 1,
-                Completed::Refused(refusal) => refusals.push(refusal),
+                Ok(Some(line)) => changed.push(line),
+                Ok(None) => report.unchanged += 1,
+                Err(refusal) => refusals.push(refusal),
             }
         }
         Ok(changed)
@@ -73,7 +69,7 @@ impl Inventory {
 }
 
 fn complete(mut line: ParsedLine, stored: &Record, encoder: HostEncoder) -> Result<Completed, Error> {
-    let Some(left_out) = &line.left_out else { return Ok(Completed::Changed(line)) };
+    let Some(left_out) = &line.left_out else { return Ok(Ok(Some(line))) };
     let before: Host = decode(stored)?;
     let mut host = line.encoded.host;
     keep_drafted_part_ids(&before, &mut host, &left_out.drafted);
@@ -82,14 +78,14 @@ fn complete(mut line: ParsedLine, stored: &Record, encoder: HostEncoder) -> Resu
         keep_interfaces(&before, &mut host);
     }
     if left_out.has_no_time && !stamp(&mut host, Some(&before), left_out.now) {
-        return Ok(Completed::Unchanged);
+        return Ok(Ok(None));
     }
     match encoder.of_stored(stored.body.len()).encode(host) {
         Ok(encoded) => {
             line.encoded = encoded;
-            Ok(Completed::Changed(line))
+            Ok(Ok(Some(line)))
         }
-        Err(error) => Ok(Completed::Refused(refusal(line.line, &error))),
+        Err(error) => Ok(Err(refusal(line.line, &error))),
     }
 }
 
