@@ -31,7 +31,7 @@ pub struct ImportReport {
     pub refusals: Vec<Refusal>,
     /// Networks created because hosts named them.
     pub created_networks: u64,
-    /// The number of alterations in stored hosts, by kind.
+    /// The number of alterations in hosts that were not refused, by kind.
     pub alterations: BTreeMap<Alteration, u64>,
     /// The first dropped ports.
     pub dropped_ports: Vec<DroppedPort>,

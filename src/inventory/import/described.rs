@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::parse::{ParsedLine, refusal};
+use super::parse::{ParsedLine, refusal_of_host};
+use super::report::Alterations;
 use crate::inventory::hosts::{HostEncoder, adopt_parts, decode, keep_drafted_part_ids, stamp};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, HostId, Interface, OrganizationId, Timestamp};
@@ -21,14 +22,16 @@ pub(super) struct LeftOut {
     pub(super) drafted: HashSet<Uuid>,
     /// Whether the host has no time.
     pub(super) has_no_time: bool,
-    /// Whether the line can have no more of an interface than its address.
+    /// Whether the line is a row of a CSV, whose list of addresses can have no more of an interface.
     pub(super) is_row: bool,
-    /// The time of records without a time.
-    pub(super) now: Timestamp,
 }
 
-/// A line, with what the stored host has and the line leaves out; `None` if the host stays as it is.
-type Completed = Result<Option<ParsedLine>, Refusal>;
+/// A line, with what the stored host has and the line leaves out.
+enum Completed {
+    Changed(Box<ParsedLine>),
+    Unchanged(Alterations),
+    Refused(Refusal),
+}
 
 impl Inventory {
     /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct.
@@ -51,52 +54,70 @@ impl Inventory {
             let stored = line.left_out.as_ref().and_then(|_| stored.remove(&line.encoded.host.id));
             (stored.as_ref().map_or(0, |stored| stored.body.len()), (line, stored))
         });
-        let encoder = self.host_encoder(organization);
+        let (encoder, now) = (self.host_encoder(organization), self.now());
         let work = move |(line, stored): (ParsedLine, Option<Record>)| match stored {
-            Some(stored) => complete(line, &stored, encoder),
-            None => Ok(Ok(Some(line))),
+            Some(stored) => complete(line, &stored, encoder, now),
+            None => Ok(Completed::Changed(Box::new(line))),
         };
         let mut changed = Vec::new();
         for completed in self.in_jobs(organization, inputs.collect(), work).await? {
             match completed? {
-                Ok(Some(line)) => changed.push(line),
-                Ok(None) => report.unchanged += 1,
-                Err(refusal) => refusals.push(refusal),
+                Completed::Changed(line) => changed.push(*line),
+                Completed::Unchanged(alterations) => report.accept_unchanged(&alterations),
+                Completed::Refused(refusal) => refusals.push(refusal),
             }
         }
         Ok(changed)
     }
 }
 
-fn complete(mut line: ParsedLine, stored: &Record, encoder: HostEncoder) -> Result<Completed, Error> {
-    let Some(left_out) = &line.left_out else { return Ok(Ok(Some(line))) };
+fn complete(
+    mut line: ParsedLine,
+    stored: &Record,
+    encoder: HostEncoder,
+    now: Timestamp,
+) -> Result<Completed, Error> {
     let before: Host = decode(stored)?;
+    // Whether the caller may see the former network is not known yet.
+    let is_same = before.network_id == line.encoded.host.network_id;
+    let Some(left_out) = line.left_out.as_ref().filter(|_| is_same) else {
+        return Ok(Completed::Changed(Box::new(line)));
+    };
     let mut host = line.encoded.host;
+    let has_address_alone: Vec<bool> = host
+        .interfaces
+        .iter()
+        .map(|interface| {
+            left_out.is_row && is_address(interface) && left_out.drafted.contains(&interface.id.uuid())
+        })
+        .collect();
     keep_drafted_part_ids(&before, &mut host, &left_out.drafted);
+    keep_interfaces(&before, &mut host, &has_address_alone);
     adopt_parts(&mut host);
-    if left_out.is_row {
-        keep_interfaces(&before, &mut host);
-    }
-    if left_out.has_no_time && !stamp(&mut host, Some(&before), left_out.now) {
-        return Ok(Ok(None));
+    let place = i64::try_from(line.line).unwrap_or(i64::MAX);
+    if left_out.has_no_time && !stamp(&mut host, Some(&before), now.plus_micros(place)) {
+        return Ok(Completed::Unchanged(line.alterations));
     }
     match encoder.of_stored(stored.body.len()).encode(host) {
         Ok(encoded) => {
             line.encoded = encoded;
-            Ok(Ok(Some(line)))
+            Ok(Completed::Changed(Box::new(line)))
         }
-        Err(error) => Ok(Err(refusal(line.line, &error))),
+        Err(error) => Ok(Completed::Refused(refusal_of_host(line.line, &error, &line.alterations))),
     }
 }
 
+/// Returns whether nothing but the address of an interface is given.
+const fn is_address(interface: &Interface) -> bool {
+    interface.name.is_none() && interface.mac_address.is_none() && interface.subnet_id.is_none()
+}
+
 /// Gives interfaces of which a row has the address alone all else that is stored of them.
-fn keep_interfaces(before: &Host, host: &mut Host) {
+fn keep_interfaces(before: &Host, host: &mut Host, has_address_alone: &[bool]) {
     let stored: HashMap<_, &Interface> =
         before.interfaces.iter().map(|interface| (interface.id, interface)).collect();
-    for interface in &mut host.interfaces {
-        let has_more =
-            interface.name.is_some() || interface.mac_address.is_some() || interface.subnet_id.is_some();
-        if let Some(stored) = stored.get(&interface.id).filter(|_| !has_more) {
+    for (interface, _) in host.interfaces.iter_mut().zip(has_address_alone).filter(|(_, alone)| **alone) {
+        if let Some(stored) = stored.get(&interface.id) {
             *interface = Interface { position: interface.position, ..(*stored).clone() };
         }
     }

@@ -5,6 +5,7 @@ mod chunk;
 mod csv;
 mod described;
 mod document;
+mod draft;
 mod dry_run;
 #[cfg(feature = "csv")]
 mod encoding;

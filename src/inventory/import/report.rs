@@ -22,6 +22,15 @@ impl ImportReport {
         if self.reassignments.len() < Self::MAX_DETAILS {
             self.reassignments.extend(reassignment);
         }
+        self.add_alterations(alterations);
+    }
+
+    pub(super) fn accept_unchanged(&mut self, alterations: &Alterations) {
+        self.unchanged += 1;
+        self.add_alterations(alterations);
+    }
+
+    fn add_alterations(&mut self, alterations: &Alterations) {
         for (alteration, count) in &alterations.counts {
             *self.alterations.entry(*alteration).or_default() += count;
         }

@@ -70,7 +70,8 @@ impl Api {
     ///
     /// Call it when the host application has ended the user's session: the service cannot know when a
     /// [`Caller`](crate::access::Caller) of the host application ceases to be valid. Lists are broken off, streams end, also those
-    /// whose requests have begun and are not answered yet, and imports store nothing more and get 401 `auth_session_expired`. Streams of
+    /// whose requests have begun and are not answered yet, and imports end before their next
+    /// group of lines with 401 `auth_session_expired`. Streams of
     /// your own endpoints know of it by [`ended`](Self::ended). If the store is shared, other instances follow within a second. Other
     /// APIs over one store that is not shared do not: revoke the user on each.
     ///

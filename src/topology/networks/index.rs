@@ -77,8 +77,13 @@ impl FollowingIndex {
 pub(super) struct Guests(BTreeMap<ServiceId, BTreeSet<HostId>>);
 
 impl Guests {
-    /// Takes a host in the place of a former one. Returns whether it runs elsewhere.
+    /// Takes a host in the place of a former one. Returns whether it runs elsewhere, or runs others than before.
     pub(super) fn replace(&mut self, former: Option<&HostSummary>, host: Option<&HostSummary>) -> bool {
+        let platforms = |host: Option<&HostSummary>| -> BTreeSet<ServiceId> {
+            let services = host.map_or(&[][..], |host| &host.services).iter().map(|service| service.id);
+            services.filter(|service| self.0.contains_key(service)).collect()
+        };
+        let runs_others = !self.0.is_empty() && platforms(former) != platforms(host);
         let service =
             |host: Option<&HostSummary>| host.and_then(|host| Some((host.virtualized_by?, host.id)));
         let (before, after) = (service(former), service(host));
@@ -93,7 +98,7 @@ impl Guests {
         if let Some((service, guest)) = after {
             self.0.entry(service).or_default().insert(guest);
         }
-        before != after
+        runs_others || before != after
     }
 
     /// Returns whether services of a host run others.

@@ -309,7 +309,12 @@ impl<'i> Search<'i> {
                 children += 1;
                 let beside = self.beside.get(&node).copied().unwrap_or_default();
                 let below = visit.devices + beside.devices;
-                largest = largest.max((below + beside.foreign, Reverse(visit.first), below));
+                let connected = below + beside.foreign;
+                // A device without links is connected with nothing.
+                let is_end = visit.first != FAR && !self.forwards(visit.first);
+                if connected > 1 || (is_end && self.is_linked_without(visit.first, root)) {
+                    largest = largest.max((connected, Reverse(visit.first), below));
+                }
             }
             self.leave(node, visit.parent);
         }
@@ -319,12 +324,10 @@ impl<'i> Search<'i> {
         if is_only_root {
             // Without the only root, the largest remaining part counts as the network, unless it is a device without links.
             visit.behind = visit.devices - own;
-            let (connected, Reverse(first), below) = largest;
+            let (_, Reverse(first), below) = largest;
             let end = Some(first).filter(|first| *first != FAR && !self.forwards(*first));
-            if connected > 1 || end.is_some_and(|end| self.is_linked_without(end, root)) {
-                let linked = end.map_or(0, |end| self.linked_ends(end, root));
-                self.visits[root as usize].behind -= below + linked;
-            }
+            let linked = end.map_or(0, |end| self.linked_ends(end, root));
+            self.visits[root as usize].behind -= below + linked;
         }
     }
 

@@ -47,13 +47,15 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn of(index: &PathIndex, ends: [u32; 2], query: &PathQuery) -> Self {
         let (vlan, count) = (query.vlan, query.k.clamp(1, MAX_PATHS));
-        let address = query.to_address.filter(|address| index.has_address(ends[1], *address));
+        let has_it =
+            |address: &IpAddr| index.has_address(ends[1], *address) && !index.addresses.is_local(*address);
+        let address = query.to_address.filter(has_it);
         let nets = index.nets_of(ends[0]);
-        let of_receiver = match address {
-            Some(address) => index.net_with(ends[1], address).into_iter().collect(),
+        let of_receiver = match address.and_then(|address| index.net_with(ends[1], address)) {
+            Some(net) => vec![net],
             None => index.nets_of(ends[1]),
         };
-        let shared = nets.iter().copied().find(|net| of_receiver.contains(net));
+        let shared = nets.iter().copied().find(|net| of_receiver.binary_search(net).is_ok());
         let has_table = index.routers.tables.contains_key(&ends[0]);
         let is_known = (has_table || !nets.is_empty()) && !index.addresses.of_node(ends[1]).is_empty();
         if vlan.is_some() || shared.is_some() || !is_known {

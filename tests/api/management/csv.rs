@@ -504,6 +504,12 @@ fn row_of_a_stored_host_keeps_what_a_row_cannot_have() {
         let (_, text) = csv(&fixture, &format!("{HOSTS}?ids={id}&fields=id,name,interfaces,ports")).await;
         let report = imported(&fixture, OFFICE, text.clone()).await;
         assert_eq!((&report["imported"], &report["unchanged"]), (&json!(0), &json!(1)), "{report}");
+        // A cell of JSON says what an interface has.
+        let interface = before["interfaces"][0]["id"].as_str().unwrap();
+        let cell = format!("[{{\"\"id\"\": \"\"{interface}\"\", \"\"ip_address\"\": \"\"192.0.2.9\"\"}}]");
+        let row = format!("id,name,interfaces\n{id},printer,\"{cell}\"\n");
+        let request = with_key(import(&format!("?network_id={OFFICE}&dry_run=true"), row), &fixture.key);
+        assert_eq!(fixture.send(request).await.data()["replaced"], 1);
         let edited = text.replace("printer", "renamed").replace("192.0.2.2", "192.0.2.3");
         let report = imported(&fixture, OFFICE, edited).await;
         assert_eq!((&report["replaced"], &report["unchanged"]), (&json!(1), &json!(0)), "{report}");

@@ -1,7 +1,7 @@
 //! Hosts that exist already, occur twice, or are of other networks and organizations.
 
 use std::collections::BTreeSet;
-use toposcope::access::Caller;
+use toposcope::access::{Caller, Clock};
 
 use std::time::Duration;
 
@@ -119,6 +119,68 @@ async fn copy_of_a_host_keeps_its_own_times_and_the_ids_of_stored_parts() {
     let after = fixture.host(id(1)).await;
     assert_eq!((after.name.as_str(), after.created_at), ("c", before.created_at));
     assert_eq!(after.ports[0].id, before.ports[0].id);
+}
+
+#[tokio::test]
+async fn line_that_moves_a_host_gets_nothing_of_the_stored_one() {
+    let fixture = Fixture::new().await;
+    let line = |network: NetworkId, times: bool| {
+        let mut line = json!({
+            "id": id::<HostId>(1), "network_id": network, "name": "sw",
+            "interfaces": [{"ip_address": "192.0.2.1"}], "ports": [{"number": 22, "protocol": "Tcp"}],
+        });
+        if times {
+            line["created_at"] = json!("2020-01-01T00:00:00Z");
+        }
+        line.to_string()
+    };
+    fixture.import(line(fixture.network, true)).await;
+    let before = fixture.host(id(1)).await;
+    let report = fixture.import(line(fixture.other_network, false)).await;
+    assert_eq!((report.imported, report.replaced), (1, 1), "{report}");
+    let after = fixture.host(id(1)).await;
+    assert_eq!(after.network_id, fixture.other_network);
+    assert!(after.interfaces.iter().all(|interface| interface.network_id == fixture.other_network));
+    assert_ne!(after.ports[0].id, before.ports[0].id);
+}
+
+#[tokio::test]
+async fn repairs_of_a_line_that_changes_nothing_are_reported() {
+    let fixture = Fixture::new().await;
+    let line = json!({
+        "id": id::<HostId>(1), "network_id": fixture.network, "name": "sw",
+        "ports": [{"number": 0, "protocol": "Tcp"}, {"number": 22, "protocol": "Tcp"}],
+    });
+    for unchanged in [0, 1] {
+        let report = fixture.import(line.to_string()).await;
+        assert_eq!((report.unchanged, report.dropped_ports.len()), (unchanged, 1), "{report}");
+    }
+}
+
+#[tokio::test]
+async fn change_is_later_than_the_one_before_however_long_the_import_takes() {
+    let fixture = Fixture::new().await;
+    let line =
+        |name: &str| json!({"id": id::<HostId>(1), "network_id": fixture.network, "name": name}).to_string();
+    fixture.import(line("a")).await;
+    let clock = fixture.clock.clone();
+    let network = fixture.network;
+    let (inventory, system) = (fixture.inventory.clone(), fixture.system());
+    let (sender, input) = tokio::io::duplex(1 << 16);
+    let import = tokio::spawn(async move {
+        inventory.hosts().import(&system, input, Import::new().only_network(network)).await.unwrap()
+    });
+    tokio::task::yield_now().await;
+    clock.advance(Duration::from_secs(60));
+    let mut edited = fixture.host(id(1)).await;
+    edited.description = Some("edited".to_owned());
+    fixture.inventory.hosts().put(&fixture.system(), edited).await.unwrap();
+    let between = clock.now();
+    let mut sender = sender;
+    tokio::io::AsyncWriteExt::write_all(&mut sender, line("b").as_bytes()).await.unwrap();
+    drop(sender);
+    assert_eq!(import.await.unwrap().imported, 1);
+    assert!(fixture.host(id(1)).await.updated_at >= between);
 }
 
 #[tokio::test]

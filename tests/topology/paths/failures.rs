@@ -366,7 +366,49 @@ fn guests_are_cut_off_with_the_hosts_that_run_them() {
         query.nodes.insert(failing.into());
         let impact = index(&network).impact(&query).unwrap();
         assert_eq!(ids(&impact.cut_off), expected.into_iter().map(NodeId::from).collect(), "{failing}");
+        assert_eq!((impact.complete, impact.at_risk), (true, vec![]), "{failing}");
     }
+}
+
+#[test]
+fn devices_behind_a_guest_are_cut_off_with_the_host_that_runs_it() {
+    let mut network = Fixture::default();
+    let world = network.host("isp", "Cisco IOS router", &[]);
+    let [near, far] = ["near", "far"].map(|name| network.host(name, "switch", &[]));
+    let machine = network.host("pve", "Linux", &[]);
+    let firewall = network.host("fw", "Fortinet FortiGate firewall", &[]);
+    let printer = network.host("lp", "HP LaserJet printer", &[]);
+    // The address of the firewall was learned at both switches.
+    for (one, other) in [(world, near), (near, machine), (near, firewall), (firewall, far), (far, printer)] {
+        connect(&mut network, one, other);
+    }
+    let platform = network.service(machine, "Proxmox VE");
+    network.virtualize(firewall, platform);
+    let mut query = ImpactQuery::new();
+    query.from.insert(world.into());
+    query.nodes.insert(machine.into());
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!(ids(&impact.cut_off), [firewall, far, printer].map(NodeId::from).into());
+    // The link of the host fails, and not the host.
+    query.nodes.clear();
+    query.edges.insert(network.links[1].id);
+    let impact = index(&network).impact(&query).unwrap();
+    assert_eq!(ids(&impact.cut_off), [machine, firewall, far, printer].map(NodeId::from).into());
+}
+
+#[test]
+fn largest_part_is_that_of_devices_with_links_whichever_ids_these_have() {
+    let mut network = Fixture::default();
+    let switch = network.host("sw", "switch", &[]);
+    let servers = ["a", "b", "c"].map(|name| network.host(name, "Windows server", &[]));
+    for server in servers {
+        connect(&mut network, switch, server);
+    }
+    connect(&mut network, servers[1], servers[2]);
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(switch.into());
+    assert_eq!(ids(&index(&network).impact(&query).unwrap().cut_off), [servers[0].into()].into());
+    assert_eq!(index(&network).fragile(&FragileQuery::new()).nodes[0].behind, 1);
 }
 
 #[test]

@@ -165,12 +165,15 @@ impl Naive {
                 let parts = removed.parts().into_iter().filter(|inner| inner.is_subset(&part));
                 let first =
                     |inner: &BTreeSet<NodeId>| inner.difference(&self.ends).next().or(inner.first()).copied();
-                let largest =
-                    parts.max_by_key(|inner| (self.devices(inner).len(), std::cmp::Reverse(first(inner))));
-                let first = largest.and_then(|inner| first(&inner));
-                let has_others =
-                    |first: &NodeId| removed.devices(&removed.reached(&BTreeSet::from([*first]))).len() > 1;
-                remaining.extend(first.filter(has_others));
+                let has_others = |inner: &BTreeSet<NodeId>| {
+                    first(inner).is_some_and(|first| {
+                        removed.devices(&removed.reached(&BTreeSet::from([first]))).len() > 1
+                    })
+                };
+                let largest = parts
+                    .filter(has_others)
+                    .max_by_key(|inner| (self.devices(inner).len(), std::cmp::Reverse(first(inner))));
+                remaining.extend(largest.and_then(|inner| first(&inner)));
             }
         }
         remaining

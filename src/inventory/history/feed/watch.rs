@@ -247,7 +247,7 @@ impl Stream for ChangeWatch {
         }
         let entry = watch.poll_entry(context);
         if let Poll::Ready(Err(error)) = &entry {
-            watch.is_over = !may_pass(error);
+            watch.is_over = !may_pass(error) || matches!(watch.reader, WatchState::Lost);
         }
         entry.map(Some)
     }

@@ -78,13 +78,15 @@ pub(super) fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) ->
     const STEEP: f64 = 0.3;
     let center = node.center();
     if direction.x.abs() > STEEP {
-        let height: f64 = sizes.iter().map(|size| size.height + GAP / 2.0).sum::<f64>() - GAP / 2.0;
+        // Names of ports at lines that fan out need room between these.
+        let between = if sizes.len() > 2 && gap > LEAF_GAP { GAP } else { GAP / 2.0 };
+        let height: f64 = sizes.iter().map(|size| size.height + between).sum::<f64>() - between;
         // A column is centered beside its node, and outside of the circle for nodes near its top and bottom.
         let mut y = center.y - height / 2.0 + direction.y * height / 2.0;
         let place = |size: &Size| {
             let x = if direction.x > 0.0 { node.right() + gap } else { node.x - gap - size.width };
             let corner = Point::new(x, y);
-            y += size.height + GAP / 2.0;
+            y += size.height + between;
             corner
         };
         sizes.iter().map(place).collect()

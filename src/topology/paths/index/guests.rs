@@ -15,23 +15,43 @@ impl PathIndex {
         connected
     }
 
-    /// Returns whether each node remains connected after a failure: a guest does if the host that runs it does. Wherever the guest's
-    /// address was learned, its frames pass that host. Only if no path to the host was known, links of the guest count.
-    pub(in crate::topology::paths) fn still_connected(
+    /// Returns nodes that fail, these and others, with all guests that run on them.
+    pub(in crate::topology::paths) fn with_guests(&self, mut failing: Vec<u32>, others: &[u32]) -> Vec<u32> {
+        failing.extend(others);
+        if !self.guests().is_empty() {
+            let mut fails = vec![false; self.nodes.len()];
+            failing.iter().for_each(|node| fails[*node as usize] = true);
+            for (guest, hypervisor) in self.guests() {
+                if fails[*hypervisor as usize] && !std::mem::replace(&mut fails[*guest as usize], true) {
+                    failing.push(*guest);
+                }
+            }
+        }
+        failing
+    }
+
+    /// Returns the guests on hosts that were connected, and are not after a failure. Wherever the address of a guest was learned, its
+    /// frames pass the host that runs it. Only if no path to the host was known, links of the guest count.
+    pub(in crate::topology::paths) fn guests_cut_off(
         &self,
         after: &Tree,
         removal: &Removal,
         before: &[bool],
-    ) -> Vec<bool> {
-        let mut connected = self.reached(after);
-        for (guest, hypervisor) in self.guests() {
-            if removal.has_node(*guest) || removal.has_node(*hypervisor) {
+    ) -> Vec<u32> {
+        if self.guests().is_empty() {
+            return Vec::new();
+        }
+        let mut connected = self.connected(after);
+        let mut lost = Vec::new();
+        for (guest, hypervisor) in self.guests().iter().filter(|(guest, _)| after.distance(*guest) != 0) {
+            if removal.has_node(*guest) {
                 connected[*guest as usize] = false;
-            } else if before[*hypervisor as usize] {
-                connected[*guest as usize] = connected[*hypervisor as usize];
+            } else if before[*hypervisor as usize] && !connected[*hypervisor as usize] {
+                connected[*guest as usize] = false;
+                lost.push(*guest);
             }
         }
-        connected
+        lost
     }
 
     fn reached(&self, tree: &Tree) -> Vec<bool> {

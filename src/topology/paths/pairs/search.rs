@@ -139,13 +139,13 @@ impl<'i> PairSearch<'i> {
         for place in ends.iter().flat_map(|end| &end.parts) {
             devices[*place] += 1;
         }
-        let remaining = (0..self.parts.len()).filter(|place| !self.parts[*place].has_top);
-        let largest = remaining.max_by_key(|place| (devices[*place], Reverse(self.parts[*place].first)));
         // A device without links is connected with nothing.
         let is_linked = |place: &usize| {
             *place >= reached && self.neighbors(self.parts[*place].first).any(|node| !pair.contains(&node))
         };
-        let largest = largest.filter(|place| devices[*place] > 1 || is_linked(place));
+        let remaining = (0..self.parts.len()).filter(|place| !self.parts[*place].has_top);
+        let connected = remaining.filter(|place| devices[*place] > 1 || is_linked(place));
+        let largest = connected.max_by_key(|place| (devices[*place], Reverse(self.parts[*place].first)));
         if let Some(alone) = largest.filter(|place| *place >= reached).map(|place| self.parts[place].first) {
             // Other end devices that are linked with it are connected, too.
             let linked: Vec<u32> = self.neighbors(alone).collect();

@@ -8,7 +8,7 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::rows::{Block, RowPair, Speed, branches_off, rows_of, tiers};
+use self::rows::{Block, RowPair, Speed, branches_off, rows_of, staggered, tiers};
 use super::super::changes::{on_line, sign};
 use super::super::scene::Scene;
 use super::super::words::{capacity, sane};
@@ -42,16 +42,20 @@ pub(super) fn speeds(scene: &Scene<'_>, room: &mut LabelRoom<'_>) -> Vec<(LinkId
         Speed { index, edge, text: capacity(edge), is_minor: is_minor(edge) }
     });
     let (minor, major): (Vec<_>, Vec<_>) = all.partition(|speed| speed.is_minor);
-    let shared: BTreeSet<RowPair> = major.iter().filter_map(|speed| rows_of(scene, speed.edge)).collect();
+    let known = major.iter().chain(&minor).filter_map(|speed| rows_of(scene, speed.edge)).collect();
+    let staggered = staggered(&known);
+    let rows_of =
+        |edge: &Edge| rows_of(scene, edge).map(|rows| staggered.get(&rows).copied().unwrap_or(rows));
+    let shared: BTreeSet<RowPair> = major.iter().filter_map(|speed| rows_of(speed.edge)).collect();
     let several =
         major.iter().chain(&minor).filter_map(|speed| speed.text.as_deref()).collect::<BTreeSet<_>>().len()
             > 1;
     // "each 100G" between two rows covers the lines to single devices, too.
     let minor = minor.into_iter().filter(|speed| {
-        let is_shared = || rows_of(scene, speed.edge).is_some_and(|rows| shared.contains(&rows));
+        let is_shared = || rows_of(speed.edge).is_some_and(|rows| shared.contains(&rows));
         speed.text.is_some() && !branches_off(speed.edge) && is_shared()
     });
-    for blocks in tiers(scene, major.into_iter().chain(minor)) {
+    for blocks in tiers(rows_of, major.into_iter().chain(minor)) {
         if place_all(&blocks, room, &mut placed) {
             continue;
         }

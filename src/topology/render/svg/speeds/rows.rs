@@ -42,14 +42,17 @@ pub(super) fn branches_off(edge: &Edge) -> bool {
 }
 
 /// Returns the blocks between each two rows.
-pub(super) fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>) -> Vec<Vec<Block<'a>>> {
+pub(super) fn tiers<'a>(
+    rows_of: impl Fn(&Edge) -> Option<RowPair>,
+    all: impl Iterator<Item = Speed<'a>>,
+) -> Vec<Vec<Block<'a>>> {
     let mut between: BTreeMap<Option<RowPair>, Vec<Speed<'a>>> = BTreeMap::new();
     for speed in all {
         crate::fair_threads::yield_turn();
-        between.entry(rows_of(scene, speed.edge)).or_default().push(speed);
+        between.entry(rows_of(speed.edge)).or_default().push(speed);
     }
     let mut tiers = Vec::new();
-    for (rows, speeds) in with_staggered(between) {
+    for (rows, speeds) in between {
         if rows.is_none() {
             tiers.extend(speeds.into_iter().map(|speed| vec![vec![speed]]));
             continue;
@@ -74,23 +77,25 @@ pub(super) fn tiers<'a>(scene: &Scene<'_>, all: impl Iterator<Item = Speed<'a>>)
     tiers
 }
 
-/// Joins the links from one row to another one and to the row that is staggered below that, which are links between the same devices.
-fn with_staggered(
-    between: BTreeMap<Option<RowPair>, Vec<Speed<'_>>>,
-) -> Vec<(Option<RowPair>, Vec<Speed<'_>>)> {
-    let known: BTreeSet<Option<RowPair>> = between.keys().copied().collect();
-    let mut joined: Vec<(Option<RowPair>, Vec<Speed<'_>>)> = Vec::new();
-    for (rows, speeds) in between {
-        let is_staggered = |last: Option<RowPair>| {
-            last.zip(rows).is_some_and(|((upper, above), (also_upper, below))| {
-                let is_near = (below - above) as f64 <= MAX_STAGGER * 64.0;
-                upper == also_upper && is_near && !known.contains(&Some((above, below)))
-            })
+/// Returns the pairs of rows whose lower one is staggered below another, each with the pair of that one: their links are between the same
+/// devices. No links lead from a row to the one that is staggered below it.
+pub(super) fn staggered(known: &BTreeSet<RowPair>) -> BTreeMap<RowPair, RowPair> {
+    let mut found = BTreeMap::new();
+    // The rows that are staggered with each other, the first one first, below the same upper one.
+    let mut group: Vec<RowPair> = Vec::new();
+    for (upper, lower) in known {
+        let belongs = |(also_upper, above): &RowPair| {
+            let is_near = (lower - above) as f64 <= MAX_STAGGER * 64.0;
+            upper == also_upper && is_near && !known.contains(&(*above, *lower))
         };
-        match joined.last_mut() {
-            Some((last, all)) if is_staggered(*last) => all.extend(speeds),
-            _ => joined.push((rows, speeds)),
+        if group.iter().all(belongs)
+            && let Some(first) = group.first()
+        {
+            found.insert((*upper, *lower), *first);
+        } else {
+            group.clear();
         }
+        group.push((*upper, *lower));
     }
-    joined
+    found
 }

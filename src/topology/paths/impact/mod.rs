@@ -1,109 +1,19 @@
 //! The consequences of failures of nodes and links.
 
+mod shape;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
+pub use self::shape::{AffectedHost, Impact, ImpactQuery, SubnetCount};
 use super::flood::{NO_REMOVAL, Parts, Removal, Tree};
 use super::index::PathIndex;
 use super::redundancy::needed_links;
-use super::{DEFAULT_LIMIT, UnknownIdError, UnknownReason};
-use crate::model::{HostId, HostRole, LinkId, NodeId, SubnetId};
+use super::{UnknownIdError, UnknownReason};
+use crate::model::{HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::NodeKind;
 
-/// A question about nodes and links that fail at the same time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct ImpactQuery {
-    /// The nodes that fail.
-    pub nodes: BTreeSet<NodeId>,
-    /// The links that fail.
-    pub edges: BTreeSet<LinkId>,
-    /// The locations of which all devices fail.
-    pub locations: BTreeSet<String>,
-    /// The nodes from which others are cut off; empty: the top of the network.
-    pub from: BTreeSet<NodeId>,
-    /// Maximum number of items of each list.
-    pub limit: usize,
-}
-
-impl ImpactQuery {
-    /// Creates a query in which nothing fails.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            nodes: BTreeSet::new(),
-            edges: BTreeSet::new(),
-            locations: BTreeSet::new(),
-            from: BTreeSet::new(),
-            limit: DEFAULT_LIMIT,
-        }
-    }
-}
-
-impl Default for ImpactQuery {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The consequences of a failure. Nodes that fail, and nodes without a path before, are in no list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Impact {
-    /// Whether nothing is missing that may matter.
-    pub complete: bool,
-    /// The reasons for which it is not complete.
-    pub unknown: Vec<UnknownReason>,
-    /// The devices that are cut off, by id.
-    pub cut_off: Vec<AffectedHost>,
-    /// The number of devices that are cut off.
-    pub cut_off_total: usize,
-    /// The devices that lose redundancy, by id: they need a single link that they did not need before, and that is nearer to them than
-    /// those that they needed.
-    pub at_risk: Vec<AffectedHost>,
-    /// The number of devices that lose redundancy.
-    pub at_risk_total: usize,
-    /// The number of devices that are cut off, by role.
-    pub by_role: BTreeMap<String, usize>,
-    /// The number of hosts that are cut off in each subnet, by id.
-    pub by_subnet: Vec<SubnetCount>,
-    /// The links that take over, by id: shortest paths lead over them, and did not before.
-    pub carried_by: Vec<LinkId>,
-    /// The number of links that take over.
-    pub carried_by_total: usize,
-}
-
-/// A device that a failure affects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct AffectedHost {
-    /// The host's id; `None` for a device that is no host.
-    pub host_id: Option<HostId>,
-    /// The id of a device that is no host; absent for hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node_id: Option<NodeId>,
-    /// The name to show.
-    pub name: String,
-    /// The role.
-    pub role: HostRole,
-    /// The number of working links to reachable nodes; absent for a device that is cut off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remaining_links: Option<usize>,
-}
-
-/// The number of hosts in a subnet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SubnetCount {
-    /// The subnet's id.
-    pub subnet_id: SubnetId,
-    /// The number of hosts.
-    pub count: usize,
-}
+/// The maximum number of times that failing guests make other hosts, which run guests, fail.
+const MAX_ROUNDS: usize = 16;
 
 impl PathIndex {
     /// Returns the consequences if nodes and links fail at the same time.
@@ -124,8 +34,7 @@ impl PathIndex {
         let link = |id: &LinkId| self.link_number(*id).ok_or(UnknownIdError { id: id.uuid() });
         let links = query.edges.iter().map(link).collect::<Result<Vec<u32>, _>>()?;
         let from = self.numbers(&query.from)?;
-        let removal = Removal::of(self, &nodes, &links);
-        Ok(self.compare(&removal, &from, query.limit))
+        Ok(self.compare(nodes, &links, &from, query.limit))
     }
 
     /// Returns whether a host is at a location.
@@ -138,7 +47,7 @@ impl PathIndex {
         ids.iter().map(number).collect()
     }
 
-    fn compare(&self, removal: &Removal, from: &[u32], limit: usize) -> Impact {
+    fn compare(&self, failing: Vec<u32>, links: &[u32], from: &[u32], limit: usize) -> Impact {
         let asked = (!from.is_empty())
             .then(|| Tree::of(self, from, &NO_REMOVAL))
             .map(|tree| (needed_links(self, &tree, &NO_REMOVAL), tree));
@@ -147,23 +56,38 @@ impl PathIndex {
             None => (self.tree(), self.needed_links()),
         };
         let roots = if from.is_empty() { self.top() } else { from };
-        let substitutes =
-            if from.is_empty() { self.substitutes(removal, self.centers()) } else { Vec::new() };
-        let after = if substitutes.is_empty() {
-            before.after(self, removal)
-        } else {
-            Tree::of(self, &[roots, &substitutes].concat(), removal)
-        };
-        let needed_after = needed_links(self, &after, removal);
         let was_connected = self.connected(before);
-        let is_connected = self.still_connected(&after, removal, &was_connected);
+        let named = Removal::of(self, &failing, &[]);
+        let mut failing = self.with_guests(failing, &[]);
+        let mut rounds = 0;
+        let (removal, substitutes, after) = loop {
+            rounds += 1;
+            let removal = Removal::of(self, &failing, links);
+            let substitutes =
+                if from.is_empty() { self.substitutes(&removal, self.centers()) } else { Vec::new() };
+            let after = if substitutes.is_empty() {
+                before.after(self, &removal)
+            } else {
+                Tree::of(self, &[roots, &substitutes].concat(), &removal)
+            };
+            // Guests pass nothing on if the hosts that run them are cut off.
+            let lost = self.guests_cut_off(&after, &removal, &was_connected);
+            if lost.is_empty() || rounds > MAX_ROUNDS {
+                break (removal, substitutes, after);
+            }
+            failing = self.with_guests(failing, &lost);
+        };
+        let removal = &removal;
+        let needed_after = needed_links(self, &after, removal);
+        let is_connected = self.connected(&after);
         let mut answer = Answer::new(self, limit);
         for node in (0..)
             .take(self.nodes.len())
-            .filter(|node| was_connected[*node as usize] && !removal.has_node(*node))
+            .filter(|node| was_connected[*node as usize] && !named.has_node(*node))
         {
-            let is_at_risk = || needed_after[node as usize] != needed_before[node as usize];
-            if !is_connected[node as usize] {
+            let is_at_risk =
+                || after.reaches(node) && needed_after[node as usize] != needed_before[node as usize];
+            if removal.has_node(node) || !is_connected[node as usize] {
                 answer.add_cut_off(node);
             } else if is_at_risk() && self.node(node).is_device() {
                 let links = self.working_steps(node, removal).filter(|step| after.reaches(step.node)).count();
@@ -172,7 +96,7 @@ impl PathIndex {
         }
         // Where the top fails, paths begin elsewhere and do not show links that take over.
         let carrying = if substitutes.is_empty() { after } else { Tree::of(self, roots, removal) };
-        answer.finish(&self.new_links(before, &carrying))
+        answer.finish(&self.new_links(before, &carrying), rounds > MAX_ROUNDS)
     }
 
     /// Returns the links on shortest paths that were on none before, in order.
@@ -212,7 +136,6 @@ impl PathIndex {
         let transit = |part: &[u32]| part.iter().copied().filter(|node| self.is_transit(*node)).min();
         let first = |part: &[u32]| transit(part).or_else(|| part.iter().copied().min());
         let remaining = Parts::of(self, nodes.into_iter(), removal).parts;
-        let largest = remaining.iter().max_by_key(|part| (devices(part), std::cmp::Reverse(first(part))));
         let is_device = |node: &&u32| self.node(**node).is_device();
         let has_neighbor =
             |node: &u32| self.working_steps(*node, removal).any(|step| self.node(step.node).is_device());
@@ -220,7 +143,9 @@ impl PathIndex {
             let mut devices = part.iter().filter(is_device);
             devices.next().is_some_and(|first| devices.next().is_some() || has_neighbor(first))
         };
-        largest.filter(are_connected).and_then(|part| first(part))
+        let connected = remaining.iter().filter(are_connected);
+        let largest = connected.max_by_key(|part| (devices(part), std::cmp::Reverse(first(part))));
+        largest.and_then(|part| first(part))
     }
 }
 
@@ -286,11 +211,12 @@ impl<'i> Answer<'i> {
         }
     }
 
-    fn finish(self, carried_by: &[u32]) -> Impact {
-        let unknown = self.index.unknown_links();
+    fn finish(self, carried_by: &[u32], is_cut: bool) -> Impact {
+        let mut unknown: Vec<UnknownReason> = self.index.unknown_links().into_iter().collect();
+        unknown.extend(is_cut.then_some(UnknownReason::WorkLimit));
         Impact {
-            complete: unknown.is_none(),
-            unknown: unknown.into_iter().collect(),
+            complete: unknown.is_empty(),
+            unknown,
             cut_off: self.cut_off,
             cut_off_total: self.cut_off_total,
             at_risk: self.at_risk,
