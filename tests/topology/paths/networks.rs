@@ -105,9 +105,11 @@ fn connect_all(network: &mut Fixture, upper: &[HostId], lower: &[HostId]) {
 }
 
 fn add_devices(network: &mut Fixture, switches: &[HostId], each: usize) {
-    for (place, switch) in switches.iter().enumerate() {
-        for number in 0..each {
-            let device = network.host(&format!("device{place}-{number}"), DESCRIPTIONS[5], &[]);
+    for switch in switches {
+        for _ in 0..each {
+            // The id of a host follows from its name.
+            let name = format!("device{}", network.hosts.len());
+            let device = network.host(&name, DESCRIPTIONS[5], &[]);
             connect(network, *switch, device);
         }
     }
