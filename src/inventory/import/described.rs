@@ -20,7 +20,9 @@ use crate::wire::{ImportReport, Refusal};
 pub(super) struct LeftOut {
     /// The new ids of parts and bindings without ids.
     pub(super) drafted: HashSet<Uuid>,
-    /// Whether the host has no time.
+    /// Whether the line does not state when the host was created.
+    pub(super) has_no_creation: bool,
+    /// Whether the host and its parts have neither times nor ages.
     pub(super) has_no_time: bool,
     /// Whether the line is a row of a CSV, whose list of addresses can have no more of an interface.
     pub(super) is_row: bool,
@@ -94,6 +96,9 @@ fn complete(
     keep_drafted_part_ids(&before, &mut host, &left_out.drafted);
     keep_interfaces(&before, &mut host, &has_address_alone);
     adopt_parts(&mut host);
+    if left_out.has_no_creation {
+        host.created_at = before.created_at.min(host.updated_at);
+    }
     let place = i64::try_from(line.line).unwrap_or(i64::MAX);
     if left_out.has_no_time && !stamp(&mut host, Some(&before), now.plus_micros(place)) {
         return Ok(Completed::Unchanged(line.alterations));

@@ -19,6 +19,12 @@ use crate::model::{
     SubnetId, TagId, Timestamp, Vlans, host_fields,
 };
 
+macro_rules! times_of {
+    ($part:ident) => {
+        [$part.created_at, $part.updated_at, $part.last_seen_at]
+    };
+}
+
 /// Defines the document of a host by the table of its fields.
 macro_rules! host_document {
     ([] $record:ident: $size:literal; $(
@@ -61,6 +67,18 @@ macro_rules! host_document {
         }
 
         impl HostDocument {
+            /// Returns whether the host and its parts have neither times nor ages.
+            pub(super) fn has_no_time(&self) -> bool {
+                let is_none = |times: [Option<Timestamp>; 3], is_stale: bool| times == [None; 3] && !is_stale;
+                let bindings = self.services.iter().flat_map(|service| &service.bindings);
+                is_none(times_of!(self), self.is_stale)
+                    && bindings.map(|part| (part.created_at, part.updated_at)).all(|times| times == (None, None))
+                    && self.interfaces.iter().all(|part| is_none(times_of!(part), part.is_stale))
+                    && self.ports.iter().all(|part| is_none(times_of!(part), part.is_stale))
+                    && self.services.iter().all(|part| is_none(times_of!(part), part.is_stale))
+                    && self.if_entries.iter().all(|part| is_none(times_of!(part), part.is_stale))
+            }
+
             /// Moves the values that have the form of a request to a host. They are all but the id, the times, the age
             /// and the parts.
             pub(super) fn move_values(&mut self, host: &mut $record) {

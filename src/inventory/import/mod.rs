@@ -47,7 +47,7 @@ impl Hosts<'_> {
     /// whatever host and network it names.
     ///
     /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced. There, a part without
-    /// an id is the stored one with the same key, as of a bulk request, and a line without `created_at` and `updated_at` is a
+    /// an id is the stored one with the same key, as of a bulk request, and a line without any times is a
     /// description: the host keeps its times, and is not written if it stays as it is.
     /// Odd values from real devices are repaired and counted in the report (see [`Alteration`](crate::wire::Alteration)); any other fault
     /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in

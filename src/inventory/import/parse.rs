@@ -57,13 +57,14 @@ impl LineParser {
         };
         count_truncated_times(bytes, &mut alterations);
         let is_new = document.id.is_nil();
-        let has_no_time = document.created_at.is_none() && document.updated_at.is_none();
+        let (has_no_creation, has_no_time) = (document.created_at.is_none(), document.has_no_time());
         let drafted = RefCell::default();
         let draft = self.draft(line, &drafted);
         let host = draft.complete(document, &mut alterations)?;
         let drafted = drafted.into_inner();
-        let left_out = (!is_new && (has_no_time || !drafted.is_empty())).then(|| LeftOut {
+        let left_out = (!is_new && (has_no_creation || !drafted.is_empty())).then(|| LeftOut {
             drafted,
+            has_no_creation,
             has_no_time,
             is_row: self.are_rows,
         });

@@ -49,6 +49,28 @@ fn marked(count: usize, places: &[u32]) -> Vec<bool> {
     marked
 }
 
+/// Steps that a search has looked at.
+#[derive(Debug, Default)]
+pub(super) struct CountedSteps(pub(super) usize);
+
+impl CountedSteps {
+    /// Counts the steps from a node, and returns those over links that work, to nodes that are not removed. Yields to other work from
+    /// time to time.
+    pub(super) fn working<'i>(
+        &mut self,
+        index: &'i PathIndex,
+        node: u32,
+        removal: &'i Removal,
+    ) -> impl Iterator<Item = PathStep> + use<'i> {
+        let turns = self.0 / STEPS_PER_TURN;
+        self.0 += index.steps(node).len();
+        if self.0 / STEPS_PER_TURN > turns {
+            yield_turn();
+        }
+        index.working_steps(node, removal)
+    }
+}
+
 /// The shortest paths from some nodes to all others, as a tree. Of equally short ones, that with the smallest numbers counts.
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -82,23 +104,18 @@ impl Tree {
             }
         }
         let mut next = 0;
-        let (mut steps, mut turn_at) = (0, STEPS_PER_TURN);
+        let mut steps = CountedSteps::default();
         while let Some(node) = tree.order.get(next).copied() {
             next += 1;
-            if steps >= turn_at {
-                turn_at = steps + STEPS_PER_TURN;
-                yield_turn();
-            }
             let distance = tree.distance(node) + 1;
             if distance > 1 && !index.is_transit(node) {
                 continue;
             }
-            steps += index.steps(node).len();
-            for step in index.working_steps(node, removal) {
+            for step in steps.working(index, node, removal) {
                 tree.reach(step, node, distance);
             }
         }
-        index.count_steps(steps as u64);
+        index.count_steps(steps.0 as u64);
         tree
     }
 

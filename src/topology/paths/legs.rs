@@ -47,9 +47,9 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn of(index: &PathIndex, ends: [u32; 2], query: &PathQuery) -> Self {
         let (vlan, count) = (query.vlan, query.k.clamp(1, MAX_PATHS));
-        let has_it =
+        let is_of_receiver =
             |address: &IpAddr| index.has_address(ends[1], *address) && !index.addresses.is_local(*address);
-        let address = query.to_address.filter(has_it);
+        let address = query.to_address.filter(is_of_receiver);
         let nets = index.nets_of(ends[0]);
         let of_receiver = match address.and_then(|address| index.net_with(ends[1], address)) {
             Some(net) => vec![net],

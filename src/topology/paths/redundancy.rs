@@ -6,13 +6,13 @@
 //! A node has its place in the breadth-first search as its number, so that the least of a set is the nearest to the roots. A depth-first
 //! search finds the same, but returns to each node when its links are no longer in the caches of the processor.
 
-use super::flood::{FAR, Removal, Tree};
-use super::index::{PathIndex, PathStep};
+use super::flood::{CountedSteps, FAR, Removal, Tree};
+use super::index::PathIndex;
 use crate::fair_threads::yield_turn;
 use crate::union_find::UnionFind;
 
-/// The number of steps between two turns of other work.
-const STEPS_PER_TURN: usize = 16_384;
+/// The number of nodes between two turns of other work.
+const NODES_PER_TURN: usize = 16_384;
 
 /// The rank that stands for all roots, which are connected with each other beside the network.
 const ROOTS: usize = 0;
@@ -33,14 +33,14 @@ pub(super) fn needed_links(index: &PathIndex, tree: &Tree, removal: &Removal) ->
         }
     }
     let sets = UnionFind::new(tree.order.len() + 1);
-    let mut cycles = Cycles { index, tree, removal, ranks, sets, steps: 0 };
+    let mut cycles = Cycles { index, tree, removal, ranks, sets, steps: CountedSteps::default() };
     cycles.find();
     let bridges = cycles.bridges();
     let mut needed = vec![NONE; index.nodes.len()];
     for node in &tree.order {
         needed[*node as usize] = cycles.needed(*node, &bridges);
     }
-    index.count_steps(cycles.steps as u64);
+    index.count_steps(cycles.steps.0 as u64);
     needed
 }
 
@@ -53,7 +53,7 @@ struct Cycles<'i> {
     ranks: Vec<u32>,
     /// The ranks of nodes that cycles and doubled links join.
     sets: UnionFind,
-    steps: usize,
+    steps: CountedSteps,
 }
 
 impl<'i> Cycles<'i> {
@@ -71,15 +71,6 @@ impl<'i> Cycles<'i> {
         parent.map_or(ROOTS, |parent| self.ranks[parent as usize] as usize)
     }
 
-    fn working_steps(&mut self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
-        let turns = self.steps / STEPS_PER_TURN;
-        self.steps += self.index.steps(node).len();
-        if self.steps / STEPS_PER_TURN > turns {
-            yield_turn();
-        }
-        self.index.working_steps(node, self.removal)
-    }
-
     /// Joins the nodes of each cycle, and those of each link that does not fail alone.
     fn find(&mut self) {
         let tree = self.tree;
@@ -92,7 +83,7 @@ impl<'i> Cycles<'i> {
             if above.is_some_and(|link| self.is_doubled(link)) {
                 self.sets.join(rank, self.rank_above(rank));
             }
-            for step in self.working_steps(*node) {
+            for step in self.steps.working(self.index, *node, self.removal) {
                 // Each link once, when its farther end is looked at.
                 if let Some(nearer) = self.rank(step.node).filter(|other| *other < rank)
                     && above != Some(step.link)
@@ -118,7 +109,7 @@ impl<'i> Cycles<'i> {
     fn bridges(&mut self) -> BridgeTree {
         let mut bridges = BridgeTree::new(self.tree.order.len() + 1);
         for (place, node) in self.tree.order.iter().enumerate() {
-            if place.is_multiple_of(STEPS_PER_TURN) {
+            if place.is_multiple_of(NODES_PER_TURN) {
                 yield_turn();
             }
             if let Some(rank) = self.rank(*node).filter(|rank| self.sets.find(*rank) == *rank) {
@@ -144,7 +135,7 @@ impl<'i> Cycles<'i> {
     /// Returns the nearest link that an end device needs. One of several of its own is enough, and what it needs is above all of them.
     fn needed_by_end(&mut self, device: u32, bridges: &BridgeTree) -> u32 {
         let (mut own, mut common) = (None, None);
-        for step in self.working_steps(device) {
+        for step in self.steps.working(self.index, device, self.removal) {
             let Some(set) = self.rank(step.node).map(|rank| self.sets.find(rank)) else { continue };
             own = if common.is_none() { Some(step.link) } else { None };
             common = Some(common.map_or(set, |common| bridges.common(common, set)));

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::flood::{FAR, Reached, Removal, Tree};
-use super::index::{PathIndex, PathStep};
-use crate::fair_threads::yield_turn;
-
-/// The number of steps between two turns of other work.
-const STEPS_PER_TURN: usize = 4_096;
+use super::flood::{CountedSteps, FAR, Reached, Removal, Tree};
+use super::index::PathIndex;
 
 impl Tree {
     /// Returns the tree after a failure. Only the paths that led over what fails are found anew: a failure makes no other path
@@ -34,7 +30,7 @@ impl Tree {
         tree.order = kept.chain(again).collect();
         // Two sorted runs, which a stable sort merges.
         tree.order.sort_by_key(|node| tree.reached[*node as usize].distance);
-        index.count_steps(steps as u64);
+        index.count_steps(steps.0 as u64);
         tree
     }
 }
@@ -49,7 +45,7 @@ struct Repair<'i> {
     is_lost: Vec<bool>,
     /// The nodes that have a new path, by its length, some of them at several.
     levels: BTreeMap<u32, Vec<u32>>,
-    steps: usize,
+    steps: CountedSteps,
 }
 
 impl<'i> Repair<'i> {
@@ -68,12 +64,12 @@ impl<'i> Repair<'i> {
             }
         }
         let tree = Tree { reached, order: Vec::new() };
-        Self { index, removal, tree, lost, is_lost, levels: BTreeMap::new(), steps: 0 }
+        Self { index, removal, tree, lost, is_lost, levels: BTreeMap::new(), steps: CountedSteps::default() }
     }
 
     /// Offers a lost node the paths over its neighbors that are not lost.
     fn attach(&mut self, node: u32) {
-        for step in self.working_steps(node) {
+        for step in self.steps.working(self.index, node, self.removal) {
             let distance = self.tree.distance(step.node);
             let passes_on = distance == 0 || self.index.is_transit(step.node);
             if distance != FAR && passes_on && !self.is_lost[step.node as usize] {
@@ -87,7 +83,7 @@ impl<'i> Repair<'i> {
         if !self.index.is_transit(node) {
             return;
         }
-        for step in self.working_steps(node) {
+        for step in self.steps.working(self.index, node, self.removal) {
             if self.is_lost[step.node as usize] {
                 self.offer(step.node, Reached { distance, parent: node, link: step.link });
             }
@@ -103,14 +99,5 @@ impl<'i> Repair<'i> {
             }
             *known = path;
         }
-    }
-
-    fn working_steps(&mut self, node: u32) -> impl Iterator<Item = PathStep> + use<'i> {
-        let turns = self.steps / STEPS_PER_TURN;
-        self.steps += self.index.steps(node).len();
-        if self.steps / STEPS_PER_TURN > turns {
-            yield_turn();
-        }
-        self.index.working_steps(node, self.removal)
     }
 }

@@ -122,6 +122,25 @@ async fn copy_of_a_host_keeps_its_own_times_and_the_ids_of_stored_parts() {
 }
 
 #[tokio::test]
+async fn line_with_other_times_keeps_these_and_the_creation_of_the_stored_host() {
+    let fixture = Fixture::new().await;
+    let line = json!({"id": id::<HostId>(1), "network_id": fixture.network, "name": "sw"});
+    fixture.import(line.to_string()).await;
+    let before = fixture.host(id(1)).await;
+    fixture.clock.advance(Duration::from_secs(60));
+    let mut seen = line.clone();
+    seen["last_seen_at"] = json!("2026-01-02T03:04:05Z");
+    let report = fixture.import(seen.to_string()).await;
+    assert_eq!((report.replaced, report.unchanged), (1, 0), "{report}");
+    let after = fixture.host(id(1)).await;
+    assert_eq!(
+        (after.last_seen_at, after.created_at),
+        (Some("2026-01-02T03:04:05Z".parse().unwrap()), before.created_at)
+    );
+    assert!(after.updated_at > before.updated_at);
+}
+
+#[tokio::test]
 async fn line_that_moves_a_host_gets_nothing_of_the_stored_one() {
     let fixture = Fixture::new().await;
     let line = |network: NetworkId, times: bool| {

@@ -1,6 +1,6 @@
 //! Networks of the worst shapes: no question may stall.
 
-use toposcope::model::{HostId, NodeId};
+use toposcope::model::{HostId, LinkId, NodeId};
 use toposcope::topology::paths::{FragileQuery, ImpactQuery, PathQuery, UnknownReason};
 
 use super::networks::{connect, index};
@@ -75,6 +75,42 @@ fn failures_in_the_worst_shapes_are_answered_with_bounded_work() {
             scratch <= MAX_PASSES * ends && asked <= MAX_PASSES * ends,
             "{name}: {scratch}, {asked} of {ends}"
         );
+    }
+}
+
+/// Makes hosts of which each runs a switch, behind which the next one is. A bridge learned the addresses of all these switches.
+fn cascade(length: usize) -> (Fixture, LinkId) {
+    let mut network = Fixture::default();
+    let world = network.host("isp", "Cisco IOS router", &[]);
+    let mut above = world;
+    for number in 0..length {
+        let machine = network.host(&format!("pve{number}"), "Linux", &[]);
+        let guest = network.host(&format!("vsw{number}"), "Cisco Catalyst 2960 switch", &[]);
+        connect(&mut network, above, machine);
+        connect(&mut network, world, guest);
+        let platform = network.service(machine, "Proxmox VE");
+        network.virtualize(guest, platform);
+        above = guest;
+    }
+    let first = network.links[0].id;
+    (network, first)
+}
+
+#[test]
+fn failures_that_make_guests_fail_one_after_the_other_are_answered_with_bounded_work() {
+    for (length, is_complete) in [(10, true), (2_000, false)] {
+        let (network, link) = cascade(length);
+        let index = index(&network);
+        let mut query = ImpactQuery::new();
+        query.edges.insert(link);
+        query.from.insert(network.hosts[0].id.into());
+        let impact = index.impact(&query).unwrap();
+        let (steps, ends) = (index.steps_taken(), 2 * index.link_count() as u64);
+        println!("{length} hosts: {} cut off, {steps} steps of {ends}", impact.cut_off_total);
+        assert_eq!(impact.complete, is_complete);
+        assert!(!is_complete || impact.cut_off_total == 2 * length, "{}", impact.cut_off_total);
+        assert!(is_complete || impact.unknown.contains(&UnknownReason::WorkLimit), "{:?}", impact.unknown);
+        assert!(steps <= MAX_PASSES * ends, "{steps} of {ends}");
     }
 }
 

@@ -117,6 +117,7 @@ impl ApiBuilder {
     ///
     /// Default: 4 and 64. One organization gets at most three quarters of the total, and less while others have some. Further requests
     /// are rejected with 429 `rate_limit_exceeded`. An open stream takes a few kilobytes, and reads the caller's rights each second.
+    /// With 0, all streams are rejected.
     #[must_use]
     pub fn event_streams(self, per_user: usize, total: usize) -> Self {
         Self { event_streams: (per_user, total), ..self }

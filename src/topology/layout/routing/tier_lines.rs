@@ -45,9 +45,9 @@ impl Spread {
     /// run into each other.
     fn turn(self, number: usize, is_rightward: bool, height: f64) -> f64 {
         let place = self.place + number;
+        debug_assert!(place < self.total, "line {place} of {}", self.total);
         let outside = if is_rightward { self.total.saturating_sub(place + 1) } else { place };
-        let step = TURN_STEP.min(TURN_SHARE * height / self.total.max(1) as f64);
-        step * outside as f64
+        TURN_STEP.min(TURN_SHARE * height / self.total as f64) * outside as f64
     }
 }
 

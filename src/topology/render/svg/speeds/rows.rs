@@ -81,21 +81,21 @@ pub(super) fn tiers<'a>(
 /// devices. No links lead from a row to the one that is staggered below it.
 pub(super) fn staggered(known: &BTreeSet<RowPair>) -> BTreeMap<RowPair, RowPair> {
     let mut found = BTreeMap::new();
-    // The rows that are staggered with each other, the first one first, below the same upper one.
-    let mut group: Vec<RowPair> = Vec::new();
+    let mut last: Option<RowPair> = None;
     for (upper, lower) in known {
-        let belongs = |(also_upper, above): &RowPair| {
-            let is_near = (lower - above) as f64 <= MAX_STAGGER * 64.0;
-            upper == also_upper && is_near && !known.contains(&(*above, *lower))
+        let is_near = |(also_upper, above): &RowPair| {
+            upper == also_upper
+                && (lower - above) as f64 <= MAX_STAGGER * 64.0
+                && !known.contains(&(*above, *lower))
         };
-        if group.iter().all(belongs)
-            && let Some(first) = group.first()
-        {
-            found.insert((*upper, *lower), *first);
-        } else {
-            group.clear();
-        }
-        group.push((*upper, *lower));
+        // Every other shape is lower, so that a row is not staggered below one that is itself.
+        last = match last.take().filter(is_near) {
+            Some(above) => {
+                found.insert((*upper, *lower), above);
+                None
+            }
+            None => Some((*upper, *lower)),
+        };
     }
     found
 }
