@@ -162,11 +162,7 @@ impl Inventory {
     /// Returns the organization's hosts among these ids, by id, from one state of the store.
     ///
     /// The index filters by organization, so other organizations' hosts are never read.
-    pub(in crate::inventory) async fn own_hosts(
-        &self,
-        organization: OrganizationId,
-        ids: Vec<HostId>,
-    ) -> Result<Vec<Record>, Error> {
+    async fn own_hosts(&self, organization: OrganizationId, ids: Vec<HostId>) -> Result<Vec<Record>, Error> {
         let query =
             Query { organization: Some(organization.uuid()), ids: Some(uuids(&ids)), ..Query::new(HOST) };
         Ok(self.store.list(&query).await?.records)

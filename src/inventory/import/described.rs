@@ -10,9 +10,10 @@ use uuid::Uuid;
 use super::parse::{ParsedLine, refusal_of_host};
 use super::report::Alterations;
 use crate::inventory::hosts::{HostEncoder, adopt_parts, decode, keep_drafted_part_ids, stamp};
+use crate::inventory::schema::host_key;
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, HostId, Interface, OrganizationId, Timestamp};
-use crate::store::Record;
+use crate::store::{Key, Record};
 use crate::wire::{ImportReport, Refusal};
 
 /// The values of a line that it leaves to the server.
@@ -36,7 +37,8 @@ enum Completed {
 }
 
 impl Inventory {
-    /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct.
+    /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct, and those
+    /// of other organizations have been replaced.
     pub(super) async fn complete_lines(
         &self,
         organization: OrganizationId,
@@ -49,7 +51,8 @@ impl Inventory {
         if ids.is_empty() {
             return Ok(lines);
         }
-        let stored = self.own_hosts(organization, ids).await?.into_iter();
+        let keys: Vec<Key> = ids.into_iter().map(host_key).collect();
+        let stored = self.store.get(&keys).await?.into_iter().flatten();
         let mut stored: HashMap<HostId, Record> =
             stored.map(|record| (record.key.id.into(), record)).collect();
         let inputs = lines.into_iter().map(|line| {

@@ -15,20 +15,51 @@ use crate::store::{
     Write,
 };
 
+/// Maximum length of the replaced hosts that are remembered, in bytes.
+const MAX_REPLACED_BYTES: usize = 4 * 1024 * 1024;
+
 /// Reads from a store, and checks commits against it without applying them.
 ///
 /// It remembers created records other than hosts, so that hosts can refer to them; the number of created hosts, for
-/// quotas; and the unique keys of the hosts of one group.
+/// quotas; the unique keys of the hosts of one group; and the last hosts that replace others: many lines for a large host would
+/// read it each time.
 pub(super) struct DryRunStore {
     store: Arc<dyn Store>,
     created: Mutex<HashMap<Key, Record>>,
     created_hosts: AtomicU64,
     claims: Mutex<HashMap<UniqueKey, Key>>,
+    replaced: Mutex<ReplacedHosts>,
+}
+
+/// Hosts as lines would have stored them in the place of others.
+#[derive(Default)]
+struct ReplacedHosts {
+    records: HashMap<Key, Record>,
+    /// The length of their bodies.
+    bytes: usize,
+}
+
+impl ReplacedHosts {
+    fn insert(&mut self, record: Record) {
+        if self.bytes + record.body.len() > MAX_REPLACED_BYTES {
+            *self = Self::default();
+        }
+        self.bytes += record.body.len();
+        if let Some(former) = self.records.insert(record.key, record) {
+            self.bytes -= former.body.len();
+        }
+    }
 }
 
 impl DryRunStore {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, created: Mutex::default(), created_hosts: AtomicU64::new(0), claims: Mutex::default() }
+        Self {
+            store,
+            created: Mutex::default(),
+            created_hosts: AtomicU64::new(0),
+            claims: Mutex::default(),
+            replaced: Mutex::default(),
+        }
     }
 
     /// Begins a group of hosts, whose unique keys are checked against each other.
@@ -38,6 +69,10 @@ impl DryRunStore {
 
     fn claims(&self) -> MutexGuard<'_, HashMap<UniqueKey, Key>> {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn replaced(&self) -> MutexGuard<'_, ReplacedHosts> {
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn created(&self) -> MutexGuard<'_, HashMap<Key, Record>> {
@@ -90,8 +125,12 @@ impl DryRunStore {
     fn remember(&self, writes: Vec<Write>) {
         for write in writes {
             match write {
-                Write::Put { key, precondition, facets, .. } if key.kind == HOST => {
+                Write::Put { key, precondition, facets, body, .. } if key.kind == HOST => {
                     let is_new = precondition == Precondition::Absent;
+                    if let Precondition::Version(version) = precondition {
+                        // The version is that of the store, which later lines have as their condition, too.
+                        self.replaced().insert(Record { key, version, body });
+                    }
                     self.created_hosts.fetch_add(u64::from(is_new), Ordering::Relaxed);
                     self.claims().extend(facets.unique_keys.into_iter().map(|unique_key| (unique_key, key)));
                 }
@@ -107,7 +146,15 @@ impl DryRunStore {
 #[async_trait]
 impl Store for DryRunStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        let mut records = self.store.get(keys).await?;
+        let replaced: Vec<Option<Record>> = {
+            let replaced = self.replaced();
+            keys.iter().map(|key| replaced.records.get(key).cloned()).collect()
+        };
+        let others = keys.iter().zip(&replaced).filter(|(_, known)| known.is_none());
+        let others: Vec<Key> = others.map(|(key, _)| *key).collect();
+        let mut read = self.store.get(&others).await?.into_iter();
+        let records = replaced.into_iter().map(|known| known.or_else(|| read.next().flatten()));
+        let mut records: Vec<Option<Record>> = records.collect();
         let created = self.created();
         for (record, key) in records.iter_mut().zip(keys) {
             *record = record.take().or_else(|| created.get(key).cloned());

@@ -179,9 +179,13 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, &'static str, String, u
     let long = text(&json!({"network_id": OFFICE, "name": "long", "description": "t".repeat(TEXT)})) + "\n";
     let ports: Vec<Value> = (1..=20_000).map(|number| json!({"number": number, "protocol": "Tcp"})).collect();
     let crowded = text(&json!({"network_id": OFFICE, "name": "crowded", "ports": ports})) + "\n";
+    // Each line is completed from the stored host that it names.
+    let of_large = text(&json!({"id": LARGE_HOSTS[1], "network_id": OFFICE, "name": "small"})) + "\n";
     vec![
         ("hosts", "?dry_run=true", LINES, lines.clone(), 4_000),
-        ("stored hosts", "", LINES, lines, 4_000),
+        ("stored hosts", "", LINES, lines.clone(), 4_000),
+        ("stored hosts again", "", LINES, lines, 4_000),
+        ("lines of a large host", "?dry_run=true", LINES, of_large.repeat(1_000), 1_000),
         ("long hosts", "?dry_run=true", LINES, long.repeat(32), 32),
         ("crowded host", "?dry_run=true", LINES, crowded, 1),
         ("refused lines", "?dry_run=true", LINES, "x\n".repeat(100_000), 100_000),

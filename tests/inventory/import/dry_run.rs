@@ -36,6 +36,22 @@ fn without_ids(mut report: ImportReport) -> ImportReport {
 }
 
 #[tokio::test]
+async fn later_line_of_a_host_is_compared_with_the_earlier_one() {
+    let fixture = Fixture::new().await;
+    let line = |name: &str| {
+        serde_json::json!({"id": bare_host(id(1), fixture.network).id, "network_id": fixture.network, "name": name}).to_string()
+    };
+    fixture.import(line("stored")).await;
+    let lines = [line("other"), line("stored"), line("stored")].join("\n");
+    for is_dry in [true, false] {
+        let import = if is_dry { Import::new().dry_run() } else { Import::new() };
+        let report =
+            fixture.inventory.hosts().import(&fixture.system(), lines.as_bytes(), import).await.unwrap();
+        assert_eq!((report.replaced, report.unchanged), (2, 1), "{report}");
+    }
+}
+
+#[tokio::test]
 async fn dry_run_stores_nothing_and_reports_what_an_import_does() {
     for is_creating in [false, true] {
         let import = || if is_creating { Import::new().create_missing_networks() } else { Import::new() };
