@@ -368,10 +368,16 @@ export class NetworkChecks {
     await page.unroute(pattern);
   }
 
-  // In a picture with areas, folds open, and nothing is pinned.
+  // In a picture with areas, folds open, and nothing is pinned. Text is within its card.
   checkGroups(browser) {
     return this.visit(browser, async (page) => {
       await loaded(page);
+      const beyond = await page.evaluate(() => Array.from(document.querySelectorAll('.nodes > g')).flatMap((node) => {
+        const end = (part) => { const { x, width } = part.getBBox(); return x + width; };
+        const limit = Math.min(...Array.from(node.querySelectorAll('.card'), end));
+        return Array.from(node.querySelectorAll('text')).filter((text) => end(text) > limit).map((text) => text.textContent);
+      }));
+      expect(!beyond.length, `text is wider than its card: ${beyond.slice(0, 3)}`);
       await dragFirst(page, 60, 40);
       await settle(page);
       expect(await page.locator('#undo').isDisabled() && !(await this.layout()).positions.length, 'a node within an area is pinned');

@@ -67,6 +67,7 @@ fn rows_of(scene: &Scene, folder: Option<&str>) -> Vec<String> {
         let (shift, width) = shift_by_a_stub(&drawn, &larger);
         if let Some(folder) = folder {
             drawn.write(folder, &format!("{} {}", scene.name, roles.text()));
+            larger.write(folder, &format!("{} {} with a stub", scene.name, roles.text()));
         }
         format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",

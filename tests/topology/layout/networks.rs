@@ -116,6 +116,32 @@ impl Network {
         network
     }
 
+    /// Pods without end devices, below spines that are connected to all of their upper switches.
+    pub(super) fn bare_pods(pods: usize, upper: usize, lower: usize) -> Self {
+        let mut network = Self::default();
+        let spines = network.tier(SWITCH, 2 * upper);
+        let uppers = network.tier(SWITCH, pods * upper);
+        let lowers = network.tier(SWITCH, pods * lower);
+        network.connect_all(&spines, &uppers);
+        for (uppers, lowers) in uppers.chunks(upper).zip(lowers.chunks(lower)) {
+            network.connect_all(uppers, lowers);
+        }
+        network
+    }
+
+    /// A ring of switches, each of which closes a further ring with end devices.
+    pub(super) fn ring_of_rings(rings: usize, switches: usize, devices: usize) -> Self {
+        let mut network = Self::ring(rings, 0);
+        for hub in network.tiers[0].clone() {
+            let ring: Vec<usize> = (0..switches).map(|_| network.fixture.shape(Some(SWITCH))).collect();
+            ring.windows(2).for_each(|pair| network.fixture.connect(pair[0], pair[1]));
+            network.fixture.connect(hub, ring[0]);
+            network.fixture.connect(ring[switches - 1], hub);
+            network.devices(&ring, devices);
+        }
+        network
+    }
+
     /// A core of two switches with a router, below it a ring that closes at both, a fabric and a building.
     pub(super) fn core_with_ring(switches: usize, devices: usize) -> Self {
         let mut network = Self::default();

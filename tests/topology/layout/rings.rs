@@ -41,6 +41,19 @@ fn rings_that_close_at_a_pair_are_rows_below_it() {
 }
 
 #[test]
+fn lines_of_a_ring_that_further_rings_close_at_are_straight() {
+    for (rings, switches, devices) in [(4, 5, 2), (5, 3, 2), (6, 3, 3), (3, 4, 0)] {
+        let network = Network::ring_of_rings(rings, switches, devices);
+        let arrangement = arrange(&network.fixture.diagram);
+        for (line, route) in network.fixture.diagram.connections.iter().zip(&arrangement.routes) {
+            if network.tiers[0].contains(&line.source) && network.tiers[0].contains(&line.target) {
+                assert_eq!(route.len(), 2, "{rings} rings of {switches}: {route:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn only_device_of_a_switch_of_a_ring_is_right_below_it() {
     let network = Network::core_with_ring(6, 1);
     let arrangement = arrange(&network.fixture.diagram);

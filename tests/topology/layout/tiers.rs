@@ -248,6 +248,19 @@ fn one_leaf_more_moves_no_shape_by_more_than_its_width() {
 }
 
 #[test]
+fn first_device_that_is_known_turns_no_pod_upside_down() {
+    for (pods, upper, lower) in [(2, 4, 10), (10, 2, 2), (3, 2, 2), (5, 2, 4)] {
+        let mut network = Network::bare_pods(pods, upper, lower);
+        network.assert_tiers(&network.fixture.diagram);
+        let switch = *network.tiers[2].last().unwrap();
+        network.devices(&[switch], 1);
+        for diagram in network.with_fewer_roles() {
+            network.assert_tiers(&diagram);
+        }
+    }
+}
+
+#[test]
 fn order_of_shapes_and_connections_does_not_change_tiers() {
     for network in Network::all() {
         let diagram = &network.fixture.diagram;

@@ -59,11 +59,17 @@ pub(in crate::topology) fn apply(graph: &mut Graph, positions: &Positions, arran
 pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diagram {
     let indices: BTreeMap<NodeId, usize> =
         graph.nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
-    let mut by_label: Vec<(bool, String, NodeId, usize)> = graph
+    // A neighbor that becomes known beside devices leaves their places as they are.
+    let class = |node: &Node| match node.kind {
+        NodeKind::Stub => 1,
+        NodeKind::Group => 2,
+        _ => 0,
+    };
+    let mut by_label: Vec<(u8, String, NodeId, usize)> = graph
         .nodes
         .iter()
         .enumerate()
-        .map(|(index, node)| (node.kind == NodeKind::Group, sort_key(&node.label), node.id, index))
+        .map(|(index, node)| (class(node), sort_key(&node.label), node.id, index))
         .collect();
     by_label.sort_unstable();
     let orders: BTreeMap<usize, u32> =

@@ -20,11 +20,11 @@ pub(in crate::topology) const LABEL_SIZE: u32 = 13;
 pub(in crate::topology) const DETAIL_SIZE: u32 = 11;
 
 /// Largest width of a label, in pixels.
-pub(in crate::topology::graph) const MAX_LABEL: u32 = 190;
+pub(in crate::topology::graph) const MAX_LABEL: u32 = 210;
 /// Largest width of the second line of a node that stands for others, in pixels.
-pub(in crate::topology::graph) const MAX_SUMMARY: u32 = 240;
+pub(in crate::topology::graph) const MAX_SUMMARY: u32 = 264;
 /// Largest width of the title of a container, in pixels.
-const MAX_TITLE: u32 = 300;
+const MAX_TITLE: u32 = 330;
 
 /// Sets the extent of each node, so that label and detail fit.
 pub(in crate::topology::graph) fn measure(nodes: &mut [Node]) {
@@ -113,8 +113,9 @@ fn title_width(label: &str, detail: &str) -> f64 {
     f64::from(width(label, LABEL_SIZE).min(MAX_TITLE)) + gap + label_width(detail, DETAIL_SIZE)
 }
 
-/// Returns the width of text in a sans-serif font of this size. The width is in pixels, rounded up. Fonts differ by a
-/// few percent.
+/// Returns the width of text in a sans-serif font of this size. The width is in pixels, rounded up.
+///
+/// It suffices for Helvetica and for DejaVu Sans, which is wider and the only font of many machines.
 pub(in crate::topology) fn width(text: &str, size: u32) -> u32 {
     let hundredths = text.chars().fold(0_u32, |sum, character| sum.saturating_add(advance(character)));
     hundredths.saturating_mul(size).div_ceil(100)
@@ -123,13 +124,19 @@ pub(in crate::topology) fn width(text: &str, size: u32) -> u32 {
 /// Returns the advance of a character in hundredths of the font's size.
 const fn advance(character: char) -> u32 {
     match character {
-        'i' | 'j' | 'l' | '\'' | '|' | '!' | '.' | ',' | ':' | ';' | 'I' => 29,
-        'f' | 't' | 'r' | ' ' | '/' | '\\' | '(' | ')' | '[' | ']' | '-' | '"' | '`' => 36,
-        'm' | 'M' | 'w' => 84,
+        'i' | 'j' | 'l' | 'I' | '\'' => 29,
+        ' ' | '.' | ',' | ':' | ';' | '/' | '\\' | '|' => 34,
+        'f' | 't' | '-' => 39,
+        'r' | '(' | ')' | '[' | ']' | '!' => 41,
+        '"' | '`' => 50,
+        's' | 'z' => 53,
+        'c' | 'k' | 'v' | 'x' | 'y' => 59,
+        'w' | '+' | '=' | '<' | '>' | '~' | '#' | '&' => 84,
+        'm' | 'M' => 97,
         'W' | '@' | '%' | '\u{2026}' => 100,
-        'A'..='Z' | '+' | '=' | '<' | '>' | '~' | '#' | '&' => 72,
-        'c' | 'k' | 's' | 'v' | 'x' | 'y' | 'z' => 52,
-        '\u{0}'..='\u{7F}' => 58,
+        'C' | 'D' | 'G' | 'H' | 'N' | 'O' | 'Q' | 'U' => 79,
+        'A'..='Z' => 70,
+        '\u{0}'..='\u{7F}' => 64,
         // Characters without an advance of their own: combining marks, joiners, directions, variations.
         '\u{300}'..='\u{36F}'
         | '\u{200B}'..='\u{200F}'

@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::super::containers::GAP;
 use super::tiered::PLACE;
 
-/// The distance of the outermost line to a lower shape from the middle between it and an upper shape.
-pub(super) const LINE_ROOM: f64 = 10.0;
+/// The room for a label beside the outermost line to a lower shape, beyond the distance of shapes.
+pub(super) const LABEL_ROOM: f64 = 4.0;
 
 /// The distance of the two lanes of a tier.
 pub(super) const LANE_GAP: f64 = 20.0;
@@ -28,8 +28,13 @@ impl Extent {
 
     /// Returns the extent of lines that run down side by side.
     pub(super) fn of_lines(middle: f64, lines: usize) -> Self {
-        let half = lines.saturating_sub(1) as f64 * PLACE / 2.0 + LINE_ROOM;
+        let half = lines.saturating_sub(1) as f64 * PLACE / 2.0 + LABEL_ROOM;
         Self { left: middle - half, right: middle + half }
+    }
+
+    /// Returns the extent of a line that has no labels.
+    pub(super) fn of_bare_line(middle: f64) -> Self {
+        Self { left: middle, right: middle }
     }
 
     pub(super) fn joined(self, other: Self) -> Self {

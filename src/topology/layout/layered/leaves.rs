@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::containers::{GAP, Level};
 use super::super::packing::SHEET_WIDTH;
 use super::super::tiers::Tiers;
-use super::lanes::LINE_ROOM;
+use super::lanes::LABEL_ROOM;
 
 /// Number of sheets on which known switches may be side by side.
 const SHEETS_OF_SWITCHES: f64 = 2.0;
@@ -35,7 +35,7 @@ impl Leaves {
                 _ => {}
             }
             leaves.count += 1;
-            leaves.width += (level.sizes[leaf].width + GAP) / 2.0 + LINE_ROOM;
+            leaves.width += (level.sizes[leaf].width + GAP) / 2.0 + LABEL_ROOM;
         }
         leaves
     }

@@ -130,7 +130,9 @@ fn lower(level: &Level, style: &TierStyle<'_>, part: &mut LowerPart, (place, lin
     let bottom = corner.y + level.sizes[*node].height;
     part.part.size.height = part.part.size.height.max(bottom);
     let lanes: &mut Lanes = &mut part.part.lanes;
-    lanes.replace(lane, Extent::of_lines(middle, lines));
+    let is_bare = lines == 1 && level.port_widths[*node].iter().all(|(_, width)| *width == 0.0);
+    let extent = if is_bare { Extent::of_bare_line(middle) } else { Extent::of_lines(middle, lines) };
+    lanes.replace(lane, extent);
     lanes.add(lane + 1, shape);
 }
 

@@ -136,7 +136,7 @@ impl VisibilityGraph {
 }
 
 /// The distance that lines keep from foreign shapes.
-pub(super) const CLEARANCE: f64 = 7.0;
+pub(in crate::topology::layout) const CLEARANCE: f64 = 7.0;
 
 /// Obstacles of a line that are considered at once.
 const MAX_OBSTACLES: usize = 12;

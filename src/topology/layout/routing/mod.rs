@@ -7,6 +7,7 @@ mod tier_lines;
 
 use std::collections::BTreeMap;
 
+pub(super) use self::detour::CLEARANCE;
 use self::detour::{Obstacles, ObstaclesBetween};
 use self::orthogonal::Hubs;
 use self::parallel::Fans;

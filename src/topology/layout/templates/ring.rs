@@ -21,7 +21,7 @@ const LABEL_MARGIN: f64 = 12.0;
 const ENLARGEMENTS: usize = 60;
 const ENLARGEMENT: f64 = 1.08;
 
-/// CirclePlaces the nodes of a ring and their leaves; `None` for other networks.
+/// Places the nodes of a ring and their leaves; `None` for other networks.
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let graph = &peeled.graph;
     let count = graph.len();

@@ -4,7 +4,9 @@ use super::Peeled;
 use super::places::CirclePlaces;
 use super::ring::{are_apart, direction, spacing};
 use crate::topology::layout::containers::Level;
-use crate::topology::layout::geometry::Point;
+use crate::topology::layout::geometry::{Point, Rect};
+use crate::topology::layout::routing::CLEARANCE;
+use crate::topology::layout::space::Space;
 
 /// Number of devices of the inner ring.
 const INNER: std::ops::RangeInclusive<usize> = 3..=24;
@@ -22,21 +24,30 @@ const MAX_STEPS: usize = 20_000;
 const INSIDE: f64 = 0.5;
 const ENLARGEMENTS: usize = 60;
 const ENLARGEMENT: f64 = 1.06;
+/// How much larger a drawing may be so that lines of the inner ring are straight.
+const MAX_FOR_LINES: f64 = 1.6;
 
-/// CirclePlaces the nodes of rings and their leaves; `None` for other networks.
+/// Places the nodes of rings and their leaves; `None` for other networks.
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let rings = Rings::of(level, peeled)?;
     let spacing = spacing(level, &peeled.inner);
     let mut factor = 1.0;
+    let mut smallest = None;
     for _ in 0..ENLARGEMENTS {
         crate::fair_threads::yield_turn();
         let corners = rings.place(level, peeled, spacing * factor);
         if are_apart(level, &corners) {
-            return Some(corners);
+            if rings.has_straight_lines(level, peeled, &corners) {
+                return Some(corners);
+            }
+            smallest.get_or_insert((factor, corners));
         }
         factor *= ENLARGEMENT;
+        if smallest.as_ref().is_some_and(|(smallest, _)| factor > smallest * MAX_FOR_LINES) {
+            break;
+        }
     }
-    None
+    smallest.map(|(_, corners)| corners)
 }
 
 /// Devices of a further ring, one after another.
@@ -118,7 +129,24 @@ impl Rings {
         places.corners
     }
 
-    /// CirclePlaces the further rings on one circle around the inner ring, each between the two devices at which it closes.
+    /// Returns whether no shape is in the way of the lines of the inner ring.
+    fn has_straight_lines(&self, level: &Level, peeled: &Peeled, corners: &[Point]) -> bool {
+        let rect = |node: usize| Rect::new(corners[node], level.sizes[node]);
+        let grown: Vec<Rect> = (0..corners.len()).map(|node| rect(node).grown(CLEARANCE)).collect();
+        let space = Space::holding(&grown);
+        let next = self.inner.iter().cycle().skip(1);
+        self.inner.iter().zip(next).all(|(one, other)| {
+            let [one, other] = [peeled.inner[*one], peeled.inner[*other]];
+            let mut is_free = true;
+            space.along(rect(one).center(), rect(other).center(), |shape, _| {
+                is_free = [one, other].contains(&shape);
+                is_free
+            });
+            is_free
+        })
+    }
+
+    /// Places the further rings on one circle around the inner ring, each between the two devices at which it closes.
     fn place_arcs(&self, places: &mut CirclePlaces<'_>, spacing: f64) {
         let count: usize = self.ears.iter().map(|ear| ear.len() + 1).sum();
         let radius = (spacing * count as f64 / 6.0).max(spacing * self.inner.len() as f64 / 6.0 / INSIDE);
@@ -135,7 +163,7 @@ impl Rings {
         }
     }
 
-    /// CirclePlaces each further ring on a circle of its own, which touches the inner ring at the device where it closes.
+    /// Places each further ring on a circle of its own, which touches the inner ring at the device where it closes.
     fn place_circles(&self, places: &mut CirclePlaces<'_>, spacing: f64) {
         let inner = self.inner.len();
         let largest = self.ears.iter().map(|ear| ear.len() + 1).max().unwrap_or(1);

@@ -6,7 +6,8 @@ use super::tree::ClassTree;
 use super::world::World;
 use crate::topology::layout::containers::Level;
 
-/// A branch with more than one in this many of all leaves is no way out of the network.
+/// A branch with more than one in this many of all leaves is no way out of the network, and neither are branches without leaves that have so
+/// many of all nodes.
 const ONE_IN: usize = 3;
 
 /// Number of adjacent members of a class up to which they may be redundant devices.
@@ -29,7 +30,7 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
         };
         outward.iter().copied().filter(|class| is_way_out(*class)).collect()
     } else {
-        (0..classes.len()).filter(|class| branches.is_bare_end(*class)).collect()
+        branches.bare_ends()
     };
     if !ends.is_empty() {
         let ends = if branches.hold_most_leaves(&ends) { &[][..] } else { &ends };
@@ -169,6 +170,31 @@ impl<'a> Branches<'a> {
         true
     }
 
+    /// Returns the ends of branches that go up because they have no leaves.
+    ///
+    /// If they have many of all nodes, leaves are known of a few of several branches that are alike.
+    fn bare_ends(&self) -> Vec<usize> {
+        let count = self.first.len();
+        let ends: Vec<usize> = (0..count).filter(|class| self.is_bare_end(*class)).collect();
+        let mut is_beyond = vec![false; count];
+        for end in ends.iter().filter(|end| !self.is_above_leaves(**end)) {
+            is_beyond[self.first[*end]] = true;
+        }
+        let members = |class: usize| self.classes.members(class).len();
+        let beyond = (0..count).filter(|class| is_beyond[self.first[*class]]).map(members).sum::<usize>();
+        let all = (0..count).map(members).sum::<usize>();
+        if beyond * ONE_IN < all {
+            ends
+        } else {
+            ends.into_iter().filter(|end| self.is_above_leaves(*end)).collect()
+        }
+    }
+
+    /// Returns whether a class is next to a center that has leaves.
+    fn is_above_leaves(&self, class: usize) -> bool {
+        self.tree.parents[class] == self.tree.center && self.classes.leaves(self.tree.center) > 0
+    }
+
     /// Returns whether a class is the end of a branch without leaves, in a network whose other branches have some. Such
     /// classes are the spines of a fabric, or devices outside of the network to which a core is connected.
     ///
@@ -176,12 +202,11 @@ impl<'a> Branches<'a> {
     /// is a ring.
     fn is_bare_end(&self, class: usize) -> bool {
         let center = self.tree.center;
-        let is_above_leaves = self.tree.parents[class] == center && self.classes.leaves(center) > 0;
         class != center
             && self.all_leaves > 0
             && self.leaves(class) == 0
             && self.children[class] == 0
             && !(self.classes.are_adjacent(class) && self.classes.members(class).len() > MAX_PAIR)
-            && (is_above_leaves || self.is_narrowing(class))
+            && (self.is_above_leaves(class) || self.is_narrowing(class))
     }
 }

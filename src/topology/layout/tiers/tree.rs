@@ -64,7 +64,7 @@ impl ClassTree {
         let by_distance = |one: &usize, other: &usize| far[*one].total_cmp(&far[*other]).then(one.cmp(other));
         let Some(best) = (0..far.len()).min_by(by_distance) else { return self.center };
         let beside = classes.graph().neighbors(best).iter().copied();
-        let is_as_good = |class: &usize| far[*class] <= far[best] * AS_GOOD;
+        let is_as_good = |class: &usize| far[*class] <= far[best] * AS_GOOD + 1.0;
         let alike = beside.filter(is_as_good).take(MAX_COMPARED).chain([best]);
         let reach = |class: usize| classes.graph().hops(&[class]).into_iter().flatten().max();
         alike.min_by_key(|class| (reach(*class), *class)).unwrap_or(best)
