@@ -1,4 +1,4 @@
-//! Rings and trees as parts of networks with tiers.
+//! Rings, meshes and trees, alone and as parts of networks with tiers.
 
 use std::collections::BTreeSet;
 
@@ -49,6 +49,32 @@ fn lines_of_a_ring_that_further_rings_close_at_are_straight() {
             if network.tiers[0].contains(&line.source) && network.tiers[0].contains(&line.target) {
                 assert_eq!(route.len(), 2, "{rings} rings of {switches}: {route:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn devices_that_are_all_linked_with_each_other_are_on_a_circle_with_straight_lines() {
+    for (devices, missing, leaves) in [(5, 0, 0), (6, 1, 3), (7, 4, 1), (8, 0, 2), (12, 0, 0)] {
+        let mut network = Network::default();
+        let mesh = network.tier(SWITCH, devices);
+        let pairs = (0..devices).flat_map(|one| (one + 1..devices).map(move |other| (one, other)));
+        for (one, other) in pairs.skip(missing) {
+            network.fixture.connect(mesh[one], mesh[other]);
+        }
+        network.devices(&mesh, leaves);
+        for diagram in network.with_fewer_roles() {
+            let arrangement = arrange(&diagram);
+            let centers: Vec<Point> = mesh.iter().map(|device| center(&arrangement, *device)).collect();
+            let middle = |of: fn(&Point) -> f64| centers.iter().map(of).sum::<f64>() / devices as f64;
+            let (x, y) = (middle(|point| point.x), middle(|point| point.y));
+            let radii: Vec<f64> = centers.iter().map(|point| (point.x - x).hypot(point.y - y)).collect();
+            assert!(radii.iter().all(|radius| (radius - radii[0]).abs() < 2.0), "{radii:?}");
+            let lines = diagram.connections.iter().zip(&arrangement.routes);
+            let between =
+                lines.filter(|(line, _)| mesh.contains(&line.source) && mesh.contains(&line.target));
+            assert!(between.map(|(_, route)| route.len()).all(|points| points == 2), "{devices} devices");
+            assert!(overlaps(&diagram, &arrangement).is_empty());
         }
     }
 }

@@ -393,6 +393,27 @@ fn router_and_firewall_are_above_their_only_switch_and_access_switches_below_it(
 }
 
 #[test]
+fn router_at_the_end_of_a_line_of_access_switches_is_above_all_of_them() {
+    for (devices, has_public_address) in
+        [([2, 3, 5], false), ([2, 5, 2], true), ([1, 1, 1], false), ([3, 9, 1], true)]
+    {
+        let mut network = Network::default();
+        let router = network.tier(ROUTER, 1);
+        let switches = [SWITCH; 3].map(|rank| network.tier(rank, 1)[0]);
+        network.fixture.connect(router[0], switches[0]);
+        network.fixture.connect(switches[0], switches[1]);
+        network.fixture.connect(switches[1], switches[2]);
+        for (switch, devices) in switches.into_iter().zip(devices) {
+            network.devices(&[switch], devices);
+        }
+        if has_public_address {
+            network.fixture.diagram.shapes[router[0]].addresses = AddressScope::Public;
+        }
+        network.assert_tiers(&network.fixture.diagram);
+    }
+}
+
+#[test]
 fn switch_with_the_router_is_above_its_access_point() {
     let mut network = Network::default();
     let switch = network.tier(SWITCH, 1)[0];

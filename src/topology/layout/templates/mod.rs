@@ -1,8 +1,11 @@
-//! Pairs, rings, rings of rings, chains, and two hubs with shared neighbors. Leaves are outside of a ring, and below the switches of a chain.
+//! Pairs, rings, rings of rings, full meshes, chains, and two hubs with shared neighbors. Leaves are outside of a circle, and below the switches
+//! of a chain.
 //!
 //! Where a switch has many leaves, they are the larger part of the picture, and other layouts place them better.
 
 mod chain;
+mod cycle;
+mod full_mesh;
 mod pair;
 mod places;
 mod ring;
@@ -34,9 +37,12 @@ pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
         return None;
     }
     let around = Peeled::around_cycles(level);
-    let of_rings =
-        around.and_then(|peeled| ring::arrange(level, &peeled).or_else(|| rings::arrange(level, &peeled)));
-    of_rings.or_else(|| chain::arrange(level, &peeled)).or_else(|| two_hubs::arrange(level))
+    let on_circles = around.and_then(|peeled| {
+        ring::arrange(level, &peeled)
+            .or_else(|| rings::arrange(level, &peeled))
+            .or_else(|| full_mesh::arrange(level, &peeled))
+    });
+    on_circles.or_else(|| chain::arrange(level, &peeled)).or_else(|| two_hubs::arrange(level))
 }
 
 /// Returns whether a node leads to the world outside.

@@ -4,6 +4,7 @@ use super::Peeled;
 use super::places::CirclePlaces;
 use crate::topology::layout::containers::{GAP, Level};
 use crate::topology::layout::geometry::{Point, Rect, Size};
+use crate::topology::layout::routing::CLEARANCE;
 use crate::topology::layout::space::Space;
 
 /// Number of nodes from which on a ring is drawn as one, and up to which.
@@ -18,8 +19,10 @@ const MAX_RING: usize = 60;
 pub(super) const LEAF_GAP: f64 = 64.0;
 /// The distance of labels from the ends of a line.
 const LABEL_MARGIN: f64 = 12.0;
-const ENLARGEMENTS: usize = 60;
-const ENLARGEMENT: f64 = 1.08;
+const ENLARGEMENTS: usize = 80;
+const ENLARGEMENT: f64 = 1.06;
+/// How much larger a drawing may be so that lines are straight.
+const MAX_FOR_LINES: f64 = 2.0;
 
 /// Places the nodes of a ring and their leaves; `None` for other networks.
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
@@ -37,16 +40,48 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let start = (0..count).find(|place| peeled.is_outward(level, *place)).unwrap_or(0);
     let second = graph.neighbors(start).first().copied()?;
     let order = peeled.follow(start, second);
-    let mut radius = spacing(level, &peeled.inner) * count as f64 / 6.0;
+    on_circle(level, peeled, &order)
+}
+
+/// Places nodes on a circle, clockwise from twelve o'clock in this order, and what hangs at them outside.
+pub(super) fn on_circle(level: &Level, peeled: &Peeled, order: &[usize]) -> Option<Vec<Point>> {
+    let radius = spacing(level, &peeled.inner) * order.len() as f64 / 6.0;
+    let lines = peeled.graph.edges().iter().map(|(one, other)| (peeled.inner[*one], peeled.inner[*other]));
+    let lines: Vec<(usize, usize)> = lines.collect();
+    enlarged(level, &lines, |factor| {
+        let mut places = CirclePlaces::new(level, peeled);
+        for (turn, place) in order.iter().enumerate() {
+            let direction = direction(turn as f64 / order.len() as f64);
+            places.put(*place, direction.times(radius * factor), direction);
+        }
+        places.corners
+    })
+}
+
+/// Returns the smallest of larger and larger drawings whose shapes are apart, and in which these lines are straight if that takes not
+/// much more room.
+pub(super) fn enlarged(
+    level: &Level,
+    lines: &[(usize, usize)],
+    place: impl Fn(f64) -> Vec<Point>,
+) -> Option<Vec<Point>> {
+    let mut factor = 1.0;
+    let mut smallest = None;
     for _ in 0..ENLARGEMENTS {
         crate::fair_threads::yield_turn();
-        let corners = place(level, peeled, &order, radius);
+        let corners = place(factor);
         if are_apart(level, &corners) {
-            return Some(corners);
+            if are_lines_free(level, &corners, lines) {
+                return Some(corners);
+            }
+            smallest.get_or_insert((factor, corners));
         }
-        radius *= ENLARGEMENT;
+        factor *= ENLARGEMENT;
+        if smallest.as_ref().is_some_and(|(smallest, _)| factor > smallest * MAX_FOR_LINES) {
+            break;
+        }
     }
-    None
+    smallest.map(|(_, corners)| corners)
 }
 
 /// Returns the distance of nodes on a circle. It has room for the nodes side by side, and for the labels of the lines between them.
@@ -60,15 +95,6 @@ pub(super) fn spacing(level: &Level, nodes: &[usize]) -> f64 {
 /// Returns the length that two labels of this width need.
 pub(super) fn room_of_labels(label: f64) -> f64 {
     2.0 * (label + LABEL_MARGIN)
-}
-
-fn place(level: &Level, peeled: &Peeled, order: &[usize], radius: f64) -> Vec<Point> {
-    let mut places = CirclePlaces::new(level, peeled);
-    for (turn, place) in order.iter().enumerate() {
-        let direction = direction(turn as f64 / order.len() as f64);
-        places.put(*place, direction.times(radius), direction);
-    }
-    places.corners
 }
 
 /// Returns the corners of leaves. They are in a row above or below a node at the top or the bottom of the circle,
@@ -104,7 +130,7 @@ pub(super) fn outside(node: Rect, direction: Point, sizes: &[Size], gap: f64) ->
 }
 
 /// Returns whether no two shapes are nearer to each other than half of the usual gap.
-pub(super) fn are_apart(level: &Level, corners: &[Point]) -> bool {
+fn are_apart(level: &Level, corners: &[Point]) -> bool {
     let rects: Vec<Rect> =
         corners.iter().zip(&level.sizes).map(|(corner, size)| Rect::new(*corner, *size)).collect();
     let space = Space::holding(&rects);
@@ -112,6 +138,21 @@ pub(super) fn are_apart(level: &Level, corners: &[Point]) -> bool {
         let mut is_free = true;
         space.overlapping(rect.grown(GAP / 2.0 - 1.0), |other, _| {
             is_free = other == index;
+            is_free
+        });
+        is_free
+    })
+}
+
+/// Returns whether no shape is in the way of straight lines between others.
+fn are_lines_free(level: &Level, corners: &[Point], lines: &[(usize, usize)]) -> bool {
+    let rect = |node: usize| Rect::new(corners[node], level.sizes[node]);
+    let grown: Vec<Rect> = (0..corners.len()).map(|node| rect(node).grown(CLEARANCE)).collect();
+    let space = Space::holding(&grown);
+    lines.iter().all(|(one, other)| {
+        let mut is_free = true;
+        space.along(rect(*one).center(), rect(*other).center(), |shape, _| {
+            is_free = [*one, *other].contains(&shape);
             is_free
         });
         is_free

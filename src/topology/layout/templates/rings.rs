@@ -1,12 +1,11 @@
 //! A ring whose devices close further rings: each of these is a circle outside of it, or an arc along it.
 
 use super::Peeled;
+use super::cycle::cycle_through;
 use super::places::CirclePlaces;
-use super::ring::{are_apart, direction, spacing};
+use super::ring::{direction, enlarged, spacing};
 use crate::topology::layout::containers::Level;
-use crate::topology::layout::geometry::{Point, Rect};
-use crate::topology::layout::routing::CLEARANCE;
-use crate::topology::layout::space::Space;
+use crate::topology::layout::geometry::Point;
 
 /// Number of devices of the inner ring.
 const INNER: std::ops::RangeInclusive<usize> = 3..=24;
@@ -18,36 +17,15 @@ const MAX_OUTER: usize = 60;
 const MAX_RINGS: usize = 400;
 /// One link across the inner ring for this number of its devices, at most. More are a mesh.
 const DEVICES_PER_CHORD: usize = 3;
-/// Maximum number of steps in the search for the inner ring.
-const MAX_STEPS: usize = 20_000;
 /// The radius of the inner ring, compared with that of a circle of arcs.
 const INSIDE: f64 = 0.5;
-const ENLARGEMENTS: usize = 60;
-const ENLARGEMENT: f64 = 1.06;
-/// How much larger a drawing may be so that lines of the inner ring are straight.
-const MAX_FOR_LINES: f64 = 1.6;
 
 /// Places the nodes of rings and their leaves; `None` for other networks.
 pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let rings = Rings::of(level, peeled)?;
     let spacing = spacing(level, &peeled.inner);
-    let mut factor = 1.0;
-    let mut smallest = None;
-    for _ in 0..ENLARGEMENTS {
-        crate::fair_threads::yield_turn();
-        let corners = rings.place(level, peeled, spacing * factor);
-        if are_apart(level, &corners) {
-            if rings.has_straight_lines(level, peeled, &corners) {
-                return Some(corners);
-            }
-            smallest.get_or_insert((factor, corners));
-        }
-        factor *= ENLARGEMENT;
-        if smallest.as_ref().is_some_and(|(smallest, _)| factor > smallest * MAX_FOR_LINES) {
-            break;
-        }
-    }
-    smallest.map(|(_, corners)| corners)
+    let lines: Vec<(usize, usize)> = rings.lines(peeled).collect();
+    enlarged(level, &lines, |factor| rings.place(level, peeled, spacing * factor))
 }
 
 /// Devices of a further ring, one after another.
@@ -89,7 +67,12 @@ impl Rings {
             return None;
         }
         let start = branches.iter().copied().find(|place| peeled.is_outward(level, *place));
-        let inner = inner_ring(peeled, start.unwrap_or(branches[0]), &branches, &all)?;
+        // Links beside further rings come first.
+        let has_ear = |one: usize, other: usize| {
+            all.iter().any(|ear| ear.ends == [one, other] || ear.ends == [other, one])
+        };
+        let inner =
+            cycle_through(graph, start.unwrap_or(branches[0]), &branches, |one, other| !has_ear(one, other))?;
         Self::joined(inner, all)
     }
 
@@ -129,21 +112,10 @@ impl Rings {
         places.corners
     }
 
-    /// Returns whether no shape is in the way of the lines of the inner ring.
-    fn has_straight_lines(&self, level: &Level, peeled: &Peeled, corners: &[Point]) -> bool {
-        let rect = |node: usize| Rect::new(corners[node], level.sizes[node]);
-        let grown: Vec<Rect> = (0..corners.len()).map(|node| rect(node).grown(CLEARANCE)).collect();
-        let space = Space::holding(&grown);
+    /// Returns the lines of the inner ring.
+    fn lines<'a>(&'a self, peeled: &'a Peeled) -> impl Iterator<Item = (usize, usize)> + 'a {
         let next = self.inner.iter().cycle().skip(1);
-        self.inner.iter().zip(next).all(|(one, other)| {
-            let [one, other] = [peeled.inner[*one], peeled.inner[*other]];
-            let mut is_free = true;
-            space.along(rect(one).center(), rect(other).center(), |shape, _| {
-                is_free = [one, other].contains(&shape);
-                is_free
-            });
-            is_free
-        })
+        self.inner.iter().zip(next).map(|(one, other)| (peeled.inner[*one], peeled.inner[*other]))
     }
 
     /// Places the further rings on one circle around the inner ring, each between the two devices at which it closes.
@@ -208,39 +180,4 @@ fn ears(peeled: &Peeled, branches: &[usize]) -> Vec<Ear> {
         }
     }
     ears
-}
-
-/// Returns branches in the order of a ring of links between them, from one of them. Links beside further rings come first.
-fn inner_ring(peeled: &Peeled, start: usize, branches: &[usize], ears: &[Ear]) -> Option<Vec<usize>> {
-    let graph = &peeled.graph;
-    let has_ear = |one: usize, other: usize| {
-        ears.iter().any(|ear| ear.ends == [one, other] || ear.ends == [other, one])
-    };
-    let next_of = |node: usize| {
-        let mut next: Vec<usize> =
-            graph.neighbors(node).iter().copied().filter(|other| graph.degree(*other) > 2).collect();
-        // The last one is tried first.
-        next.sort_by_key(|other| (has_ear(node, *other), std::cmp::Reverse(*other)));
-        next
-    };
-    let mut path = vec![start];
-    let mut waiting = vec![next_of(start)];
-    for _ in 0..MAX_STEPS {
-        let (Some(last), Some(choices)) = (path.last().copied(), waiting.last_mut()) else { return None };
-        if path.len() == branches.len() && graph.neighbors(last).binary_search(&start).is_ok() {
-            return Some(path);
-        }
-        match choices.pop() {
-            Some(next) if !path.contains(&next) => {
-                path.push(next);
-                waiting.push(next_of(next));
-            }
-            Some(_) => {}
-            None => {
-                path.pop();
-                waiting.pop();
-            }
-        }
-    }
-    None
 }

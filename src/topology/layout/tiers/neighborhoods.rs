@@ -30,7 +30,13 @@ const MAX_OPPOSITE: usize = 8;
 pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> UnionFind {
     let neighborhoods = Neighborhoods::new(&level.network, is_inner);
     let is_below = neighborhoods.devices_beside_switches(level);
-    let is_apart = |node: usize| (world.is_certain && world.contains(node)) || is_below[node];
+    // Of switches that hang at the same one, that with the way out is apart.
+    let leads_out = |node: usize| {
+        let mut around = level.network.neighbors(node).iter();
+        neighborhoods.inner[node].len() == 1 && around.any(|leaf| !is_inner[*leaf] && world.contains(*leaf))
+    };
+    let is_apart =
+        |node: usize| (world.is_certain && world.contains(node)) || is_below[node] || leads_out(node);
     let mut sets = UnionFind::new(level.network.len());
     neighborhoods.join_equal(&mut sets, is_apart);
     let mut budget = BUDGET;

@@ -10,6 +10,9 @@ use crate::topology::layout::containers::Level;
 /// many of all nodes.
 const ONE_IN: usize = 3;
 
+/// Number of branches of a switch in a line of access switches.
+const MAX_IN_LINE: usize = 2;
+
 /// Number of adjacent members of a class up to which they may be redundant devices.
 const MAX_PAIR: usize = 2;
 
@@ -41,8 +44,11 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
     // A router at an access switch is no end, but one at a core is.
     let is_at_core =
         |class: usize| classes.leaves(tree.parents[class]) == 0 && tree.parents[class] != tree.center;
-    let is_end =
-        |class: usize| classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class));
+    // Access switches one after another have no core.
+    let has_core = classes.leaves(tree.center) == 0 || branches.children[tree.center] > MAX_IN_LINE;
+    let is_end = |class: usize| {
+        !has_core || (classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class)))
+    };
     // An access point with many devices may be the center, beside the switch with the router.
     let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
     let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);

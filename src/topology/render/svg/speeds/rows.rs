@@ -24,8 +24,14 @@ pub(super) type Block<'a> = Vec<Speed<'a>>;
 /// The middles of two rows, the upper one first, in units of 1/64 pixel.
 pub(super) type RowPair = (i64, i64);
 
-/// Returns the two rows that an edge connects; `None` within a row.
+/// Returns the two rows that an edge connects; `None` within a row, and for lines across: between rows, they leave and enter devices
+/// upright.
 pub(super) fn rows_of(scene: &Scene<'_>, edge: &Edge) -> Option<RowPair> {
+    let is_upright = |pair: &[[f64; 2]]| matches!(pair, [[x, _], [next_x, _]] if x == next_x);
+    let pairs = || edge.points.windows(2);
+    if ![pairs().next(), pairs().next_back()].into_iter().flatten().all(is_upright) {
+        return None;
+    }
     let row = |id: NodeId| {
         let node = scene.node(id).filter(|node| !scene.is_container(node));
         node.map(|node| (sane(node.y + node.height / 2.0) * 64.0).round() as i64)
