@@ -150,7 +150,7 @@ impl Level {
         let with_tiers = |tiers: Option<Tiers>| layered::arrange_tiers(self, &tiers?);
         let placed = with_tiers(tiers::of_containers(self))
             .or_else(|| templates::arrange(self).map(without_tiers))
-            .or_else(|| with_tiers(tiers::infer(self)))
+            .or_else(|| with_tiers(tiers::infer(self)).filter(|placed| self.suits(placed)))
             .unwrap_or_else(|| without_tiers(self.arrange_without_tiers()));
         let bounds = bounds(&placed.corners, &placed.sizes);
         let places =
@@ -158,6 +158,11 @@ impl Level {
                 ContainerPlace { corner: corner.minus(bounds.corner()).rounded(), size, tier }
             });
         (places.collect(), bounds.size())
+    }
+
+    /// Returns whether tiers are a good drawing. A row of many containers, such as subnets, is too long.
+    fn suits(&self, placed: &PlacedTiers) -> bool {
+        !self.has_opaque || packing::fits(bounds(&placed.corners, &placed.sizes).size())
     }
 
     fn arrange_without_tiers(&self) -> Vec<Point> {

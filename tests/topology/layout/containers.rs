@@ -3,7 +3,7 @@
 use toposcope::topology::layout::{Arrangement, Diagram, arrange};
 
 use super::fixture::{Fixture, escapes, overlaps, passages};
-use super::networks::{Network, SWITCH};
+use super::networks::{DEVICE, FIREWALL, Network, ROUTER, SWITCH};
 
 impl Network {
     /// Puts shapes into a new container.
@@ -46,6 +46,32 @@ fn assert_clean(diagram: &Diagram, arrangement: &Arrangement) {
     assert!(overlaps(diagram, arrangement).is_empty());
     assert!(escapes(diagram, arrangement).is_empty());
     assert!(passages(diagram, arrangement).is_empty());
+}
+
+#[test]
+fn lines_of_routers_end_at_the_upper_edges_of_their_subnets() {
+    for (subnets, hosts) in [(2, 4), (3, 16), (4, 9)] {
+        let mut network = Network::default();
+        let router = network.tier(ROUTER, 1);
+        let firewall = network.tier(FIREWALL, 1);
+        let core = network.tier(SWITCH, 2);
+        network.connect_all(&router, &firewall);
+        network.connect_all(&firewall, &core);
+        for _ in 0..subnets {
+            let hosts: Vec<usize> = (0..hosts).map(|_| network.fixture.shape(Some(DEVICE))).collect();
+            let subnet = network.contain(&hosts);
+            network.connect_all(&core, &[subnet]);
+        }
+        let diagram = &network.fixture.diagram;
+        network.assert_tiers(diagram);
+        let arrangement = arrange(diagram);
+        assert_clean(diagram, &arrangement);
+        let to_subnets = diagram.connections.iter().zip(&arrangement.routes).skip(3);
+        for (line, route) in to_subnets {
+            let end = route.last().unwrap().y.round() as i64;
+            assert_eq!(end, top(&arrangement, line.target), "{subnets} subnets: {route:?}");
+        }
+    }
 }
 
 #[test]

@@ -52,14 +52,15 @@ pub(super) struct Tiers {
 pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let network = &level.network;
     let count = network.len();
-    if count < MIN_NODES || level.has_opaque {
+    if count < MIN_NODES {
         return None;
     }
     let world = World::of(level);
     // A box of an overview is no leaf: its neighbor is no access switch.
     let is_box =
         |node: usize| level.weights[node] > 1 && level.ranks[node].is_some_and(|rank| rank <= LOWEST_SWITCH);
-    let is_inner: Vec<bool> = (0..count).map(|node| network.degree(node) > 1 || is_box(node)).collect();
+    let is_inner = |node: usize| network.degree(node) > 1 || is_box(node) || level.is_container[node];
+    let is_inner: Vec<bool> = (0..count).map(is_inner).collect();
     let classes = Classes::of(level, &is_inner, &world);
     if classes.len() == 0 {
         return None;

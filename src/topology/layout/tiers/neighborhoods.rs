@@ -20,11 +20,17 @@ const CLASS: (usize, usize) = (4, 5);
 /// The part of their neighbors that two nodes share which are connected with each other.
 const PAIR: (usize, usize) = (2, 3);
 
+/// The part of their neighbors that two nodes share whose other neighbors are of the same classes.
+const OF_CLASSES: (usize, usize) = (1, 2);
+
 /// The number of other neighbors from which on branches do not count.
 const MIN_COMPARED: usize = 3;
 
 /// Maximum number of neighbors of each of two nodes that are compared with those of the other.
 const MAX_OPPOSITE: usize = 8;
+
+/// Whether a node is a container, and whether it is apart from others with its neighbors. Only nodes of one kind are joined.
+type Apartness = (bool, bool);
 
 /// Joins the inner nodes with similar neighbors.
 pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> UnionFind {
@@ -37,12 +43,14 @@ pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> 
     };
     let is_apart =
         |node: usize| (world.is_certain && world.contains(node)) || is_below[node] || leads_out(node);
+    let kind = |node: usize| (level.is_container[node], is_apart(node));
     let mut sets = UnionFind::new(level.network.len());
-    neighborhoods.join_equal(&mut sets, is_apart);
+    neighborhoods.join_equal(&mut sets, kind);
     let mut budget = BUDGET;
-    neighborhoods.join_pairs(&mut sets, is_apart, &mut budget);
-    neighborhoods.join_similar(&mut sets, is_apart, &mut budget);
-    neighborhoods.join_below_pairs(&mut sets, is_apart);
+    neighborhoods.join_pairs(&mut sets, kind, &mut budget);
+    neighborhoods.join_similar(&mut sets, kind, &mut budget);
+    neighborhoods.join_beside_classes(&mut sets, kind, &mut budget);
+    neighborhoods.join_below_pairs(&mut sets, kind);
     sets
 }
 
@@ -86,11 +94,11 @@ impl<'a> Neighborhoods<'a> {
     }
 
     /// Joins nodes with equal neighbors.
-    fn join_equal(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
-        let mut equal: BTreeMap<(bool, &[usize]), usize> = BTreeMap::new();
+    fn join_equal(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness) {
+        let mut equal: BTreeMap<(Apartness, &[usize]), usize> = BTreeMap::new();
         for (node, neighbors) in self.compared.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             crate::fair_threads::yield_turn();
-            let first = *equal.entry((is_apart(node), neighbors)).or_insert(node);
+            let first = *equal.entry((kind(node), neighbors)).or_insert(node);
             sets.join(first, node);
         }
     }
@@ -98,12 +106,12 @@ impl<'a> Neighborhoods<'a> {
     /// Joins two adjacent nodes that share their other neighbors, such as the two switches of a core.
     ///
     /// Three nodes that are all adjacent and alike make no pair, unless two of them alone have leaves.
-    fn join_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
+    fn join_pairs(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness, budget: &mut usize) {
         let mut partners: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (node, neighbors) in self.inner.iter().enumerate() {
             crate::fair_threads::yield_turn();
             for other in neighbors.iter().copied().filter(|other| *other > node) {
-                if is_apart(node) == is_apart(other) && self.are_similar(node, other, PAIR, budget) {
+                if kind(node) == kind(other) && self.are_similar(node, other, PAIR, budget) {
                     partners.entry(node).or_default().push(other);
                     partners.entry(other).or_default().push(node);
                 }
@@ -128,7 +136,7 @@ impl<'a> Neighborhoods<'a> {
 
     /// Joins nodes that are not adjacent and share most neighbors. Of the neighbors of each node, those with similar
     /// numbers of neighbors are compared.
-    fn join_similar(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool, budget: &mut usize) {
+    fn join_similar(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness, budget: &mut usize) {
         let mut compared = BTreeSet::new();
         for neighbors in &self.inner {
             crate::fair_threads::yield_turn();
@@ -142,7 +150,7 @@ impl<'a> Neighborhoods<'a> {
                 let [(_, one), (_, other)] = *pair else { continue };
                 let is_new = one != other && compared.insert((one, other));
                 if is_new
-                    && is_apart(one) == is_apart(other)
+                    && kind(one) == kind(other)
                     && self.inner[one].binary_search(&other).is_err()
                     && self.are_similar(one, other, CLASS, budget)
                 {
@@ -155,9 +163,35 @@ impl<'a> Neighborhoods<'a> {
         }
     }
 
+    /// Joins nodes with neighbors of the same classes, of which they share half: each router of a pair has a link to another one of a
+    /// further pair.
+    fn join_beside_classes(
+        &self,
+        sets: &mut UnionFind,
+        kind: impl Fn(usize) -> Apartness,
+        budget: &mut usize,
+    ) {
+        let mut first_of: BTreeMap<(Apartness, Vec<usize>), usize> = BTreeMap::new();
+        let mut joined = Vec::new();
+        for (node, neighbors) in
+            self.compared.iter().enumerate().filter(|(_, list)| list.len() >= MIN_COMPARED)
+        {
+            crate::fair_threads::yield_turn();
+            let mut classes: Vec<usize> = neighbors.iter().map(|other| sets.find(*other)).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            let first = *first_of.entry((kind(node), classes)).or_insert(node);
+            let is_new = first != node && self.inner[first].binary_search(&node).is_err();
+            if is_new && self.are_similar(first, node, OF_CLASSES, budget) {
+                joined.push((first, node));
+            }
+        }
+        joined.into_iter().for_each(|(first, node)| sets.join(first, node));
+    }
+
     /// Joins two adjacent nodes each of which has a link to another member of the same class, as the switches of a data center below two
     /// hubs do.
-    fn join_below_pairs(&self, sets: &mut UnionFind, is_apart: impl Fn(usize) -> bool) {
+    fn join_below_pairs(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness) {
         let above = |sets: &mut UnionFind, node: usize, beside: usize| -> BTreeSet<usize> {
             let others = self.compared[node].iter().filter(|other| **other != beside);
             others.map(|other| sets.find(*other)).collect()
@@ -168,7 +202,7 @@ impl<'a> Neighborhoods<'a> {
             for other in neighbors.iter().copied().filter(|other| *other > node && is_small(*other)) {
                 let classes = above(sets, node, other);
                 let is_below = classes.len() == 1 && classes == above(sets, other, node);
-                if is_below && !classes.contains(&sets.find(node)) && is_apart(node) == is_apart(other) {
+                if is_below && !classes.contains(&sets.find(node)) && kind(node) == kind(other) {
                     sets.join(node, other);
                 }
             }
