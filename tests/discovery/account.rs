@@ -22,6 +22,7 @@ const NOTES: &[WarningCode] = &[
     WarningCode::ChassisIdMissing,
     WarningCode::AggregateUnknown,
     WarningCode::VariableUnread,
+    WarningCode::FieldUnknown,
     WarningCode::TextIgnored,
 ];
 

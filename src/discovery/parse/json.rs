@@ -7,7 +7,7 @@ use serde_json::error::Category;
 
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions};
-use crate::discovery::report::{Report, Reporter};
+use crate::discovery::report::{Report, Reporter, WarningCode};
 use crate::invariant::Invariant;
 use crate::json_objects::Objects;
 
@@ -26,7 +26,10 @@ pub(super) fn read_report(
     let mut report = Report::new(Reporter::new(""), options.observed_at);
     let mut deserializer = deserializer(reader, &counts, options);
     let mut place = String::new();
-    let read = serde_path_to_error::deserialize(Objects(&mut deserializer)).map_err(|error| {
+    let mut unknown = UnknownFields::default();
+    let mut note = |path: serde_ignored::Path<'_>| unknown.note(&path);
+    let fields = serde_ignored::Deserializer::new(Objects(&mut deserializer), &mut note);
+    let read = serde_path_to_error::deserialize(fields).map_err(|error| {
         place = error.path().to_string();
         error.into_inner()
     });
@@ -35,10 +38,30 @@ pub(super) fn read_report(
         deserializer.end()
     });
     finish(read, &counts, meter).map_err(|error| error.at(&place))?;
+    if unknown.count > 0 {
+        meter.warn_many(WarningCode::FieldUnknown, unknown.count, 0, &unknown.first);
+    }
     // The sender's clock may be ahead, and reports of the future would keep out those of the present.
     report.observed_at = report.observed_at.min(options.observed_at);
     account(&mut report);
     Ok(report)
+}
+
+/// The fields that no report has, such as those of a later version.
+#[derive(Default)]
+struct UnknownFields {
+    count: u64,
+    /// The path of the first one.
+    first: String,
+}
+
+impl UnknownFields {
+    fn note(&mut self, path: &serde_ignored::Path<'_>) {
+        if self.count == 0 {
+            self.first = path.to_string();
+        }
+        self.count = self.count.saturating_add(1);
+    }
 }
 
 /// Completes the account of rows. Senders may leave it out, in which case all rows are used.

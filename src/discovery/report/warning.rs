@@ -96,6 +96,8 @@ pub enum WarningCode {
     ProtocolUnread,
     /// Variables of MIBs that discovery does not read. They are no rows.
     VariableUnread,
+    /// A field that no report has was ignored, such as one of a later version or a misspelled one.
+    FieldUnknown,
     /// Hosts that are the same device became one.
     HostsMerged,
     /// A custom field of a host was left out when the host became a part of another one, which has no room for it: a host has
