@@ -33,7 +33,9 @@ use std::process::ExitCode;
 use toposcope::access::{Caller, Scope};
 use toposcope::model::{Network, Permission, Timestamp, TopologyView, UserId};
 use toposcope::topology::Topologies;
-use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Detail, Graph, GraphOptions};
+use toposcope::topology::graph::{
+    BlindSpot, BlindSpotReason, Detail, Graph, GraphOptions, GroupBy, Node, NodeKind,
+};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::notes;
 use toposcope::{Inventory, MemoryStore};
@@ -102,7 +104,7 @@ pub(crate) async fn run(
     let picture = files::picture(&graph, &network.name, date, theme);
     let paths = files::write(&args.output, &picture, &args.formats)?;
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    print(output, &format!("{}: {}\n", paths.join(", "), summary(&graph)))?;
+    print(output, &format!("{}: {}\n", paths.join(", "), summary(&graph, args.group_by)))?;
     print(output, &notes(&graph).iter().map(|note| format!("  {note}.\n")).collect::<String>())?;
     print(output, &proposals(&topologies.blind_spots(&caller, network.id).await?))
 }
@@ -161,7 +163,7 @@ fn nothing_to_draw(view: TopologyView, network: &str) -> String {
     format!("The network {network} {reason}.")
 }
 
-fn summary(graph: &Graph) -> String {
+fn summary(graph: &Graph, group_by: Option<GroupBy>) -> String {
     let count = |confidence| graph.edges.iter().filter(|edge| edge.confidence == confidence).count();
     let mut text = format!("nodes: {}, edges: {}", graph.nodes.len(), graph.edges.len());
     for (confidence, meaning) in [
@@ -177,6 +179,10 @@ fn summary(graph: &Graph) -> String {
     }
     if graph.edges.is_empty() && graph.view == TopologyView::L2 {
         text += "; no host reports a known neighbor";
+    }
+    let is_area = |node: &Node| node.kind == NodeKind::Area;
+    if let Some(by) = group_by.filter(|_| !graph.nodes.iter().any(is_area)) {
+        text += &format!("; nothing is grouped, because no host has a {}", by.as_str());
     }
     if graph.hidden.leaves > 0 && graph.detail == Detail::Overview {
         text += &format!("; {} hosts are in boxes", graph.hidden.leaves);

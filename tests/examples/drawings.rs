@@ -55,6 +55,19 @@ async fn demo_network_has_certain_uncertain_and_aggregated_links() {
 }
 
 #[tokio::test]
+async fn grouping_by_what_no_host_has_is_printed() {
+    for (source, by, is_grouped) in
+        [("campus", "location", false), ("campus", "tag", false), ("200", "subnet", true)]
+    {
+        let folder = TempDir::new().unwrap();
+        let output = folder.path().to_str().unwrap();
+        let printed = draw(&["--demo", source, "--group-by", by, "--output", output]).await.unwrap();
+        let is_said = printed.contains(&format!("nothing is grouped, because no host has a {by}"));
+        assert_eq!(is_said, !is_grouped, "{printed}");
+    }
+}
+
+#[tokio::test]
 async fn pictures_in_the_readme_are_current() {
     let data_center = ["200", "--network", "Data centre"];
     for (name, demo) in [
