@@ -58,9 +58,25 @@ struct UnknownFields {
 impl UnknownFields {
     fn note(&mut self, path: &serde_ignored::Path<'_>) {
         if self.count == 0 {
-            self.first = path.to_string();
+            self.first = text_of(path);
         }
         self.count = self.count.saturating_add(1);
+    }
+}
+
+/// Returns a path in the form that errors have: `devices[0].sys_name`.
+fn text_of(path: &serde_ignored::Path<'_>) -> String {
+    use serde_ignored::Path;
+    match path {
+        Path::Root => String::new(),
+        Path::Seq { parent, index } => format!("{}[{index}]", text_of(parent)),
+        Path::Map { parent, key } => match text_of(parent) {
+            before if before.is_empty() => key.clone(),
+            before => format!("{before}.{key}"),
+        },
+        Path::Some { parent } | Path::NewtypeStruct { parent } | Path::NewtypeVariant { parent } => {
+            text_of(parent)
+        }
     }
 }
 

@@ -135,7 +135,12 @@ const fn expected_json(format: Format) -> Option<&'static str> {
 /// Adds what was counted to a report.
 fn finish(report: &mut Report, meter: &mut Meter) {
     let tally = meter.take_tally();
-    report.warnings.extend(tally.warnings);
+    for warning in tally.warnings {
+        match report.warnings.iter_mut().find(|known| known.code == warning.code) {
+            Some(known) => known.count = known.count.saturating_add(warning.count),
+            None => report.warnings.push(warning),
+        }
+    }
     report.read_rows = report.read_rows.saturating_add(tally.read_rows);
     report.used_rows = report.used_rows.saturating_add(tally.used_rows);
     report.skipped_rows = report.skipped_rows.saturating_add(tally.skipped_rows);

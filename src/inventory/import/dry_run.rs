@@ -15,38 +15,44 @@ use crate::store::{
     Write,
 };
 
-/// Maximum length of the replaced hosts that are remembered, in bytes.
-const MAX_REPLACED_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum length of the hosts that are remembered, in bytes.
+const MAX_KNOWN_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reads from a store, and checks commits against it without applying them.
 ///
 /// It remembers created records other than hosts, so that hosts can refer to them; the number of created hosts, for
-/// quotas; the unique keys of the hosts of one group; and the last hosts that replace others: many lines for a large host would
-/// read it each time.
+/// quotas; the unique keys of the hosts of one group; and the last hosts that were read or would replace others: many lines for a large
+/// host would read it each time.
 pub(super) struct DryRunStore {
     store: Arc<dyn Store>,
     created: Mutex<HashMap<Key, Record>>,
     created_hosts: AtomicU64,
     claims: Mutex<HashMap<UniqueKey, Key>>,
-    replaced: Mutex<ReplacedHosts>,
+    hosts: Mutex<KnownHosts>,
 }
 
-/// Hosts as lines would have stored them in the place of others.
+/// Hosts of the store, or as lines would have stored them in their place.
 #[derive(Default)]
-struct ReplacedHosts {
+struct KnownHosts {
     records: HashMap<Key, Record>,
     /// The length of their bodies.
     bytes: usize,
 }
 
-impl ReplacedHosts {
+impl KnownHosts {
     fn insert(&mut self, record: Record) {
-        if self.bytes + record.body.len() > MAX_REPLACED_BYTES {
+        if self.bytes + record.body.len() > MAX_KNOWN_BYTES {
             *self = Self::default();
         }
         self.bytes += record.body.len();
         if let Some(former) = self.records.insert(record.key, record) {
             self.bytes -= former.body.len();
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(record) = self.records.remove(key) {
+            self.bytes -= record.body.len();
         }
     }
 }
@@ -58,7 +64,7 @@ impl DryRunStore {
             created: Mutex::default(),
             created_hosts: AtomicU64::new(0),
             claims: Mutex::default(),
-            replaced: Mutex::default(),
+            hosts: Mutex::default(),
         }
     }
 
@@ -71,8 +77,8 @@ impl DryRunStore {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn replaced(&self) -> MutexGuard<'_, ReplacedHosts> {
-        self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hosts(&self) -> MutexGuard<'_, KnownHosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn created(&self) -> MutexGuard<'_, HashMap<Key, Record>> {
@@ -129,7 +135,7 @@ impl DryRunStore {
                     let is_new = precondition == Precondition::Absent;
                     if let Precondition::Version(version) = precondition {
                         // The version is that of the store, which later lines have as their condition, too.
-                        self.replaced().insert(Record { key, version, body });
+                        self.hosts().insert(Record { key, version, body });
                     }
                     self.created_hosts.fetch_add(u64::from(is_new), Ordering::Relaxed);
                     self.claims().extend(facets.unique_keys.into_iter().map(|unique_key| (unique_key, key)));
@@ -146,14 +152,17 @@ impl DryRunStore {
 #[async_trait]
 impl Store for DryRunStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        let replaced: Vec<Option<Record>> = {
-            let replaced = self.replaced();
-            keys.iter().map(|key| replaced.records.get(key).cloned()).collect()
+        let known: Vec<Option<Record>> = {
+            let hosts = self.hosts();
+            keys.iter().map(|key| hosts.records.get(key).cloned()).collect()
         };
-        let others = keys.iter().zip(&replaced).filter(|(_, known)| known.is_none());
+        let others = keys.iter().zip(&known).filter(|(_, known)| known.is_none());
         let others: Vec<Key> = others.map(|(key, _)| *key).collect();
-        let mut read = self.store.get(&others).await?.into_iter();
-        let records = replaced.into_iter().map(|known| known.or_else(|| read.next().flatten()));
+        let read = self.store.get(&others).await?;
+        let read_hosts = read.iter().flatten().filter(|record| record.key.kind == HOST);
+        read_hosts.for_each(|record| self.hosts().insert(record.clone()));
+        let mut read = read.into_iter();
+        let records = known.into_iter().map(|known| known.or_else(|| read.next().flatten()));
         let mut records: Vec<Option<Record>> = records.collect();
         let created = self.created();
         for (record, key) in records.iter_mut().zip(keys) {
@@ -178,9 +187,13 @@ impl Store for DryRunStore {
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let (writes, guards) = batch.into_parts();
         self.check_unique_keys(&writes).await?;
-        self.store.commit(self.conditions(&writes, guards)).await?;
-        self.remember(writes);
-        Ok(())
+        let checked = self.store.commit(self.conditions(&writes, guards)).await;
+        match checked {
+            Ok(()) => self.remember(writes),
+            // What is known of them may have changed since.
+            Err(_) => writes.iter().for_each(|write| self.hosts().remove(&write.key())),
+        }
+        checked
     }
 
     async fn purge_expired(&self, _now: Timestamp) -> Result<u64, StoreError> {

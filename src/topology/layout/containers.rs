@@ -216,7 +216,7 @@ pub(super) struct Level {
     pub(super) weights: Vec<usize>,
     /// Whether each shape contains others.
     pub(super) is_container: Vec<bool>,
-    /// Whether connections may end at the containers themselves. Such a level has no tiers.
+    /// Whether connections may end at the containers themselves, rather than at devices in them.
     pub(super) has_opaque: bool,
     /// For each shape, the highest device of it with lines to others of the level.
     pub(super) tops: Vec<Option<DeviceTier>>,

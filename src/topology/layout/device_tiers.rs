@@ -72,7 +72,7 @@ fn infer(outline: &Outline, devices: &[usize], sizes: &mut [Size]) -> Vec<Option
     for component in components.filter(|component| component.len() >= tiers::MIN_NODES) {
         crate::fair_threads::yield_turn();
         let mut level = all.part(&component);
-        // A ring or a chain has no tiers.
+        // A ring, a full mesh or a chain has no tiers.
         let tiers = tiers::infer(&level).filter(|_| templates::arrange(&level).is_none());
         let Some(tiers) = tiers else { continue };
         layered::widen(&mut level, &tiers);

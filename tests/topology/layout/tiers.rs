@@ -414,6 +414,65 @@ fn router_at_the_end_of_a_line_of_access_switches_is_above_all_of_them() {
 }
 
 #[test]
+fn cores_with_servers_of_their_own_stay_above_their_access_switches() {
+    // Two cores with a router at both, and a core with a router at one of its access switches.
+    for (cores, access) in [(2, 6), (1, 20)] {
+        let mut network = Network::default();
+        let core = network.tier(SWITCH, cores);
+        let below = network.tier(SWITCH, access);
+        network.connect_all(&core, &below);
+        network.devices(&below, 10);
+        network.devices(&core[..1], 1);
+        let router = network.fixture.shape(Some(ROUTER));
+        network.connect_all(&[router], if cores == 2 { &core } else { &below[7..8] });
+        network.assert_tiers(&network.fixture.diagram);
+    }
+}
+
+#[test]
+fn smaller_of_two_tiers_is_on_top_whatever_their_names() {
+    for (upper, lower) in [(2, 3), (3, 4), (4, 6)] {
+        let mut network = Network::default();
+        let below = network.tier(SWITCH, lower);
+        let above = network.tier(SWITCH, upper);
+        network.connect_all(&above, &below);
+        network.tiers.reverse();
+        network.assert_tiers(&network.fixture.diagram);
+    }
+}
+
+#[test]
+fn core_above_distribution_switches_is_on_top_in_a_small_network() {
+    for access in [2, 3, 6] {
+        let mut network = Network::default();
+        let rows = [2, 2, access].map(|count| network.tier(SWITCH, count));
+        network.fixture.connect(rows[0][0], rows[0][1]);
+        network.fixture.connect(rows[1][0], rows[1][1]);
+        network.connect_all(&rows[0], &rows[1]);
+        network.connect_all(&rows[1], &rows[2]);
+        network.devices(&rows[2], 10);
+        network.assert_tiers(&network.fixture.diagram);
+    }
+}
+
+#[test]
+fn routers_that_are_all_linked_with_each_other_are_above_their_switches() {
+    for (routers, switches) in [(3, 4), (4, 4), (4, 5)] {
+        let mut network = Network::default();
+        let above = network.tier(ROUTER, routers);
+        let below = network.tier(SWITCH, switches);
+        for (place, one) in above.iter().enumerate() {
+            above[place + 1..].iter().for_each(|other| network.fixture.connect(*one, *other));
+        }
+        network.connect_all(&above, &below);
+        network.devices(&below, 2);
+        let arrangement = arrange(&network.fixture.diagram);
+        let lowest = above.iter().map(|shape| height(&arrangement, *shape)).max();
+        assert!(below.iter().all(|shape| Some(height(&arrangement, *shape)) > lowest), "{routers} routers");
+    }
+}
+
+#[test]
 fn switch_with_the_router_is_above_its_access_point() {
     let mut network = Network::default();
     let switch = network.tier(SWITCH, 1)[0];

@@ -76,7 +76,7 @@ fn leaves_in_a_row(level: &Level, tiers: &Tiers, columns: Option<usize>) -> usiz
 /// Widens shapes so that the labels of their lines to other tiers have room.
 pub(in super::super) fn widen(level: &mut Level, tiers: &Tiers) {
     let is_in_row = are_in_rows(level, tiers, None);
-    // The lines of a container end at its content.
+    // The lines of a container end at its content, or it is wide enough for them.
     let is_widened = |node: &usize| !tiers.is_leaf[*node] && !level.is_container[*node];
     let widened: Vec<usize> = (0..level.network.len()).filter(is_widened).collect();
     for node in widened {

@@ -1,5 +1,7 @@
 //! Full meshes: devices on a circle, of which almost all are linked with each other.
 
+use std::collections::BTreeMap;
+
 use super::Peeled;
 use super::ring::on_circle;
 use crate::topology::layout::containers::Level;
@@ -21,9 +23,19 @@ pub(super) fn arrange(level: &Level, peeled: &Peeled) -> Option<Vec<Point>> {
     let all = count * count.saturating_sub(1) / 2;
     let missing = all.checked_sub(graph.edges().len())?;
     let missing_in_ten = if count > MAX_FEW { MISSING_IN_TEN } else { MISSING_OF_FEW };
-    if !DEVICES.contains(&count) || missing * 10 > all * missing_in_ten {
+    if !DEVICES.contains(&count) || missing * 10 > all * missing_in_ten || !are_alike(level, peeled) {
         return None;
     }
     let order: Vec<usize> = (0..count).collect();
     on_circle(level, peeled, &order)
+}
+
+/// Returns whether all devices but one have the same rank, as far as it is known: one role may be wrong. Routers above switches are tiers.
+fn are_alike(level: &Level, peeled: &Peeled) -> bool {
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    for rank in peeled.inner.iter().filter_map(|node| level.ranks[*node]) {
+        *counts.entry(rank).or_default() += 1;
+    }
+    let most = counts.values().copied().max().unwrap_or(0);
+    counts.into_values().sum::<usize>() <= most + 1
 }

@@ -33,10 +33,11 @@ pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
         return Some(corners);
     }
     let peeled = Peeled::of(level);
-    if peeled.leaves.iter().any(|leaves| leaves.len() > MAX_LEAVES) {
+    let has_room = |peeled: &Peeled| peeled.leaves.iter().all(|leaves| leaves.len() <= MAX_LEAVES);
+    if !has_room(&peeled) {
         return None;
     }
-    let around = Peeled::around_cycles(level);
+    let around = Peeled::around_cycles(level).filter(has_room);
     let on_circles = around.and_then(|peeled| {
         ring::arrange(level, &peeled)
             .or_else(|| rings::arrange(level, &peeled))

@@ -60,7 +60,7 @@ impl Classes {
             let Some(class) = hub.and_then(|hub| class_of[hub]) else { continue };
             is_outward[class] |= world.contains(node);
             let weight = level.weights[node];
-            // A container stands for what is in it.
+            // A container has devices within, so that it is no device without leaves.
             let is_member = usize::from(*is_inner && !level.is_container[node]);
             if *is_inner || !world.contains(node) {
                 // Devices in a box of an overview count as its leaves.

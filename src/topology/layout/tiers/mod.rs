@@ -80,7 +80,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
             (Some(class), neighbors) => {
                 *height = heights[class];
                 let hub = if let [hub] = neighbors { classes.class_of(*hub) } else { None };
-                *is_leaf = hub.is_some_and(|hub| heights[hub] < *height);
+                *is_leaf = !level.is_container[node] && hub.is_some_and(|hub| heights[hub] < *height);
             }
             (None, [hub]) => {
                 let hub = classes.class_of(*hub).map_or(0, |class| heights[class]);

@@ -6,12 +6,12 @@ use super::tree::ClassTree;
 use super::world::World;
 use crate::topology::layout::containers::Level;
 
-/// A branch with more than one in this many of all leaves is no way out of the network, and neither are branches without leaves that have so
-/// many of all nodes.
+/// A branch with more than one in this many of all leaves is no way out of the network, and neither are branches without leaves that have one
+/// in this many of all nodes.
 const ONE_IN: usize = 3;
 
-/// Number of branches of a switch in a line of access switches.
-const MAX_IN_LINE: usize = 2;
+/// Number of neighbors of a switch in a line of access switches.
+const IN_LINE: usize = 2;
 
 /// Number of adjacent members of a class up to which they may be redundant devices.
 const MAX_PAIR: usize = 2;
@@ -45,7 +45,9 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
     let is_at_core =
         |class: usize| classes.leaves(tree.parents[class]) == 0 && tree.parents[class] != tree.center;
     // Access switches one after another have no core.
-    let has_core = classes.leaves(tree.center) == 0 || branches.children[tree.center] > MAX_IN_LINE;
+    let is_in_line =
+        |class: usize| classes.members(class).len() == 1 && classes.graph().degree(class) <= IN_LINE;
+    let has_core = classes.leaves(tree.center) == 0 || !(0..classes.len()).all(is_in_line);
     let is_end = |class: usize| {
         !has_core || (classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class)))
     };
@@ -186,9 +188,9 @@ impl<'a> Branches<'a> {
         for end in ends.iter().filter(|end| !self.is_above_leaves(**end)) {
             is_beyond[self.first[*end]] = true;
         }
-        let members = |class: usize| self.classes.members(class).len();
-        let beyond = (0..count).filter(|class| is_beyond[self.first[*class]]).map(members).sum::<usize>();
-        let all = (0..count).map(members).sum::<usize>();
+        let weight = |class: usize| self.classes.weight(class);
+        let beyond = (0..count).filter(|class| is_beyond[self.first[*class]]).map(weight).sum::<usize>();
+        let all = (0..count).map(weight).sum::<usize>();
         if beyond * ONE_IN < all {
             ends
         } else {

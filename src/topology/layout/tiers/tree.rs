@@ -9,7 +9,8 @@ const CLASSES_PER_EXTRA: usize = 6;
 /// How much farther than the center a class may be from all nodes that is as central.
 const AS_CENTRAL: f64 = 1.02;
 
-/// How much farther a class may be that is as good a center, and how many such classes are compared.
+/// How much farther a class may be that is as good a center, beside the step that a leaf more makes, and how many such classes are
+/// compared.
 const AS_GOOD: f64 = 1.005;
 const MAX_COMPARED: usize = 4;
 
@@ -58,7 +59,7 @@ impl ClassTree {
     }
 
     /// Returns the class from whose members the ways to all nodes are shortest in sum. Of classes that are almost as good, it is the
-    /// one whose farthest class is the nearest, so that one leaf more does not move the center.
+    /// one whose farthest class is the nearest, or the smallest, so that one leaf more does not move the center.
     fn center(&self, classes: &Classes) -> usize {
         let far = self.distances(classes);
         let by_distance = |one: &usize, other: &usize| far[*one].total_cmp(&far[*other]).then(one.cmp(other));
@@ -67,7 +68,7 @@ impl ClassTree {
         let is_as_good = |class: &usize| far[*class] <= far[best] * AS_GOOD + 1.0;
         let alike = beside.filter(is_as_good).take(MAX_COMPARED).chain([best]);
         let reach = |class: usize| classes.graph().hops(&[class]).into_iter().flatten().max();
-        alike.min_by_key(|class| (reach(*class), *class)).unwrap_or(best)
+        alike.min_by_key(|class| (reach(*class), classes.members(*class).len(), *class)).unwrap_or(best)
     }
 
     /// Returns which classes are as high as the center, which is one of them: the cores of connected data centers.
