@@ -175,6 +175,7 @@ const PRIVATE: &[&str] = &[
     "lz4_flex",
     "matchit",
     "quick-xml",
+    "serde_ignored",
     "serde_path_to_error",
     "sha2",
     "sled",
