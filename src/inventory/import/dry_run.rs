@@ -15,7 +15,7 @@ use crate::store::{
     Write,
 };
 
-/// Maximum length of the hosts that are remembered, in bytes.
+/// Maximum length of the hosts that are remembered, in bytes. A single one may be longer.
 const MAX_KNOWN_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reads from a store, and checks commits against it without applying them.

@@ -29,7 +29,7 @@ const MIN_COMPARED: usize = 3;
 /// Maximum number of neighbors of each of two nodes that are compared with those of the other.
 const MAX_OPPOSITE: usize = 8;
 
-/// Whether a node is a container, and whether it is apart from others with its neighbors. Here, only nodes alike are joined.
+/// Whether a node is a container, and whether it is apart from others with its neighbors. Similar nodes are equal in both.
 type Apartness = (bool, bool);
 
 /// Joins the inner nodes with similar neighbors.
