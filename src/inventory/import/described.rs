@@ -9,12 +9,13 @@ use uuid::Uuid;
 
 use super::parse::{ParsedLine, refusal_of_host};
 use super::report::Alterations;
+use super::storing::Storing;
+use crate::inventory::Error;
 use crate::inventory::hosts::{HostEncoder, adopt_parts, decode, keep_drafted_part_ids, stamp};
 use crate::inventory::schema::host_key;
-use crate::inventory::{Error, Inventory};
-use crate::model::{Host, HostId, Interface, OrganizationId, Timestamp};
+use crate::model::{Host, HostId, Interface, Timestamp};
 use crate::store::{Key, Record};
-use crate::wire::{ImportReport, Refusal};
+use crate::wire::Refusal;
 
 /// The values of a line that it leaves to the server.
 #[derive(Debug)]
@@ -33,43 +34,38 @@ pub(super) struct LeftOut {
 enum Completed {
     Changed(Box<ParsedLine>),
     Unchanged(Alterations),
-    Refused(Refusal),
+    Refused(HostId, Refusal),
 }
 
-impl Inventory {
+impl Storing<'_> {
     /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct, and those
     /// of other organizations have been replaced.
-    pub(super) async fn complete_lines(
-        &self,
-        organization: OrganizationId,
-        lines: Vec<ParsedLine>,
-        report: &mut ImportReport,
-        refusals: &mut Vec<Refusal>,
-    ) -> Result<Vec<ParsedLine>, Error> {
+    pub(super) async fn complete_lines(&mut self, lines: Vec<ParsedLine>) -> Result<Vec<ParsedLine>, Error> {
+        let (inventory, organization) = (self.inventory, self.target.organization);
         let incomplete = lines.iter().filter(|line| line.left_out.is_some());
         let ids: Vec<HostId> = incomplete.map(|line| line.encoded.host.id).collect();
         if ids.is_empty() {
             return Ok(lines);
         }
         let keys: Vec<Key> = ids.into_iter().map(host_key).collect();
-        let stored = self.store.get(&keys).await?.into_iter().flatten();
+        let stored = inventory.store.get(&keys).await?.into_iter().flatten();
         let mut stored: HashMap<HostId, Record> =
             stored.map(|record| (record.key.id.into(), record)).collect();
         let inputs = lines.into_iter().map(|line| {
             let stored = line.left_out.as_ref().and_then(|_| stored.remove(&line.encoded.host.id));
             (stored.as_ref().map_or(0, |stored| stored.body.len()), (line, stored))
         });
-        let (encoder, now) = (self.host_encoder(organization), self.now());
+        let (encoder, now) = (inventory.host_encoder(organization), inventory.now());
         let work = move |(line, stored): (ParsedLine, Option<Record>)| match stored {
             Some(stored) => complete(line, &stored, encoder, now),
             None => Ok(Completed::Changed(Box::new(line))),
         };
         let mut changed = Vec::new();
-        for completed in self.in_jobs(organization, inputs.collect(), work).await? {
+        for completed in inventory.in_jobs(organization, inputs.collect(), work).await? {
             match completed? {
                 Completed::Changed(line) => changed.push(*line),
-                Completed::Unchanged(alterations) => report.accept_unchanged(&alterations),
-                Completed::Refused(refusal) => refusals.push(refusal),
+                Completed::Unchanged(alterations) => self.report.accept_unchanged(&alterations),
+                Completed::Refused(host, refusal) => self.refuse(host, refusal),
             }
         }
         Ok(changed)
@@ -111,7 +107,9 @@ fn complete(
             line.encoded = encoded;
             Ok(Completed::Changed(Box::new(line)))
         }
-        Err(error) => Ok(Completed::Refused(refusal_of_host(line.line, &error, &line.alterations))),
+        Err(error) => {
+            Ok(Completed::Refused(before.id, refusal_of_host(line.line, &error, &line.alterations)))
+        }
     }
 }
 

@@ -11,32 +11,35 @@ mod dry_run;
 mod encoding;
 mod options;
 mod parse;
+mod refused_hosts;
 mod report;
 mod rows;
+mod storing;
 mod times;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::io::AsyncRead;
 
 pub use options::Import;
 
-use self::chunk::{Chunk, Parsing, split_repeated_ids};
+use self::chunk::Parsing;
 use self::dry_run::DryRunStore;
 use self::options::{ImportTarget, require_importer};
-use self::parse::{LineParser, ParsedLine, refusal};
+use self::parse::LineParser;
+use self::refused_hosts::RefusedHosts;
 use self::rows::ImportRows;
+use self::storing::Storing;
 use super::history::Recording;
-use super::hosts::{EncodedHost, Hosts};
+use super::hosts::Hosts;
 use super::policy::Review;
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
-use crate::model::{HostId, Network, NetworkId, OrganizationId};
-use crate::store::{Key, Store};
-use crate::wire::{ImportReport, Reassignment, Refusal};
+use crate::model::{NetworkId, OrganizationId};
+use crate::store::Store;
+use crate::wire::ImportReport;
 
 impl Hosts<'_> {
     /// Imports hosts from JSON lines, one host per line.
@@ -53,6 +56,9 @@ impl Hosts<'_> {
     /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in
     /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order. Reading waits
     /// while a group is stored, so a slow store slows down the sender.
+    ///
+    /// After three refused lines of a host, its further ones are refused without reading it: the work for a line stays in proportion to what
+    /// was sent and stored.
     ///
     /// A host whose id belongs to another organization gets a random id, which the report contains (see
     /// [`Reassignment`]). Importing the same line again creates another host.
@@ -165,6 +171,7 @@ impl Inventory {
             are_rows,
             began_at: self.now(),
         };
+        let mut refused_hosts = RefusedHosts::default();
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
@@ -178,7 +185,9 @@ impl Inventory {
                 Ok(()) => {
                     // The policy has its time for each chunk, since an import has any length.
                     let of_chunk = inventory.for_request();
-                    of_chunk.as_ref().unwrap_or(&inventory).store_chunk(&target, &mut chunk, report).await
+                    let inventory = of_chunk.as_ref().unwrap_or(&inventory);
+                    let (target, refused_hosts, chunk) = (&target, &mut refused_hosts, &mut chunk);
+                    Storing { inventory, target, report, refused_hosts, chunk }.store().await
                 }
                 Err(error) => Err(error),
             };
@@ -205,170 +214,5 @@ impl Inventory {
             let field = "network_id".to_owned();
             Err(ErrorKind::ReferenceInvalid { entity: Entity::Network, field }.into())
         }
-    }
-
-    /// Stores the lines of a chunk. Refused lines are added to its refusals.
-    async fn store_chunk(
-        &self,
-        target: &ImportTarget,
-        chunk: &mut Chunk,
-        report: &mut ImportReport,
-    ) -> Result<(), Error> {
-        if let Some(caller) = &target.caller {
-            self.refuse_denied_networks(caller, chunk).await?;
-        }
-        let lines = std::mem::take(&mut chunk.accepted);
-        if target.create_networks {
-            report.created_networks += self.create_missing_networks(target.organization, &lines).await?;
-        }
-        let lines = self.reassign_foreign_ids(target.organization, lines, report).await?;
-        for part in split_repeated_ids(lines) {
-            let part = self.complete_lines(target.organization, part, report, &mut chunk.refusals).await?;
-            self.store_lines(target, part, report, &mut chunk.refusals).await?;
-        }
-        Ok(())
-    }
-
-    /// Refuses lines of the organization's networks that the caller cannot access.
-    ///
-    /// Other networks outside of the scope do not exist for the organization, and are refused like unknown ones.
-    async fn refuse_denied_networks(&self, caller: &Caller, chunk: &mut Chunk) -> Result<(), Error> {
-        let networks = chunk.accepted.iter().map(|line| line.encoded.host.network_id);
-        let outside: BTreeSet<NetworkId> = networks.filter(|id| !caller.scope().allows(*id)).collect();
-        let keys: Vec<Key> = outside.into_iter().map(network_key).collect();
-        let mut denied = HashSet::new();
-        for record in self.store.get(&keys).await?.into_iter().flatten() {
-            if belongs_to(caller.organization_id(), Some(&record))? {
-                denied.insert(NetworkId::new(record.key.id));
-            }
-        }
-        chunk.refuse(|host| {
-            let id = host.network_id;
-            denied
-                .contains(&id)
-                .then(|| ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.to_string())
-        });
-        Ok(())
-    }
-
-    /// Gives random ids to hosts whose ids belong to other organizations.
-    ///
-    /// A host that occurs again gets the same id, as long as the report contains it.
-    async fn reassign_foreign_ids(
-        &self,
-        organization: OrganizationId,
-        lines: Vec<ParsedLine>,
-        report: &ImportReport,
-    ) -> Result<Vec<ParsedLine>, Error> {
-        let ids = lines.iter().map(|line| line.encoded.host.id).collect();
-        let foreign = self.foreign_host_ids(organization, ids).await?;
-        if foreign.is_empty() {
-            return Ok(lines);
-        }
-        let known = report.reassignments.iter().map(|known| (known.given_id, known.id));
-        let mut new_ids: HashMap<HostId, HostId> = known.collect();
-        let mut reassigned = Vec::with_capacity(lines.len());
-        for mut line in lines {
-            let given = line.encoded.host.id;
-            if foreign.contains(&given) {
-                let id = match new_ids.get(&given) {
-                    Some(id) => *id,
-                    None => self.new_random_id()?,
-                };
-                new_ids.insert(given, id);
-                line.encoded = self.reassign_host(organization, line.encoded, id).await?;
-                line.reassignment = Some(Reassignment { line: line.line, given_id: given, id });
-            }
-            reassigned.push(line);
-        }
-        Ok(reassigned)
-    }
-
-    /// Stores lines together or, if that fails, one by one.
-    ///
-    /// Thus only faulty lines are refused.
-    async fn store_lines(
-        &self,
-        target: &ImportTarget,
-        lines: Vec<ParsedLine>,
-        report: &mut ImportReport,
-        refusals: &mut Vec<Refusal>,
-    ) -> Result<(), Error> {
-        let (encoded, rest): (Vec<EncodedHost>, Vec<_>) = lines
-            .into_iter()
-            .map(|parsed| {
-                (parsed.encoded, (parsed.line, parsed.is_new, parsed.alterations, parsed.reassignment))
-            })
-            .unzip();
-        let together = self.put_lines(target, &encoded).await?;
-        for (host, (line, is_new, alterations, reassignment)) in encoded.iter().zip(&rest) {
-            let replaced = match &together {
-                Ok(ids) => Ok(ids.contains(&host.host.id)),
-                Err(_) if *is_new => self.put_new_line(target, host).await?.map(|()| false),
-                Err(_) => {
-                    let alone = self.put_lines(target, std::slice::from_ref(host)).await?;
-                    alone.map(|ids| !ids.is_empty())
-                }
-            };
-            match replaced {
-                Ok(replaced) => report.accept(replaced, alterations, *reassignment),
-                Err(error) => refusals.push(refusal(*line, &error)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores hosts with distinct ids. Separates errors that refuse a host from those that end the import.
-    async fn put_lines(
-        &self,
-        target: &ImportTarget,
-        hosts: &[EncodedHost],
-    ) -> Result<Result<Vec<HostId>, Error>, Error> {
-        unless_fatal(self.put_hosts(&target.importer(), hosts).await)
-    }
-
-    /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
-    async fn put_new_line(
-        &self,
-        target: &ImportTarget,
-        host: &EncodedHost,
-    ) -> Result<Result<(), Error>, Error> {
-        let stored = self.put_new_host(&target.importer(), host).await;
-        unless_fatal(stored)
-    }
-
-    /// Creates missing networks named by the lines. Returns how many.
-    async fn create_missing_networks(
-        &self,
-        organization: OrganizationId,
-        lines: &[ParsedLine],
-    ) -> Result<u64, Error> {
-        let named: BTreeSet<NetworkId> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
-        let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
-        let found = self.store.get(&keys).await?;
-        let mut created = 0;
-        for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
-            let network = Network::new(id.to_string());
-            match self.networks().create_with_id(&Caller::system(organization), id, network).await {
-                Ok(_) => created += 1,
-                // Another writer created it. The validation of the hosts determines the owner.
-                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(created)
-    }
-}
-
-/// Separates errors that refuse a host from those that end the import.
-fn unless_fatal<T>(stored: Result<T, Error>) -> Result<Result<T, Error>, Error> {
-    match stored.as_ref().map_err(Error::kind) {
-        Err(
-            ErrorKind::StoreUnavailable
-            | ErrorKind::PolicyUnavailable
-            | ErrorKind::Internal
-            | ErrorKind::Busy,
-        ) => stored.map(Ok),
-        _ => Ok(stored),
     }
 }

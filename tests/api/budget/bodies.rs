@@ -181,11 +181,16 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, &'static str, String, u
     let crowded = text(&json!({"network_id": OFFICE, "name": "crowded", "ports": ports})) + "\n";
     // Each line is completed from the stored host that it names.
     let of_large = text(&json!({"id": LARGE_HOSTS[1], "network_id": OFFICE, "name": "small"})) + "\n";
+    let unknown_tag = json!({
+        "id": LARGE_HOSTS[1], "network_id": OFFICE, "name": "small", "tags": [Uuid::from_u128(0x62_0000)],
+    });
+    let refused_of_large = text(&unknown_tag) + "\n";
     vec![
         ("hosts", "?dry_run=true", LINES, lines.clone(), 4_000),
         ("stored hosts", "", LINES, lines.clone(), 4_000),
         ("stored hosts again", "", LINES, lines, 4_000),
         ("lines of a large host", "?dry_run=true", LINES, of_large.repeat(1_000), 1_000),
+        ("refused lines of a large host", "", LINES, refused_of_large.repeat(1_000), 1_000),
         ("long hosts", "?dry_run=true", LINES, long.repeat(32), 32),
         ("crowded host", "?dry_run=true", LINES, crowded, 1),
         ("refused lines", "?dry_run=true", LINES, "x\n".repeat(100_000), 100_000),

@@ -8,7 +8,7 @@ use toposcope::access::Caller;
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use http_body_util::Limited;
-use toposcope::model::Host;
+use toposcope::model::{Host, TagId};
 use tower::ServiceExt;
 
 use super::*;
@@ -81,6 +81,32 @@ fn refused_lines_are_reported_and_the_others_stored() {
         assert_eq!(refused, [2, 3, 5, 6]);
         assert_eq!((&report["imported"], &report["reassigned"]), (&json!(2), &json!(1)));
         assert_eq!(report["reassignments"][0]["given_id"], json!(FOREIGN_HOST));
+        assert_eq!(fixture.list("").await.total(), 2);
+    });
+}
+
+#[test]
+fn a_host_of_which_many_lines_were_refused_has_its_further_lines_refused() {
+    run_new(async |fixture| {
+        fixture.send(import(&fixture, "", &lines([host(1, OFFICE)]), 1_000)).await.data();
+        let wrong = format!("{{\"id\":\"{}\",\"network_id\":\"{LAB}\",\"name\":7}}\n", host(1, LAB).id);
+        let unknown_tag = Host { tags: vec![TagId::nil()], ..host(1, OFFICE) };
+        let refused = lines(vec![unknown_tag.clone(); 2]);
+        // Lines that are refused before the host is looked at do not count.
+        let text = wrong.repeat(20) + &refused + &lines([host(1, OFFICE)]);
+        let report = fixture.send(import(&fixture, "", &text, 1_000)).await;
+        assert_eq!((&report.data()["imported"], &report.data()["refused"]), (&json!(1), &json!(22)));
+
+        let text = lines(vec![unknown_tag; 300]) + &lines([host(1, OFFICE), host(2, OFFICE)]);
+        let report = fixture.send(import(&fixture, "", &text, 1_000)).await;
+        let report = report.data();
+        assert_eq!((&report["imported"], &report["refused"]), (&json!(1), &json!(301)));
+        assert_eq!(report["refusals"][2]["field"], "tags.0");
+        let reason = "names a host of which 3 lines were refused before";
+        for place in [3, 200, 300] {
+            let refusal = &report["refusals"][place];
+            assert_eq!((&refusal["field"], &refusal["reason"]), (&json!("id"), &json!(reason)), "{place}");
+        }
         assert_eq!(fixture.list("").await.total(), 2);
     });
 }
