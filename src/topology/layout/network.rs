@@ -27,6 +27,13 @@ impl SimpleGraph {
         Self { neighbors, edges }
     }
 
+    /// Returns the graph without some of its edges, the smaller node first and sorted.
+    pub(in crate::topology) fn without(&self, edges: &[(usize, usize)]) -> Self {
+        debug_assert!(edges.is_sorted(), "the edges are sorted");
+        let others = self.edges.iter().copied().filter(|edge| edges.binary_search(edge).is_err());
+        Self::new(self.len(), others)
+    }
+
     pub(in crate::topology) fn len(&self) -> usize {
         self.neighbors.len()
     }

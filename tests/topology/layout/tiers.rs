@@ -213,6 +213,37 @@ fn missing_and_extra_links_do_not_tear_a_campus() {
 }
 
 #[test]
+fn cable_between_two_buildings_leaves_the_tiers_as_they_are() {
+    // Access switches of neighboring and of other buildings, and distribution switches.
+    for (tier, one, other) in [(5, 3, 4), (5, 1, 10), (5, 0, 8), (4, 1, 2), (4, 0, 5)] {
+        for workstations in [0, 3] {
+            let mut network = Network::campus(workstations);
+            let [one, other] = [one, other].map(|place| network.tiers[tier][place]);
+            network.fixture.connect(one, other);
+            for diagram in network.with_fewer_roles() {
+                network.assert_tiers(&diagram);
+                let arrangement = arrange(&diagram);
+                assert!(passages(&diagram, &arrangement).is_empty(), "{one} {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn access_switch_below_two_buildings_leaves_the_tiers_as_they_are() {
+    let mut network = Network::campus(3);
+    let switch = network.fixture.shape(Some(SWITCH));
+    let distribution = network.tiers[4].clone();
+    network.fixture.connect(distribution[1], switch);
+    network.fixture.connect(distribution[4], switch);
+    network.devices(&[switch], 3);
+    network.tiers[5].push(switch);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+    }
+}
+
+#[test]
 fn wrong_role_does_not_change_the_tiers() {
     for (network, shape) in [(Network::fabric(4, 12, 2), 1), (Network::fabric(4, 12, 2), 9)] {
         for rank in [ROUTER, FIREWALL, DEVICE] {

@@ -44,6 +44,8 @@ pub(in super::super) fn arrange_tiers(level: &Level, tiers: &Tiers) -> Option<Pl
     let nodes: Vec<usize> = (0..level.network.len()).collect();
     let mut level = level.part(&nodes);
     widen(&mut level, tiers);
+    // These lines run where the others leave room.
+    level.network = level.network.without(&tiers.odd_links);
     let keys = ordering::order(&level.network, &tiers.levels, &tiers.rows);
     let (corners, columns) = best_style(&level, tiers, &keys)?;
     let is_in_row = are_in_rows(&level, tiers, columns);

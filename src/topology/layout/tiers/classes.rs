@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::neighborhoods::similar_nodes;
+use super::odd_links;
 use super::world::World;
 use crate::topology::layout::containers::Level;
 use crate::topology::layout::network::SimpleGraph;
@@ -23,6 +24,8 @@ pub(super) struct Classes {
     are_adjacent: Vec<bool>,
     /// The number of links between the members of two classes, the smaller number first.
     links: BTreeMap<(usize, usize), usize>,
+    /// The pairs of classes that have an odd link. They are not adjacent in the graph.
+    odd: Vec<(usize, usize)>,
     graph: SimpleGraph,
 }
 
@@ -68,13 +71,17 @@ impl Classes {
                 weights[class] += weight;
             }
         }
+        let odd = odd_links::between(members.len(), &counts);
+        let is_odd = |one: usize, other: usize| odd.binary_search(&(one.min(other), one.max(other))).is_ok();
+        let regular = links.filter(|(one, other)| !is_odd(*one, *other));
         Self {
+            graph: SimpleGraph::new(members.len(), regular),
             leaves,
             weights,
             is_outward,
             are_adjacent,
             links: counts,
-            graph: SimpleGraph::new(members.len(), links),
+            odd,
             members,
             class_of,
         }
@@ -122,7 +129,17 @@ impl Classes {
         members > 1 && members == self.members(other).len() && links == Some(members)
     }
 
-    /// Returns the graph whose nodes are the classes.
+    /// Returns the odd links of a network.
+    pub(super) fn odd_links(&self, network: &SimpleGraph) -> Vec<(usize, usize)> {
+        let is_odd = |ends: &&(usize, usize)| {
+            self.class_of[ends.0]
+                .zip(self.class_of[ends.1])
+                .is_some_and(|(one, other)| self.odd.binary_search(&(one.min(other), one.max(other))).is_ok())
+        };
+        network.edges().iter().filter(is_odd).copied().collect()
+    }
+
+    /// Returns the graph whose nodes are the classes. Odd links are no edges of it.
     pub(super) const fn graph(&self) -> &SimpleGraph {
         &self.graph
     }

@@ -27,7 +27,8 @@ pub(in super::super) fn of_containers(level: &Level) -> Option<Tiers> {
         [hub] => !level.is_container[node] && levels[*hub] < levels[node],
         _ => false,
     };
-    Some(Tiers { is_leaf: (0..network.len()).map(is_leaf).collect(), levels, rows: Vec::new() })
+    let is_leaf = (0..network.len()).map(is_leaf).collect();
+    Some(Tiers { is_leaf, levels, rows: Vec::new(), odd_links: Vec::new() })
 }
 
 /// Returns a single tier for devices that all have lines out of their container, such as the two switches of a core.
@@ -36,5 +37,10 @@ fn in_one_row(level: &Level) -> Option<Tiers> {
     let outward = level.outward.iter().copied().collect::<Option<Vec<_>>>()?;
     let tier = outward.first()?.tier;
     let are_beside = count <= MAX_BESIDE && outward.iter().all(|of| of.tier == tier);
-    are_beside.then(|| Tiers { levels: vec![0; count], is_leaf: vec![false; count], rows: Vec::new() })
+    are_beside.then(|| Tiers {
+        levels: vec![0; count],
+        is_leaf: vec![false; count],
+        rows: Vec::new(),
+        odd_links: Vec::new(),
+    })
 }

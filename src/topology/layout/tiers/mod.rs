@@ -2,7 +2,7 @@
 //!
 //! 1. Nodes with a single neighbor are leaves: they hang below it, and are no tier.
 //! 2. Nodes with the same neighbors ([`neighborhoods`]) are one class ([`classes`]): the spines of a fabric, the two switches of a core.
-//! 3. A network has tiers if its classes form a tree, or almost one, or if they do with the switches of each ring as one class ([`arcs`]), or if
+//! 3. A network has tiers if its classes form a tree, but for a few [`odd_links`], or almost one, or if they do with the switches of each ring as one class ([`arcs`]), or if
 //!    their kinds do ([`kinds`]). The level of a class is its distance from the center ([`tree`]), from which the ways to all nodes are shortest.
 //! 4. The branches of the center that lead to the outside world go up instead of down ([`world`], [`orientation`]).
 
@@ -12,6 +12,7 @@ mod containers;
 mod kinds;
 mod lone;
 mod neighborhoods;
+mod odd_links;
 mod orientation;
 mod tree;
 mod world;
@@ -46,6 +47,8 @@ pub(super) struct Tiers {
     pub(super) is_leaf: Vec<bool>,
     /// Nodes of a tier that stand side by side in this order, or in the reverse one.
     pub(super) rows: Vec<Vec<usize>>,
+    /// The links that do not count for the tiers, the smaller node first.
+    pub(super) odd_links: Vec<(usize, usize)>,
 }
 
 /// Returns the tiers of a connected network, or `None` if it has none.
@@ -65,6 +68,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     if classes.len() == 0 {
         return None;
     }
+    let odd_links = classes.odd_links(network);
     let (classes, tree, rows) = tree_of(level, &is_inner, &world, classes)?;
     let is_wide = (0..classes.len()).any(|class| classes.members(class).len() > MAX_IN_A_CLASS);
     // One of the two sides of the center would have too many levels.
@@ -96,7 +100,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     let levels: Vec<usize> =
         levels.iter().map(|height| usize::try_from(*height).ok().asserted_or_default()).collect();
     let are_few = levels.iter().all(|level| *level <= MAX_LEVEL);
-    are_few.then_some(Tiers { levels, is_leaf, rows })
+    are_few.then_some(Tiers { levels, is_leaf, rows, odd_links })
 }
 
 /// Returns classes that form a tree, the tree, and the nodes of each arc; `None` if the network has none.

@@ -13,6 +13,8 @@ const AS_CENTRAL: f64 = 1.02;
 /// compared.
 const AS_GOOD: f64 = 1.005;
 const MAX_COMPARED: usize = 4;
+/// Maximum number of classes between which the shortest ways are measured. Those in the tree are compared in larger networks.
+const MAX_MEASURED: usize = 1_000;
 
 /// Classes as a tree whose root is the center.
 #[derive(Debug)]
@@ -116,6 +118,17 @@ impl ClassTree {
 
     /// Returns for each class the sum of the ways from a member to all nodes.
     fn distances(&self, classes: &Classes) -> Vec<f64> {
+        let graph = classes.graph();
+        let is_tree = graph.edges().len() < graph.len();
+        let sums = if is_tree || graph.len() > MAX_MEASURED {
+            self.distances_in_tree(classes)
+        } else {
+            shortest_distances(classes)
+        };
+        sums.into_iter().enumerate().map(|(class, sum)| sum + within(classes, class)).collect()
+    }
+
+    fn distances_in_tree(&self, classes: &Classes) -> Vec<f64> {
         let count = self.order.len();
         let weight = |class: usize| classes.weight(class) as f64;
         let mut weights: Vec<f64> = (0..count).map(weight).collect();
@@ -130,7 +143,7 @@ impl ClassTree {
         for class in self.order.iter().copied().filter(|class| *class != self.center) {
             sums[class] = sums[self.parents[class]] + total - 2.0 * weights[class];
         }
-        (0..count).map(|class| sums[class] + within(classes, class)).collect()
+        sums
     }
 
     /// Returns the distance of each class from the center.
@@ -159,6 +172,18 @@ impl ClassTree {
             }
         })
     }
+}
+
+/// Returns for each class the sum of the shortest ways to all other classes.
+fn shortest_distances(classes: &Classes) -> Vec<f64> {
+    let sum = |class: usize| {
+        crate::fair_threads::yield_turn();
+        let hops = classes.graph().hops(&[class]);
+        let ways =
+            hops.into_iter().enumerate().map(|(other, hops)| hops.unwrap_or(0) * classes.weight(other));
+        ways.sum::<usize>() as f64
+    };
+    (0..classes.len()).map(sum).collect()
 }
 
 /// Returns the sum of the distances of a member from the other members and from the leaves of its own class. The leaves
