@@ -243,6 +243,68 @@ fn access_switch_below_two_buildings_leaves_the_tiers_as_they_are() {
     }
 }
 
+/// Two providers, two outer switches, two firewalls, two inner switches, and four access switches. Each device of a pair has a line to one
+/// of the next pair, and each access switch to both inner switches.
+fn pairs_one_below_another(is_with_servers: bool) -> Network {
+    let mut network = Network::default();
+    let providers = network.tier(ROUTER, 2);
+    let outer = network.tier(SWITCH, 2);
+    let firewalls = network.tier(FIREWALL, 2);
+    let inner = network.tier(SWITCH, 2);
+    for (upper, lower) in [(&providers, &outer), (&outer, &firewalls), (&firewalls, &inner)] {
+        network.fixture.connect(lower[0], lower[1]);
+        for (one, other) in upper.iter().zip(lower) {
+            network.fixture.connect(*one, *other);
+        }
+    }
+    for provider in providers {
+        network.fixture.diagram.shapes[provider].addresses = AddressScope::Public;
+    }
+    let access = network.tier(SWITCH, 4);
+    network.connect_all(&inner, &access);
+    network.devices(&access, 3);
+    if is_with_servers {
+        let servers = network.fixture.shape(Some(SWITCH));
+        network.connect_all(&firewalls, &[servers]);
+        network.devices(&[servers], 4);
+    }
+    network
+}
+
+#[test]
+fn pairs_whose_lines_run_one_to_one_are_one_below_another() {
+    let network = pairs_one_below_another(false);
+    for diagram in network.with_fewer_roles() {
+        network.assert_tiers(&diagram);
+    }
+    let with_servers = pairs_one_below_another(true);
+    with_servers.assert_tiers(&with_servers.fixture.diagram);
+}
+
+#[test]
+fn router_of_a_chain_with_a_branch_is_on_top() {
+    for (switches, branch) in [(3, 1), (4, 2), (6, 3)] {
+        let mut network = Network::default();
+        let router = network.tier(ROUTER, 1);
+        let mut above = router[0];
+        let mut chain = Vec::new();
+        for _ in 0..switches {
+            let switch = network.fixture.shape(Some(SWITCH));
+            network.fixture.connect(above, switch);
+            chain.push(switch);
+            above = switch;
+        }
+        let beside = network.fixture.shape(Some(SWITCH));
+        network.fixture.connect(chain[branch], beside);
+        network.devices(&chain, 2);
+        network.devices(&[beside], 3);
+        let arrangement = arrange(&network.fixture.diagram);
+        let heights: Vec<i64> =
+            router.iter().chain(&chain).map(|shape| height(&arrangement, *shape)).collect();
+        assert!(heights.windows(2).all(|pair| pair[0] < pair[1]), "{heights:?}");
+    }
+}
+
 #[test]
 fn wrong_role_does_not_change_the_tiers() {
     for (network, shape) in [(Network::fabric(4, 12, 2), 1), (Network::fabric(4, 12, 2), 9)] {

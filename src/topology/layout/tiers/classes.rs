@@ -22,6 +22,8 @@ pub(super) struct Classes {
     /// Whether a member, or a leaf at one, leads out of the network.
     is_outward: Vec<bool>,
     are_adjacent: Vec<bool>,
+    /// The highest rank of a member.
+    ranks: Vec<Option<u8>>,
     /// The number of links between the members of two classes, the smaller number first.
     links: BTreeMap<(usize, usize), usize>,
     /// The pairs of classes that have an odd link. They are not adjacent in the graph.
@@ -76,6 +78,7 @@ impl Classes {
         let regular = links.filter(|(one, other)| !is_odd(*one, *other));
         Self {
             graph: SimpleGraph::new(members.len(), regular),
+            ranks: members.iter().map(|nodes| highest_rank(level, nodes)).collect(),
             leaves,
             weights,
             is_outward,
@@ -129,6 +132,11 @@ impl Classes {
         members > 1 && members == self.members(other).len() && links == Some(members)
     }
 
+    /// Returns the highest rank of a member; `None` if none is known.
+    pub(super) fn rank(&self, class: usize) -> Option<u8> {
+        self.ranks[class]
+    }
+
     /// Returns the odd links of a network.
     pub(super) fn odd_links(&self, network: &SimpleGraph) -> Vec<(usize, usize)> {
         let is_odd = |ends: &&(usize, usize)| {
@@ -143,4 +151,8 @@ impl Classes {
     pub(super) const fn graph(&self) -> &SimpleGraph {
         &self.graph
     }
+}
+
+fn highest_rank(level: &Level, nodes: &[usize]) -> Option<u8> {
+    nodes.iter().filter_map(|node| level.ranks[*node]).min()
 }

@@ -76,7 +76,7 @@ pub(super) fn infer(level: &Level) -> Option<Tiers> {
     if is_wide || is_deep {
         return None;
     }
-    let heights = orientation::heights(level, &tree, &classes, &world);
+    let heights = orientation::heights(&tree, &classes, &world);
     let mut levels = vec![0; count];
     let mut is_leaf = vec![false; count];
     for (node, (height, is_leaf)) in levels.iter_mut().zip(&mut is_leaf).enumerate() {

@@ -29,6 +29,9 @@ const MIN_COMPARED: usize = 3;
 /// Maximum number of neighbors of each of two nodes that are compared with those of the other.
 const MAX_OPPOSITE: usize = 8;
 
+/// Maximum number of pairs one after another that are joined because they are beside a known one.
+const MAX_RUNGS: usize = 24;
+
 /// Whether a node is a container, and whether it is apart from others with its neighbors. Similar nodes are equal in both.
 type Apartness = (bool, bool);
 
@@ -50,7 +53,7 @@ pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> 
     neighborhoods.join_pairs(&mut sets, kind, &mut budget);
     neighborhoods.join_similar(&mut sets, kind, &mut budget);
     neighborhoods.join_beside_classes(&mut sets, kind, &mut budget);
-    neighborhoods.join_below_pairs(&mut sets, kind);
+    neighborhoods.join_beside_pairs(&mut sets, kind);
     sets
 }
 
@@ -190,23 +193,57 @@ impl<'a> Neighborhoods<'a> {
     }
 
     /// Joins two adjacent nodes each of which has a link to another member of the same class, as the switches of a data center below two
-    /// hubs do.
-    fn join_below_pairs(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness) {
-        let above = |sets: &mut UnionFind, node: usize, beside: usize| -> BTreeSet<usize> {
+    /// hubs do, and the firewalls above two switches. These are a pair for the nodes beyond them in turn.
+    fn join_beside_pairs(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness) {
+        let is_small = |node: usize| self.compared[node].len() <= MAX_OPPOSITE;
+        for _ in 0..MAX_RUNGS {
+            crate::fair_threads::yield_turn();
+            let mut is_joined = false;
+            for (node, neighbors) in self.compared.iter().enumerate().filter(|(node, _)| is_small(*node)) {
+                for other in neighbors.iter().copied().filter(|other| *other > node && is_small(*other)) {
+                    let is_new = sets.find(node) != sets.find(other) && kind(node) == kind(other);
+                    if is_new
+                        && (self.are_below_a_pair(sets, node, other) || self.are_a_rung(sets, node, other))
+                    {
+                        sets.join(node, other);
+                        is_joined = true;
+                    }
+                }
+            }
+            if !is_joined {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether all other neighbors of two nodes are of one class.
+    fn are_below_a_pair(&self, sets: &mut UnionFind, node: usize, other: usize) -> bool {
+        let mut above = |node: usize, beside: usize| -> BTreeSet<usize> {
             let others = self.compared[node].iter().filter(|other| **other != beside);
             others.map(|other| sets.find(*other)).collect()
         };
-        let is_small = |node: usize| self.compared[node].len() <= MAX_OPPOSITE;
-        for (node, neighbors) in self.compared.iter().enumerate().filter(|(node, _)| is_small(*node)) {
-            crate::fair_threads::yield_turn();
-            for other in neighbors.iter().copied().filter(|other| *other > node && is_small(*other)) {
-                let classes = above(sets, node, other);
-                let is_below = classes.len() == 1 && classes == above(sets, other, node);
-                if is_below && !classes.contains(&sets.find(node)) && kind(node) == kind(other) {
-                    sets.join(node, other);
-                }
-            }
+        let classes = above(node, other);
+        let is_one = classes.len() == 1 && classes == above(other, node);
+        is_one && !classes.contains(&sets.find(node))
+    }
+
+    /// Returns whether the other neighbors of two adjacent nodes are pairs: of one class, or adjacent to each other. Some are of one
+    /// class, without which any square of a mesh would be meant.
+    fn are_a_rung(&self, sets: &mut UnionFind, node: usize, other: usize) -> bool {
+        let beside =
+            |node: usize, other: usize| self.compared[node].iter().copied().filter(move |at| *at != other);
+        let mut opposite: Vec<usize> = beside(other, node).collect();
+        let mut has_pair = false;
+        for one in beside(node, other) {
+            let of_class = opposite.iter().position(|at| *at != one && sets.find(*at) == sets.find(one));
+            has_pair |= of_class.is_some();
+            let are_adjacent = |at: &usize| self.inner[one].binary_search(at).is_ok();
+            let Some(place) = of_class.or_else(|| opposite.iter().position(are_adjacent)) else {
+                return false;
+            };
+            opposite.swap_remove(place);
         }
+        has_pair && opposite.is_empty()
     }
 
     /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.

@@ -4,21 +4,20 @@ use super::LOWEST_SWITCH;
 use super::classes::Classes;
 use super::tree::ClassTree;
 use super::world::World;
-use crate::topology::layout::containers::Level;
 
 /// A branch with more than one in this many of all leaves is no way out of the network, and neither are branches without leaves that have one
 /// in this many of all nodes.
 const ONE_IN: usize = 3;
 
-/// Number of neighbors of a switch in a line of access switches.
-const IN_LINE: usize = 2;
+/// The part of all switches that are one after another in a chain of access switches, which has no core.
+const IN_CHAIN: (usize, usize) = (2, 3);
 
 /// Number of adjacent members of a class up to which they may be redundant devices.
 const MAX_PAIR: usize = 2;
 
 /// Returns the height of each class, growing downward from 0 for the center. The ways to the outside world have
 /// negative heights.
-pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
+pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec<i64> {
     if classes.is_outward(tree.center) {
         return below(tree, classes, tree.center, &[]);
     }
@@ -44,20 +43,17 @@ pub(super) fn heights(level: &Level, tree: &ClassTree, classes: &Classes, world:
     // A router at an access switch is no end, but one at a core is.
     let is_at_core =
         |class: usize| classes.leaves(tree.parents[class]) == 0 && tree.parents[class] != tree.center;
-    // Access switches one after another have no core.
-    let is_in_line =
-        |class: usize| classes.members(class).len() == 1 && classes.graph().degree(class) <= IN_LINE;
-    let has_core = classes.leaves(tree.center) == 0 || !(0..classes.len()).all(is_in_line);
+    let has_core = classes.leaves(tree.center) == 0 || !is_chain(classes, tree.center);
     let is_end = |class: usize| {
         !has_core || (classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class)))
     };
     // An access point with many devices may be the center, beside the switch with the router.
-    let rank = |class: usize| classes.members(class).iter().filter_map(|node| level.ranks[*node]).min();
-    let is_switch = |class: usize| rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
-    let center_is_no_switch = rank(tree.center).is_some() && !is_switch(tree.center);
+    let is_switch = |class: usize| classes.rank(class).is_some_and(|rank| rank <= LOWEST_SWITCH);
+    let center_is_no_switch = classes.rank(tree.center).is_some() && !is_switch(tree.center);
     // Or the center are the access switches of devices with several links, below the only switches that lead out.
     let is_lowest_switch = |outward: usize| {
-        let is_device = |class: usize| depths[class] == 1 && rank(class).is_some() && !is_switch(class);
+        let is_device =
+            |class: usize| depths[class] == 1 && classes.rank(class).is_some() && !is_switch(class);
         let others = || (0..classes.len()).filter(|class| ![outward, tree.center].contains(class));
         is_switch(tree.center) && others().next().is_some() && others().all(is_device)
     };
@@ -98,6 +94,19 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
         }
     }
     heights.into_iter().map(|height| height.unwrap_or(0)).collect()
+}
+
+/// Returns whether most switches are one after another, with few branches beside.
+fn is_chain(classes: &Classes, center: usize) -> bool {
+    let farthest = |from: usize| {
+        let hops = classes.graph().hops(&[from]);
+        let hops = hops.into_iter().enumerate().filter_map(|(class, hops)| Some((hops?, class)));
+        hops.max().unwrap_or((0, from))
+    };
+    let (_, end) = farthest(center);
+    let (steps, _) = farthest(end);
+    let all: usize = (0..classes.len()).map(|class| classes.members(class).len()).sum();
+    (steps + 1) * IN_CHAIN.1 >= all * IN_CHAIN.0
 }
 
 /// The branches of the center.

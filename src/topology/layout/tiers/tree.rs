@@ -91,8 +91,16 @@ impl ClassTree {
             )
         };
         let center = self.center;
+        // Firewalls are above the switches of a core, however alike these are wired.
+        let may_be_alike = |class: usize, other: usize| {
+            let ranks = classes.rank(class).zip(classes.rank(other));
+            ranks.is_none_or(|(one, other)| one == other)
+        };
         let are_alike = |class: usize, other: usize| {
-            kind(class) == kind(other) && has_branch(class, other) && has_branch(other, class)
+            may_be_alike(class, other)
+                && kind(class) == kind(other)
+                && has_branch(class, other)
+                && has_branch(other, class)
         };
         let mut are_peers = vec![false; self.order.len()];
         are_peers[center] = true;
