@@ -27,6 +27,7 @@ mod iproute2;
 mod labs;
 mod lldpctl;
 mod mutations;
+mod neighbor_cells;
 mod neighbor_documents;
 mod neighbor_tables;
 mod nmap;

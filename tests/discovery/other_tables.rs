@@ -1,9 +1,9 @@
-//! Tables with IP and MAC addresses that are no neighbor tables: leases of DHCP, and announcements.
+//! Tables with IP and MAC addresses that are no neighbor tables: leases of DHCP, announcements, overlays and access points.
 
 use toposcope::discovery::report::WarningCode;
 use toposcope::discovery::{Format, ParseErrorKind};
 
-use crate::neighbor_tables::{entries, read};
+use crate::neighbor_tables::{entries, is_whole, read};
 use crate::support::{count, refused};
 
 const TABLES: &[&str] = &[
@@ -31,10 +31,105 @@ const TABLES: &[&str] = &[
      0 ether1     192.0.2.1     00:00:5E:00:53:01  core-1    7.12 (stable)          RB4011\n",
     r#"[{".id":"*1","address":"192.0.2.1","identity":"core-1","interface":"ether1","mac-address":"00:00:5E:00:53:01"}]"#,
     r#"[{".id":"*1","address":"192.0.2.1","server":"dhcp1","status":"bound","mac-address":"00:00:5E:00:53:01"}]"#,
+    // Leases without a word for that: the titles of udhcpd, dhcp-lease-list, FortiOS and VRP.
+    "Mac Address       IP Address      Host Name           Expires in\n\
+     00:00:5e:00:53:01 192.0.2.1       laptop-7            23:55:38\n",
+    "MAC                IP              hostname       valid until         manufacturer\n\
+     ==================================================================================\n\
+     00:00:5e:00:53:01  192.0.2.1       laptop-7       2026-11-30 14:34:54 -NA-\n",
+    "lan\n  IP            MAC-Address        Hostname   VCI       SSID  AP  Expiry\n  \
+     192.0.2.1     00:00:5e:00:53:01  laptop-7   MSFT 5.0            Mon Nov 30 19:24:19 2026\n",
+    " Index       IP             Client-ID    Type       Left   Status\n \
+     -----------------------------------------------------------------\n    \
+     1   192.0.2.1       0000-5e00-5301    DHCP    7775112   Used\n",
+    r#"{"results":[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","expire_time":1796000000,"interface":"vlan10"}]}"#,
+    // The log of ARP inspection, and the filters of ports.
+    "Interface   Vlan  Sender MAC      Sender IP        Num Pkts   Reason        Time\n\
+     ----------  ----  --------------  ---------------  ---------  ------------  ----\n\
+     Gi1/0/7     10    0000.5e00.5301  192.0.2.1                1  DHCP Deny     16:35:37 UTC Mon Nov 30 2026\n",
+    "Interface  Filter-type  Filter-mode  IP-address       Mac-address        Vlan\n\
+     ---------  -----------  -----------  ---------------  -----------------  ----\n\
+     Gi1/0/7    ip-mac       active       192.0.2.1        0000.5e00.5301     10\n",
+    // Overlays: their MAC addresses are those of remote devices, or of tunnels.
+    "Topo ID  Mac Address    IP Address      Prod   Next Hop(s)\n\
+     -------- -------------- --------------- ------ ----------------\n\
+     0        0000.5e00.5301 192.0.2.1       LOCAL  Bundle-Ether1.0\n",
+    "Topology    Mac Address    Host IP         Prod   Flags         Seq No     Next-Hops\n\
+     ----------- -------------- --------------- ------ ---------- ---------------\n\
+     10          0000.5e00.5301 192.0.2.1       BGP    --            0         198.51.100.1\n",
+    "Interface  VNI      Type Peer-IP          RMAC/Num_RTs   eVNI     state flags UP time\n\
+     nve1       5010     L3CP 192.0.2.1        0000.5e00.5301 5010     UP    A/M   6d22h\n",
+    "Interface Peer-IP         State LearnType Uptime   Router-Mac\n\
+     --------- --------------- ----- --------- -------- -----------------\n\
+     nve1      192.0.2.1       Up    CP        2y11w    0000.5e00.5301\n",
+    "Neighbor        Type   Flags State    MAC               Remote ES/VTEP   Seq #'s\n\
+     192.0.2.1       remote       active   00:00:5e:00:53:01 198.51.100.1     0/0\n",
+    // Access points and wireless controllers.
+    "AP Name    Slots  AP Model       Ethernet MAC       Location    IP Address   Clients\n\
+     ---------  -----  -------------  -----------------  ----------  -----------  -------\n\
+     ap-1       3      AIR-AP2802I    00:00:5e:00:53:01  lobby       192.0.2.1    0\n",
+    " MAC Address        IP Address      Group Name     Multicast IP    Status\n \
+     00:00:5e:00:53:01  192.0.2.1       data           0.0.0.0         Up\n",
+    "Name  Group    AP Type  IP Address  Status     Flags  Switch IP     Wired MAC Address  Port\n\
+     ----  -----    -------  ----------  ------     -----  ---------     -----------------  ----\n\
+     ap-1  lobby    635      192.0.2.1   Up 2d      2      198.51.100.1  00:00:5e:00:53:01  N/A\n",
+    "ID    MAC            Name    Group   IP          Type       State  STA  Uptime      ExtraInfo\n\
+     ------------------------------------------------------------------------------------------\n\
+     0     0000-5e00-5301 ap-1    lobby   192.0.2.1   AP5760     nor    0    4D:1H:10M   -\n",
+    "IPv4 address               : 192.0.2.1\nSubnet mask                : 255.255.255.0\n\
+     Default gateway            : 192.0.2.254\nMAC address                : 0000-5e00-5301\n",
+];
+
+/// Tables with some of the titles of leases.
+const NEIGHBOR_TABLES: &[(&str, &str)] = &[
+    (
+        "Host                                 Ethernet Address    Netif Expire    Flags\n\
+         192.0.2.1                            00:00:5e:00:53:01    em0 17m38s\n",
+        "1 em0",
+    ),
+    (
+        "Neighbor      Mac Address        Vmknic    Expiry  State  Type\n\
+         ------------  -----------------  ------  --------  -----  -------\n\
+         192.0.2.1     00:00:5e:00:53:01  vmk0    1113 sec         Unknown\n",
+        "1 vmk0",
+    ),
+    (
+        "IP ADDRESS      MAC ADDRESS     EXPIRE(M) TYPE        INTERFACE   VPN-INSTANCE\n\
+         192.0.2.1       0000-5e00-5301  16        D-0         GE0/0/1\n",
+        "1 GE0/0/1",
+    ),
+    (
+        "IP Address   MAC Address        Host Name  Interface  Expires in\n\
+         192.0.2.1    00:00:5e:00:53:01  laptop-7   eth0       23:55:38\n",
+        "1 eth0",
+    ),
+    (
+        "MAC Address       Address         Name                      Interface           Flags\n\
+         00:00:5e:00:53:01 192.0.2.1       server-7.example.com      irb.10              none\n",
+        "1 irb.10",
+    ),
+    (
+        "Network Layer Address      Link Layer Address  Interface  vlan  age   state      Client ID\n\
+         192.0.2.1                  0000.5e00.5301      Gi1/0/7    39    59mn  STALE      0000.0000.0000\n",
+        "1 Gi1/0/7",
+    ),
+    (
+        r#"[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","intf":"igb0","expires":1200,"hostname":"laptop-7"}]"#,
+        "1 igb0",
+    ),
 ];
 
 #[test]
-fn leases_and_announcements_are_no_neighbor_tables() {
+fn neighbor_tables_may_state_hosts_or_when_entries_expire() {
+    for (text, expected) in NEIGHBOR_TABLES {
+        let report = read(text);
+        assert_eq!(entries(&report), [*expected], "{text}");
+        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    }
+}
+
+#[test]
+fn other_tables_with_both_addresses_are_no_neighbor_tables() {
     for text in TABLES {
         assert!(matches!(refused(Format::Arp, text).kind(), ParseErrorKind::WrongFormat(_)), "{text}");
     }

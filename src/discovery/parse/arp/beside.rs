@@ -1,6 +1,7 @@
 //! The lines beside a table.
 
-use super::line::ip_address;
+use super::addresses::ip_address;
+use super::other_tables::is_about_leases;
 
 /// The beginnings of lines beside a table, in lower case.
 const BEGINNINGS: &[&str] = &[
@@ -112,7 +113,7 @@ impl<'l> Command<'l> {
         is_command.then(|| Self { device: device(prompt), text: command })
     }
 
-    /// Returns whether the command prints another table with addresses, as [`is_other_heading`] has it.
+    /// Returns whether the command prints another table with addresses, such as leases.
     pub(super) fn prints_other_table(&self) -> bool {
         let command = self.text.to_ascii_lowercase();
         let words: Vec<&str> = command
@@ -180,23 +181,6 @@ fn device(prompt: &str) -> Option<&str> {
         && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_' | '.'));
     // A drive of Windows is no name.
     (is_name && !rest.contains('\\')).then_some(name)
-}
-
-/// Returns whether a line is about leases of DHCP, whose devices may be away since.
-pub(super) fn is_about_leases(text: &str) -> bool {
-    text.to_ascii_lowercase()
-        .split(|character: char| !character.is_alphanumeric())
-        .any(|word| word.starts_with("lease") && !word.starts_with("leased"))
-}
-
-/// Words among the titles of other tables: leases of DHCP, and what RouterOS hears of the devices beside it.
-const OTHER_TITLES: &[&str] = &["server", "session", "identity", "platform", "board"];
-
-/// Returns whether a heading is that of another table with addresses: leases of DHCP, or the devices that RouterOS hears of. The
-/// latter announce any of their addresses.
-pub(super) fn is_other_heading(text: &str) -> bool {
-    let is_other = |word: &str| OTHER_TITLES.iter().any(|title| word.eq_ignore_ascii_case(title));
-    is_about_leases(text) || text.split(|character: char| !character.is_alphanumeric()).any(is_other)
 }
 
 /// Returns whether a line names IPv6 or the protocol that finds its neighbors.

@@ -13,8 +13,9 @@ use serde::Deserializer;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use self::key::JsonKey;
+use super::addresses::ip_address;
 use super::interface::interface_name;
-use super::line::{ip_address, state};
+use super::line::state;
 use super::{AskedFamily, Sink};
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json};

@@ -1,9 +1,11 @@
 //! Entries of named fields: `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
 
 use super::MAX_LINE;
+use super::addresses::ip_address;
 use super::interface::interface_name;
 use super::letters::by_prefix;
-use super::line::{ArpLine, ip_address, row, state};
+use super::line::{ArpLine, row, state};
+use super::other_tables::is_other_name;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::NeighborState;
 
@@ -47,7 +49,7 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
     };
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
-    if fields(text).any(|(name, _)| is_other(name)) {
+    if fields(text).any(|(name, _)| is_other_name(name)) {
         return Some(ArpLine::Other);
     }
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };
@@ -60,11 +62,6 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
         None => None,
     };
     Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
-}
-
-/// Returns whether a field is one of another table of RouterOS: leases of DHCP, or the devices that it hears of.
-fn is_other(name: &str) -> bool {
-    matches!(name, "server" | "expires-after" | "active-address" | "identity" | "platform" | "board")
 }
 
 /// Returns the words before the first field.

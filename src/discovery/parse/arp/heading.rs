@@ -37,7 +37,8 @@ impl Heading {
 
     fn of_columns(columns: Vec<(Meaning, usize)>) -> Option<Self> {
         let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
-        let (ip, mac) = (place(Meaning::IpAddress)?, place(Meaning::MacAddress)?);
+        let ip = place(Meaning::IpAddress)?;
+        let mac = place(Meaning::MacAddress).or_else(|| place(Meaning::OtherMacAddress))?;
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
         let vlan = place(Meaning::Vlan);
         let interface = interface.or(vlan);
@@ -66,6 +67,16 @@ impl Heading {
         let upper = columns(first).len();
         let is_divided = (heading.ip < upper) != (heading.mac < upper);
         is_divided.then_some(Self { is_wrapped: true, ..heading })
+    }
+
+    /// Returns whether the title of MAC addresses is that of another table.
+    pub(super) fn is_of_other_table(&self) -> bool {
+        self.columns.get(self.mac).is_some_and(|(meaning, _)| *meaning == Meaning::OtherMacAddress)
+    }
+
+    /// Returns whether a column has the interface.
+    pub(super) const fn has_interface(&self) -> bool {
+        self.interface.is_some()
     }
 
     /// Returns whether each entry is on two lines, as the titles are.
@@ -158,6 +169,20 @@ impl Heading {
             flags if flags & IS_COMPLETE == 0 => Some(NeighborState::Unreachable),
             _ => None,
         }
+    }
+
+    /// Returns the cell of the MAC address in a line with an IP address alone.
+    pub(super) fn mac_cell(&self, words: &[Word<'_>], ip: usize) -> Option<String> {
+        let is_below = |word: &Word<'_>, column: usize| {
+            self.columns.get(column).is_some_and(|(_, title)| word.start.abs_diff(*title) <= TOLERANCE)
+        };
+        if is_below(words.get(ip)?, self.ip) {
+            let word = words.iter().find(|word| is_below(word, self.mac));
+            return word.map(|word| word.text.to_owned());
+        }
+        let mut cells = cells(words);
+        let is_full = cells.len() == self.columns.len() && self.mac < cells.len();
+        is_full.then(|| cells.swap_remove(self.mac))
     }
 
     /// Returns the columns and words of the side of both addresses that has a column.

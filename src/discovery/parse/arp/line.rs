@@ -1,11 +1,9 @@
 //! A line of a table.
 
-use std::net::IpAddr;
-
+use super::addresses::{ip_address, mac_address, may_be_mac_address};
 use super::heading::Heading;
 use super::interface::{interface_name, undeclared_interface};
 use crate::discovery::report::{ArpRow, NeighborState};
-use crate::model::MacAddress;
 
 /// Maximum number of words of a line that are read.
 const MAX_WORDS: usize = 64;
@@ -65,6 +63,8 @@ pub(super) enum ArpLine {
     AddressOnly,
     /// A MAC address without an IP address.
     MacOnly,
+    /// An entry whose MAC address is in an unknown notation.
+    Unreadable,
     /// An entry of another table, such as a lease, whose device may be away since.
     Other,
     /// The line has no address.
@@ -103,7 +103,9 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         return ArpLine::Other;
     }
     let ip = words.iter().position(|word| ip_address(word.text).is_some());
-    let mac = words.iter().position(|word| mac_address(word.text).is_some());
+    // Sentences have addresses in brackets, too.
+    let is_entry = |word: &Word<'_>| heading.is_some() || !word.text.starts_with('(');
+    let mac = words.iter().position(|word| mac_address(word.text).is_some() && is_entry(word));
     let (ip, mac) = match (ip, mac) {
         (Some(ip), Some(mac)) => (ip, mac),
         (Some(ip), None) => return without_mac(words, ip, heading),
@@ -137,8 +139,9 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
 }
 
 pub(super) fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
-    let (Some(ip_address), Some(mac_address)) = (ip_address(ip), mac_address(mac)) else {
-        return ArpLine::Incomplete;
+    let Some(ip_address) = ip_address(ip) else { return ArpLine::Incomplete };
+    let Some(mac_address) = mac_address(mac) else {
+        return if may_be_mac_address(mac) { ArpLine::Unreadable } else { ArpLine::Incomplete };
     };
     if state == Some(NeighborState::Unreachable) || mac_address.is_zero() {
         return ArpLine::Incomplete;
@@ -150,6 +153,9 @@ pub(super) fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<Ne
 fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpLine {
     if words.len() == 1 || heading.is_some_and(Heading::is_wrapped) {
         return ArpLine::AddressOnly;
+    }
+    if heading.and_then(|heading| heading.mac_cell(words, ip)).is_some_and(|cell| may_be_mac_address(&cell)) {
+        return ArpLine::Unreadable;
     }
     let is_unknown = |word: &Word<'_>| {
         let text = word.text.trim_matches(['(', ')', '<', '>', ',']);
@@ -235,48 +241,6 @@ fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
         .then(|| words.get(place).and_then(|word| undeclared_interface(word.text)))
         .flatten()
         .filter(|name| !matches!(&**name, "Internet" | "arp"))
-}
-
-/// Reads an IP address, without parentheses and without the zone that follows `%`.
-pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
-    word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
-}
-
-/// Reads a MAC address in the form of any vendor: hexadecimal digits in equal groups. Of 12 digits, groups of two may
-/// lack a leading zero.
-pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
-    let word = word.trim_matches([',', '"']);
-    if let Ok(address) = word.parse() {
-        return Some(address);
-    }
-    if word.len() > 17 || word.len() < 11 {
-        return None;
-    }
-    let separator = word.chars().find(|character| matches!(character, ':' | '-' | '.'));
-    let groups: Vec<&str> = match separator {
-        Some(separator) => word.split(separator).collect(),
-        None => vec![word],
-    };
-    let width = match groups.len() {
-        1 => 12,
-        2 => 6,
-        3 => 4,
-        6 => 2,
-        _ => return None,
-    };
-    let is_group = |group: &&str| {
-        let is_whole = group.len() == width || (width == 2 && group.len() == 1);
-        is_whole && group.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    if !groups.iter().all(is_group) {
-        return None;
-    }
-    let digits: String = groups.iter().map(|group| format!("{group:0>width$}")).collect();
-    let mut octets = [0; 6];
-    for (place, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(digits.get(place * 2..place * 2 + 2)?, 16).ok()?;
-    }
-    Some(MacAddress::new(octets))
 }
 
 /// Reads the state of an entry, as Linux, BSD, Windows or a device's table writes it.

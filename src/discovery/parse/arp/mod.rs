@@ -5,6 +5,7 @@
 //! without a heading, a keyword precedes the interface, or it is the name behind the addresses ([`line`]), or all values
 //! have names ([`properties`], [`fields`]). Documents in JSON have a reader of their own ([`document`]).
 
+mod addresses;
 mod beside;
 mod document;
 mod fields;
@@ -14,6 +15,7 @@ mod letters;
 mod line;
 mod named;
 mod notes;
+mod other_tables;
 mod properties;
 mod section;
 mod separated;
@@ -209,7 +211,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
             ArpLine::NoAddress => {
                 beside::announces_table(&line) || Heading::read(&words).or_else(wrapped).is_some()
             }
-            ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly => false,
+            ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly | ArpLine::Unreadable => false,
         }
     })
 }

@@ -1,6 +1,8 @@
 //! The facts about a table that the lines beside it show: commands, devices, totals and titles.
 
-use super::beside::{Command, is_about_ipv6, is_about_leases, is_empty_total, is_other_heading, is_refusal};
+use super::beside::{Command, is_about_ipv6, is_empty_total, is_refusal};
+use super::heading::Heading;
+use super::other_tables::{is_about_leases, is_other_heading};
 use crate::discovery::report::AddressFamily;
 use crate::printable::printable;
 
@@ -49,8 +51,8 @@ impl TableNotes {
     }
 
     /// Notes what a heading names.
-    pub(super) fn note_heading(&mut self, text: &str) {
-        self.lists_others |= is_other_heading(text);
+    pub(super) fn note_heading(&mut self, text: &str, heading: &Heading) {
+        self.lists_others |= is_other_heading(text, heading);
         self.note_title(text);
     }
 

@@ -2,8 +2,10 @@
 
 use std::net::IpAddr;
 
+use super::addresses::ip_address;
 use super::interface::interface_name;
-use super::line::{ArpLine, Word, ip_address, row, state, words};
+use super::line::{ArpLine, Word, row, state, words};
+use super::other_tables::is_other_name;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;
 
@@ -20,6 +22,8 @@ pub(super) struct Properties {
     if_name: Option<String>,
     if_index: Option<i64>,
     state: Option<String>,
+    /// Whether a name shows that the entry is one of another table.
+    is_other: bool,
     lines: Vec<String>,
 }
 
@@ -34,7 +38,7 @@ impl Properties {
         let mut properties = properties(&words).into_iter();
         let (ip, title) = properties.find_map(|property| Some((property.ip()?, property.name)))?;
         let (mac, if_name, if_index, state) = (None, None, None, None);
-        let mut entry = Self { ip, title, mac, if_name, if_index, state, lines: Vec::new() };
+        let mut entry = Self { ip, title, mac, if_name, if_index, state, is_other: false, lines: Vec::new() };
         entry.take(&words, text);
         Some(entry)
     }
@@ -79,6 +83,7 @@ impl Properties {
                 }
                 Some(Meaning::IfIndex) => self.if_index = value.parse().ok(),
                 _ if name == "state" => self.state = Some(value),
+                _ if is_other_name(&name) => self.is_other = true,
                 _ => {}
             }
         }
@@ -86,8 +91,11 @@ impl Properties {
 
     /// Returns the entry and its first line.
     pub(super) fn into_entry(self) -> (ArpLine, String) {
-        let Self { ip, mac, if_name, if_index, state: name, lines, .. } = self;
+        let Self { ip, mac, if_name, if_index, state: name, is_other, lines, .. } = self;
         let example = lines.into_iter().next().unwrap_or_default();
+        if is_other {
+            return (ArpLine::Other, example);
+        }
         let mac = mac.unwrap_or_default();
         let line = match row(&ip.to_string(), &mac, if_name, name.as_deref().and_then(state)) {
             ArpLine::Row(row) => ArpLine::Row(ArpRow { if_index, ..row }),

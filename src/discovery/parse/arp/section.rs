@@ -1,6 +1,7 @@
 //! The sections of a table, each with the entries of one interface.
 
-use super::line::{Word, ip_address};
+use super::addresses::ip_address;
+use super::line::Word;
 
 /// The interface of the entries that follow.
 pub(super) struct TableSection {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::beside::is_about_leases;
+use super::addresses::ip_address;
 use super::interface::is_no_name;
-use super::line::{ArpLine, ip_address, row, state};
+use super::line::{ArpLine, row, state};
+use super::other_tables::is_other_name;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;
 
@@ -25,7 +26,7 @@ pub(super) struct SeparatedTable {
 }
 
 impl SeparatedTable {
-    /// Reads a line of titles. `None`: they do not name both addresses and the interface, or the table is one of leases.
+    /// Reads a line of titles. `None`: they do not name both addresses and the interface, or the table is another one.
     pub(super) fn begin(text: &str) -> Option<Self> {
         SEPARATORS.into_iter().find_map(|separator| {
             // Most lines have no separator.
@@ -36,8 +37,8 @@ impl SeparatedTable {
 
     fn of_titles(separator: char, titles: &[Cow<'_, str>]) -> Option<Self> {
         let titles: Vec<String> = titles.iter().map(|title| title.to_lowercase().replace('_', " ")).collect();
-        let is_of_leases = |title: &String| is_about_leases(title) || title.contains("lifetime");
-        if titles.iter().any(is_of_leases) {
+        let is_other = |title: &String| is_other_name(title) || title.contains("lifetime");
+        if titles.iter().any(is_other) {
             return None;
         }
         let meanings: Vec<Option<Meaning>> = titles.iter().map(|title| meaning(title)).collect();

@@ -1,10 +1,11 @@
 //! The state of a table while its lines are read.
 
+use super::addresses::ip_address;
 use super::beside::{Command, is_beside_table, is_log};
 use super::fields::FieldsEntry;
 use super::heading::Heading;
 use super::letters::StateLetters;
-use super::line::{self, ArpLine, Word, ip_address};
+use super::line::{self, ArpLine, Word};
 use super::named::{NamedEntries, NamedPart};
 use super::notes::TableNotes;
 use super::section::TableSection;
@@ -242,7 +243,7 @@ impl TableReader {
                 self.held = Some(text.to_owned());
                 false
             }
-            ArpLine::Other | ArpLine::MacOnly | ArpLine::NoAddress => {
+            ArpLine::Other | ArpLine::MacOnly | ArpLine::Unreadable | ArpLine::NoAddress => {
                 let line = sink.meter.line();
                 sink.skip_malformed(1, line, text);
                 false
@@ -257,7 +258,7 @@ impl TableReader {
         let heading = Heading::read(words).or_else(wrapped);
         // A heading may begin like a command of a shell, with a number sign.
         match &heading {
-            Some(_) => self.notes.note_heading(text),
+            Some(heading) => self.notes.note_heading(text, heading),
             None => {
                 self.notes.note_beside(text);
                 if let Some(letters) = StateLetters::read(text) {

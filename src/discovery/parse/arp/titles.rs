@@ -18,6 +18,8 @@ pub(super) enum Meaning {
     Static,
     /// The flags of an entry. Those of `/proc/net/arp` are a number.
     Flags,
+    /// The MAC address in entries of other tables, which no neighbor table calls so.
+    OtherMacAddress,
     Other,
 }
 
@@ -58,6 +60,9 @@ const TITLES: &[(&str, Meaning)] = &[
     ("direcciónhw", Meaning::MacAddress),
     ("indirizzohw", Meaning::MacAddress),
     ("endereçohw", Meaning::MacAddress),
+    ("client-id", Meaning::OtherMacAddress),
+    ("router-mac", Meaning::OtherMacAddress),
+    ("rmac/num rts", Meaning::OtherMacAddress),
     ("internet address", Meaning::IpAddress),
     ("network address", Meaning::IpAddress),
     ("ipv4 address", Meaning::IpAddress),
@@ -75,6 +80,7 @@ const TITLES: &[(&str, Meaning)] = &[
     ("destination", Meaning::IpAddress),
     ("neighbor", Meaning::IpAddress),
     ("host", Meaning::IpAddress),
+    ("peer-ip", Meaning::IpAddress),
     ("ip/ipv6", Meaning::IpAddress),
     ("ip", Meaning::IpAddress),
     ("physical interface", Meaning::Other),

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::super::other_tables::is_other_name;
 use super::Role;
 use crate::discovery::report::{AddressFamily, NeighborState};
 
@@ -56,12 +57,6 @@ const KEYS: &[(&str, JsonKey)] = &[
     ("dynamic", JsonKey::Flag(false, NeighborState::Static)),
     ("disabled", JsonKey::Flag(true, NeighborState::Unreachable)),
     ("invalid", JsonKey::Flag(true, NeighborState::Unreachable)),
-    ("server", JsonKey::OfOther),
-    ("expires-after", JsonKey::OfOther),
-    ("active-address", JsonKey::OfOther),
-    ("identity", JsonKey::OfOther),
-    ("platform", JsonKey::OfOther),
-    ("board", JsonKey::OfOther),
     // PowerShell
     ("IPAddress", JsonKey::IpAddress),
     ("LinkLayerAddress", JsonKey::MacAddress),
@@ -121,6 +116,7 @@ impl Visitor<'_> for KeyVisitor {
 
     fn visit_str<E: de::Error>(self, key: &str) -> Result<JsonKey, E> {
         let known = KEYS.iter().find(|(known, _)| *known == key);
-        Ok(known.map_or(JsonKey::Other, |(_, meaning)| *meaning))
+        let unknown = || if is_other_name(key) { JsonKey::OfOther } else { JsonKey::Other };
+        Ok(known.map_or_else(unknown, |(_, meaning)| *meaning))
     }
 }

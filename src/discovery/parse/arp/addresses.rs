@@ -1,0 +1,61 @@
+//! The addresses of a table, in the notations of all devices.
+
+use std::net::IpAddr;
+
+use crate::model::MacAddress;
+
+/// Reads an IP address, without parentheses and without the zone that follows `%`.
+pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
+    word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
+}
+
+/// Reads a MAC address in the form of any vendor: hexadecimal digits in equal groups. Of 12 digits, groups of two may
+/// lack a leading zero. Brackets may surround it, and a note such as `(S)` may follow.
+pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
+    let word = without_note(word.trim_matches([',', '"']));
+    if let Ok(address) = word.parse() {
+        return Some(address);
+    }
+    if word.len() > 17 || word.len() < 11 {
+        return None;
+    }
+    let separator = word.chars().find(|character| matches!(character, ':' | '-' | '.'));
+    let groups: Vec<&str> = match separator {
+        Some(separator) => word.split(separator).collect(),
+        None => vec![word],
+    };
+    let width = match groups.len() {
+        1 => 12,
+        2 => 6,
+        3 => 4,
+        6 => 2,
+        _ => return None,
+    };
+    let is_group = |group: &&str| {
+        let is_whole = group.len() == width || (width == 2 && group.len() == 1);
+        is_whole && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    if !groups.iter().all(is_group) {
+        return None;
+    }
+    let digits: String = groups.iter().map(|group| format!("{group:0>width$}")).collect();
+    let mut octets = [0; 6];
+    for (place, octet) in octets.iter_mut().enumerate() {
+        *octet = u8::from_str_radix(digits.get(place * 2..place * 2 + 2)?, 16).ok()?;
+    }
+    Some(MacAddress::new(octets))
+}
+
+/// Returns a word without the brackets around it, or the note in brackets behind it.
+fn without_note(word: &str) -> &str {
+    let bracketed = word.strip_suffix(')').and_then(|word| word.split_once('('));
+    bracketed.map_or(word, |(address, inner)| if address.is_empty() { inner } else { address })
+}
+
+/// Returns whether a text in place of a MAC address, which is none in a known notation, may be one in another.
+///
+/// The words for none have no digits, in any language. Tunnels have IP addresses there.
+pub(super) fn may_be_mac_address(text: &str) -> bool {
+    let has_digits = text.contains(|character: char| character.is_ascii_digit() || character == ':');
+    has_digits && mac_address(text).is_none() && ip_address(text).is_none()
+}

@@ -1,0 +1,91 @@
+//! The titles and names that show another table with IP and MAC addresses than one of neighbors.
+
+use super::heading::Heading;
+
+/// Words of titles and of names of fields that no neighbor table has, in lower case. Those of several words follow each other.
+const OTHERS: &[&[&str]] = &[
+    // Leases of DHCP.
+    &["server"],
+    &["session"],
+    &["valid", "until"],
+    &["expire", "time"],
+    &["expires", "after"],
+    &["active", "address"],
+    // The devices that RouterOS hears of. They announce any of their addresses.
+    &["identity"],
+    &["platform"],
+    &["board"],
+    // The log of ARP inspection, and the filters of ports.
+    &["num", "pkts"],
+    &["filter", "type"],
+    // Addresses that devices exchange for overlays.
+    &["topo", "id"],
+    &["prod"],
+    &["next", "hop"],
+    &["next", "hops"],
+    &["vtep"],
+    // Access points, wireless controllers and their clients.
+    &["ap", "name"],
+    &["ap", "model"],
+    &["ap", "type"],
+    &["wired", "mac"],
+    &["multicast", "ip"],
+    &["sta", "uptime"],
+    &["extrainfo"],
+    &["ssid"],
+    &["connection", "type"],
+    // The addresses of a device itself.
+    &["subnet", "mask"],
+    &["default", "gateway"],
+    &["primary", "dns"],
+];
+
+/// Returns whether a text is about leases of DHCP, whose devices may be away since.
+pub(super) fn is_about_leases(text: &str) -> bool {
+    let is_lease = |word: &str| starts_with(word, "lease") && !starts_with(word, "leased");
+    words(text).any(is_lease)
+}
+
+/// Returns whether a name of a field, or a title, is one of another table.
+pub(super) fn is_other_name(name: &str) -> bool {
+    let mut rest = words(name);
+    let mut begins_other = || {
+        let mut following = rest.clone();
+        let first = following.next();
+        rest.next();
+        first.map(|first| OTHERS.iter().any(|other| begins_with(first, following.clone(), other)))
+    };
+    is_about_leases(name) || std::iter::from_fn(&mut begins_other).any(|is_other| is_other)
+}
+
+/// Returns whether words begin with others, in any letter case.
+fn begins_with<'w>(first: &str, mut following: impl Iterator<Item = &'w str>, wanted: &[&str]) -> bool {
+    wanted.split_first().is_some_and(|(wanted, rest)| {
+        first.eq_ignore_ascii_case(wanted)
+            && rest.iter().all(|word| following.next().is_some_and(|other| other.eq_ignore_ascii_case(word)))
+    })
+}
+
+/// Returns whether a heading is that of another table.
+pub(super) fn is_other_heading(text: &str, heading: &Heading) -> bool {
+    // Neighbor tables state when an entry expires, or name the host. Only leases have both, but no interface.
+    let has = |prefix: &str| words(text).any(|word| starts_with(word, prefix));
+    let is_of_leases = || !heading.has_interface() && has("expir") && has_host_name(text);
+    heading.is_of_other_table() || text.split("  ").any(is_other_name) || is_of_leases()
+}
+
+fn has_host_name(text: &str) -> bool {
+    let pairs = words(text).zip(words(text).skip(1));
+    let is_pair = |(first, second): (&str, &str)| {
+        first.eq_ignore_ascii_case("host") && second.eq_ignore_ascii_case("name")
+    };
+    words(text).any(|word| word.eq_ignore_ascii_case("hostname")) || pairs.into_iter().any(is_pair)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+fn starts_with(word: &str, prefix: &str) -> bool {
+    word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
