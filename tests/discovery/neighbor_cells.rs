@@ -83,3 +83,96 @@ fn addresses_in_brackets_of_a_sentence_are_no_entry() {
     assert_eq!(entries(&report), ["1 eth0"]);
     assert_eq!(count(&report, WarningCode::RowMalformed), 1);
 }
+
+#[test]
+fn interface_is_found_although_cells_are_missing_or_not_below_their_titles() {
+    let cases: &[(&str, &[&str])] = &[
+        // SonicOS: the name of a vendor has spaces, and moves the cells behind it.
+        (
+            "IP Address     Type     MAC Address        Vendor      Interface  Timeout\n\
+             192.0.2.1      Static   00:00:5E:00:53:01  EXAMPLE                     X0:V10     Permanent published\n\
+             192.0.2.2      Dynamic  00:00:5E:00:53:02  EXAMPLE NETWORK SYSTEMS  X0:V10     Expires in 9 minutes  9\n",
+            &["1 X0:V10", "2 X0:V10"],
+        ),
+        // macOS: the last column is empty, and the cells are to the left of their titles.
+        (
+            "Neighbor                Linklayer Address Expire(O) Expire(I)          Netif Refs Prbs\n\
+             192.0.2.1              0:0:5e:0:53:1     1m20s     48s            en0    1\n\
+             192.0.2.2              00:00:5e:00:53:02 1m5s      37s            en7    1\n",
+            &["1 en0", "2 en7"],
+        ),
+        // ERS: the type is below the end of the title before it.
+        (
+            "IP_ADDRESS      MAC_ADDRESS        VLAN    PORT       TYPE    TTL(10 Sec)\n\
+             --------------------------------------------------------------------------------\n\
+             192.0.2.1       00:00:5e:00:53:01  255     3/7      DYNAMIC 1263\n\
+             192.0.2.2       00:00:5e:00:53:02  255     3/8        DYNAMIC 1263\n\
+             192.0.2.3       00:00:5e:00:53:03  255     -          LOCAL   2160\n",
+            &["1 3/7", "2 3/8", "3"],
+        ),
+        // NX-OS: flags follow with a single space.
+        (
+            "Address         Age       MAC Address     Interface       Flags\n\
+             192.0.2.1          -      0000.5e00.5301  Ethernet1/12 (D)\n\
+             192.0.2.2       00:12:01  0000.5e00.5302  Ethernet1/13\n",
+            &["1 Ethernet1/12", "2 Ethernet1/13"],
+        ),
+        // IOS-XR: a title is cut off.
+        (
+            "IPv6 Address                             Age  Link-layer Add State Interface            Location      Static Dynamic\n\
+             2001:db8:0:1::1                                 82   0000.5e00.5301 REACH Gi0/0/0/0            0/0/CPU0        -      Y\n\
+             2001:db8::2                              158  0000.5e00.5302 REACH Gi0/0/0/1            0/0/CPU0        -      Y\n",
+            &["1 Gi0/0/0/0", "2 Gi0/0/0/1"],
+        ),
+        // Windows: words in brackets are a part of the name.
+        (
+            "IPAddress        LinkLayerAddress      InterfaceAlias              State\n\
+             192.0.2.1        00-00-5E-00-53-01     vEthernet (Default Switch)  Reachable\n",
+            &["1 vEthernet (Default Switch)"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let report = read(text);
+        assert_eq!(entries(&report), *expected, "{text}");
+        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    }
+}
+
+#[test]
+fn interface_may_have_another_title_or_a_vlan_in_its_place() {
+    let cases: &[(&str, &[&str])] = &[
+        // Viptela: the title is on two lines, the first of which begins the file.
+        (
+            "     IF\nVPN  NAME  IP         MAC                STATE    IDLE TIMER  UPTIME\n\
+             -----------------------------------------------------------------------------\n\
+             0    eth0  192.0.2.1  00:00:5e:00:53:01  dynamic  0:00:11:33  0:00:08:28\n",
+            &["1 eth0"],
+        ),
+        (
+            "Host              Hardware address    Ttl    Type  Circuit\n\
+             192.0.2.1         00:00:5e:00:53:01   2422   ARPA  1/26\n",
+            &["1 1/26"],
+        ),
+        // ScreenOS: the name of the virtual router precedes that of the interface.
+        (
+            "            IP           Mac          VR/Interface  State   Age  Retry\n\
+             ---------------------------------------------------------------------\n\
+             192.0.2.1     00005e005301 trust-vr/eth3/1.1500    VLD   505      0\n",
+            &["1 eth3/1.1500"],
+        ),
+        // FTOS: an address of the device itself has no port.
+        (
+            "Protocol    Address         Age(min)  Hardware Address    Interface  VLAN    CPU\n\
+             --------------------------------------------------------------------------------\n\
+             Internet    192.0.2.1             0   00:00:5e:00:53:01   Gi 0/24    Vl 2    CP\n\
+             Internet    192.0.2.2             -   00:00:5e:00:53:02      -       Vl 2    CP\n\
+             Internet    192.0.2.3             -   00:00:5e:00:53:03      -       -       CP\n",
+            &["1 Gi 0/24", "2 Vl 2", "3"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let report = read(text);
+        assert_eq!(entries(&report), *expected, "{text}");
+        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    }
+}

@@ -92,6 +92,21 @@ fn account(report: &mut Report) {
 
 /// Skips white space and returns the byte behind it, without consuming that.
 pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<Option<u8>, ParseError> {
+    let (indent, first) = indented_byte(reader, meter)?;
+    meter.add_bytes(indent.len());
+    Ok(first)
+}
+
+/// The most characters of an indentation that are kept. Devices indent their tables by a few.
+const MAX_INDENT: usize = 256;
+
+/// Skips white space and returns the byte behind it, without consuming that, and the white space before it on its line, whose bytes
+/// the caller counts.
+pub(super) fn indented_byte(
+    reader: &mut dyn BufRead,
+    meter: &mut Meter,
+) -> Result<(Vec<u8>, Option<u8>), ParseError> {
+    let (mut indent, mut bytes) = (Vec::new(), 0);
     loop {
         let chunk = match reader.fill_buf() {
             Ok(chunk) => chunk,
@@ -99,14 +114,23 @@ pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<
             Err(error) => return Err(meter.error(ParseErrorKind::Io(error))),
         };
         let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let lines = chunk.iter().take(blank).filter(|byte| **byte == b'\n').count();
+        let mut lines = 0;
+        for byte in chunk.iter().take(blank) {
+            if *byte == b'\n' {
+                lines += 1;
+                indent.clear();
+            } else if indent.len() < MAX_INDENT {
+                indent.push(*byte);
+            }
+        }
         let first = chunk.get(blank).copied();
         let is_end = chunk.is_empty();
         reader.consume(blank);
-        meter.add_bytes(blank);
+        bytes += blank;
         (0..lines).for_each(|_| meter.begin_line());
         if first.is_some() || is_end {
-            return Ok(first);
+            meter.add_bytes(bytes - indent.len());
+            return Ok((indent, first));
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The heading of a table with the titles of its columns, and the cells of a line below it.
 
-use super::interface::{interface_name, undeclared_interface};
+use super::interface::interface_name;
 use super::line::{Anchors, Word};
+use super::side::{Side, TOLERANCE, cells};
 use super::titles::{Meaning, meaning, title};
 use crate::discovery::report::NeighborState;
 use crate::invariant::Invariant;
 
-/// The difference between the places of a title and its values with which a line still counts as aligned.
-const TOLERANCE: usize = 3;
 /// The most characters between a full cell and the next column.
 const BORDER: usize = 3;
 /// Flags of Linux: the MAC address is known, and an entry does not expire.
@@ -39,7 +38,8 @@ impl Heading {
         let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
         let ip = place(Meaning::IpAddress)?;
         let mac = place(Meaning::MacAddress).or_else(|| place(Meaning::OtherMacAddress))?;
-        let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
+        let interface = place(Meaning::Interface).or_else(|| place(Meaning::RoutedInterface));
+        let interface = interface.or_else(|| place(Meaning::Port));
         let vlan = place(Meaning::Vlan);
         let interface = interface.or(vlan);
         let (if_index, is_static, flags) =
@@ -145,8 +145,12 @@ impl Heading {
         let name = self.side(place, words, anchors)?.interface();
         let named_vlan =
             || self.side(self.vlan?, words, anchors)?.cell().and_then(|name| interface_name(&name));
-        let is_vlan = meaning == Meaning::Vlan || (name.is_none() && meaning == Meaning::Port);
+        let is_vlan = meaning == Meaning::Vlan || name.is_none();
         let name = name.or_else(|| named_vlan().filter(|_| is_vlan))?;
+        let name = match name.split_once('/') {
+            Some((_, interface)) if meaning == Meaning::RoutedInterface => interface.to_owned(),
+            _ => name,
+        };
         // A number alone is that of a VLAN, and no name of an interface.
         Some(name).filter(|name| !is_vlan || name.contains(char::is_alphabetic))
     }
@@ -182,7 +186,7 @@ impl Heading {
         }
         let mut cells = cells(words);
         let is_full = cells.len() == self.columns.len() && self.mac < cells.len();
-        is_full.then(|| cells.swap_remove(self.mac))
+        is_full.then(|| cells.swap_remove(self.mac).text)
     }
 
     /// Returns the columns and words of the side of both addresses that has a column.
@@ -226,96 +230,12 @@ fn columns(words: &[Word<'_>]) -> Vec<(Meaning, usize)> {
         }
         let (meaning, length) = title(rest);
         columns.push((meaning, first.start));
-        rest = rest.get(length..).asserted_or_default();
+        let is_open = |word: &Word<'_>| word.text.contains('(') && !word.text.contains(')');
+        let has_end = |word: &Word<'_>| !word.follows_gap && word.text.ends_with(')');
+        // The unit may have a number: `TTL(10 Sec)`.
+        let is_unit = length.checked_sub(1).and_then(|last| rest.get(last)).is_some_and(is_open)
+            && rest.get(length).is_some_and(has_end);
+        rest = rest.get(length + usize::from(is_unit)..).asserted_or_default();
     }
     columns
-}
-
-/// The columns and the words of a line before, between or behind the addresses.
-struct Side<'h, 'l> {
-    columns: &'h [(Meaning, usize)],
-    words: &'h [Word<'l>],
-    /// Whether the address beside them is below its title.
-    is_aligned: bool,
-    /// The place of the wanted column among the columns.
-    wanted: usize,
-}
-
-impl Side<'_, '_> {
-    /// Returns the cell of the interface. If each column has a cell, the place of the column decides, and otherwise
-    /// the cell below the title. Lines that are not aligned have the interface in the last column, or at its place
-    /// among the words.
-    fn interface(&self) -> Option<String> {
-        let cells = cells(self.words);
-        if cells.len() == self.columns.len() {
-            return cells.get(self.wanted).and_then(|cell| interface_name(cell));
-        }
-        if self.is_aligned && self.has_word_below_title() {
-            return interface_name(&self.below_title()?);
-        }
-        if self.words.len() == self.columns.len() {
-            return self.word().and_then(|name| interface_name(&name));
-        }
-        if self.is_aligned {
-            return interface_name(&self.below_title()?);
-        }
-        let is_last = self.wanted + 1 == self.columns.len();
-        let word = if is_last { self.words.last() } else { self.words.get(self.wanted) };
-        word.and_then(|word| undeclared_interface(word.text))
-    }
-
-    /// Returns the word at the place of the column. The number of `vlan 1` belongs to the word before it, unless it is below a
-    /// title of its own.
-    fn word(&self) -> Option<String> {
-        let word = self.words.get(self.wanted)?;
-        let is_below = self.columns.get(self.wanted).is_some_and(|(_, title)| word.start == *title);
-        let is_number = word.text.bytes().all(|byte| byte.is_ascii_digit()) && !word.follows_gap && !is_below;
-        let kind = self.wanted.checked_sub(1).and_then(|before| self.words.get(before));
-        let kind = kind.filter(|kind| is_number && kind.text.chars().all(char::is_alphabetic));
-        Some(kind.map_or_else(|| word.text.to_owned(), |kind| format!("{} {}", kind.text, word.text)))
-    }
-
-    /// Returns the cell of the column. If each column has a cell, the place of the column decides, and otherwise the
-    /// cell below the title.
-    fn cell(&self) -> Option<String> {
-        let mut cells = cells(self.words);
-        if cells.len() == self.columns.len() {
-            return (self.wanted < cells.len()).then(|| cells.swap_remove(self.wanted));
-        }
-        if self.words.len() == self.columns.len() {
-            return self.words.get(self.wanted).map(|word| word.text.to_owned());
-        }
-        if self.is_aligned { self.below_title() } else { None }
-    }
-
-    /// Returns whether a word behind a gap begins below the title.
-    fn has_word_below_title(&self) -> bool {
-        let start = self.columns.get(self.wanted).map(|(_, start)| *start);
-        let is_below = |word: &Word<'_>| start.is_some_and(|start| word.start.abs_diff(start) <= 1);
-        self.words.iter().any(|word| word.follows_gap && is_below(word))
-    }
-
-    fn below_title(&self) -> Option<String> {
-        let start_of = |place: usize| self.columns.get(place).map(|(_, start)| *start);
-        let (start, end) = (start_of(self.wanted)?, start_of(self.wanted + 1).unwrap_or(usize::MAX));
-        // Values may begin one character before their title.
-        let cell = self.words.iter().filter(|word| (start..end).contains(&(word.start + 1)));
-        let cell: Vec<&str> = cell.map(|word| word.text).collect();
-        Some(cell.join(" "))
-    }
-}
-
-/// Joins words with a single space between them.
-fn cells(words: &[Word<'_>]) -> Vec<String> {
-    let mut cells: Vec<String> = Vec::new();
-    for word in words {
-        match cells.last_mut().filter(|_| !word.follows_gap) {
-            Some(cell) => {
-                cell.push(' ');
-                cell.push_str(word.text);
-            }
-            None => cells.push(word.text.to_owned()),
-        }
-    }
-    cells
 }

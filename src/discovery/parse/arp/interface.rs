@@ -4,6 +4,8 @@ use super::line::state;
 
 /// Values that stand for none.
 const EMPTY: &[&str] = &["-", "--", "---", "n/a", "none", "*"];
+/// The most letters of flags in brackets.
+const MAX_FLAGS: usize = 2;
 /// Words of other columns.
 const OTHERS: &[&str] = &[
     "arpa",
@@ -30,7 +32,16 @@ pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
     // The private VLAN of the entry follows: `Vlan40 pv 401`.
     let name = name.split_once(" pv ").map_or(name, |(logical, _)| logical);
+    let name = without_flags(name.trim());
     (!is_no_name(name)).then(|| name.to_owned())
+}
+
+/// Returns a name without the flags of the entry behind it, such as `(D)` of NX-OS. Names of Windows have words in brackets.
+fn without_flags(name: &str) -> &str {
+    let flags = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+    let is_flags =
+        |flags: &str| flags.len() <= MAX_FLAGS && flags.bytes().all(|byte| byte.is_ascii_uppercase());
+    flags.filter(|(_, flags)| is_flags(flags)).map_or(name, |(name, _)| name)
 }
 
 /// Returns whether a text stands for no interface.

@@ -19,6 +19,7 @@ mod other_tables;
 mod properties;
 mod section;
 mod separated;
+mod side;
 mod table;
 mod titles;
 mod unread;
@@ -52,8 +53,10 @@ pub(super) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let mut sink = Sink::new(meter);
-    if let Some(bracket @ (b'[' | b'{')) = json::first_byte(reader, sink.meter)? {
+    let (indent, first) = json::indented_byte(reader, sink.meter)?;
+    if let Some(bracket @ (b'[' | b'{')) = first {
         reader.consume(1);
+        sink.meter.add_bytes(indent.len());
         let next = json::first_byte(reader, sink.meter)?;
         let bracket = [bracket];
         let mut whole = bracket.as_slice().chain(reader);
@@ -63,7 +66,8 @@ pub(super) fn read(
             read_lines(&mut whole, &mut sink)?;
         }
     } else {
-        read_lines(reader, &mut sink)?;
+        // The columns of a heading are found by their places.
+        read_lines(&mut indent.as_slice().chain(reader), &mut sink)?;
     }
     let Sink { rows, incomplete, malformed, asked, .. } = sink;
     if rows.is_empty() && incomplete == 0 && malformed > 0 {

@@ -255,7 +255,12 @@ impl TableReader {
     fn accept_other(&mut self, text: &str, words: &[Word<'_>], sink: &Sink<'_>) -> bool {
         let title = self.title.replace(text.to_owned());
         let wrapped = || Heading::read_wrapped(&line::words(title.as_deref()?), words);
-        let heading = Heading::read(words).or_else(wrapped);
+        let stacked = || Heading::read_stacked(&line::words(title.as_deref()?), words);
+        let heading = match Heading::read(words).or_else(wrapped) {
+            // The first word of the interface's title may be above the others.
+            Some(heading) if !heading.has_interface() => Some(stacked().unwrap_or(heading)),
+            heading => heading,
+        };
         // A heading may begin like a command of a shell, with a number sign.
         match &heading {
             Some(heading) => self.notes.note_heading(text, heading),
