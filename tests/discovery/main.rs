@@ -29,6 +29,7 @@ mod lldpctl;
 mod mutations;
 mod neighbor_cells;
 mod neighbor_documents;
+mod neighbor_lines;
 mod neighbor_tables;
 mod nmap;
 mod oracle;

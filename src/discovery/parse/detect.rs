@@ -131,16 +131,18 @@ fn has_neighbors(keys: &Keys) -> bool {
     has_table || (1..=MAX_DEPTH).any(is_entry)
 }
 
-/// The keys of an entry of OPNsense, RouterOS, PowerShell, Arista EOS, NX-OS and Junos. Leases have no interface.
-const NEIGHBOR_KEYS: [[&str; 3]; 8] = [
-    ["ip", "mac", "intf"],
-    ["address", "mac-address", "interface"],
-    ["IPAddress", "LinkLayerAddress", "InterfaceAlias"],
-    ["address", "hwAddress", "interface"],
-    ["ip-addr-out", "mac", "intf-out"],
-    ["ipv6-addr", "mac", "intf-out"],
-    ["ip-address", "mac-address", "interface-name"],
-    ["ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address", "ipv6-nd-interface-name"],
+/// The keys of an entry of OPNsense, FortiOS, RouterOS, PowerShell, Arista EOS, NX-OS and Junos. Leases have no interface,
+/// and those of FortiOS no age.
+const NEIGHBOR_KEYS: [&[&str]; 9] = [
+    &["ip", "mac", "intf"],
+    &["ip", "mac", "interface", "age"],
+    &["address", "mac-address", "interface"],
+    &["IPAddress", "LinkLayerAddress", "InterfaceAlias"],
+    &["address", "hwAddress", "interface"],
+    &["ip-addr-out", "mac", "intf-out"],
+    &["ipv6-addr", "mac", "intf-out"],
+    &["ip-address", "mac-address", "interface-name"],
+    &["ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address", "ipv6-nd-interface-name"],
 ];
 /// The keys of tables that may have no entries, of Arista EOS, Junos and NX-OS.
 const NEIGHBOR_TABLES: [&[&str]; 5] = [

@@ -57,6 +57,8 @@ pub(super) fn is_beside_table(text: &str) -> bool {
         || matches!(&*line, "done" | "interrupted")
         // Numbers of entries precede comments.
         || line.contains(" ;;; ")
+        || is_caption(&line)
+        || is_echoed_command(&line)
         || is_prompt(&line)
         || is_list(&line)
         || !line.contains(char::is_alphanumeric)
@@ -64,9 +66,37 @@ pub(super) fn is_beside_table(text: &str) -> bool {
 
 /// Returns whether a line is a part of a list, such as `Gi1/0/1, Gi1/0/2`. Damaged addresses have other letters.
 fn is_list(line: &str) -> bool {
-    let is_name = |word: &str| word.contains(|letter: char| letter.is_ascii_lowercase() && letter > 'f');
+    let is_name = |word: &str| {
+        word.contains(|letter: char| (letter.is_ascii_lowercase() && letter > 'f') || letter == '/')
+    };
+    let is_item = |word: &str| word.ends_with(',') && word.starts_with(char::is_alphabetic);
     let list = line.rsplit_once(' ').map_or(line, |(list, _)| list);
-    list.split(' ').all(|word| word.ends_with(',') && is_name(word))
+    // `Fa0` alone has the letters of an address.
+    list.split(' ').all(is_item) && list.split(' ').any(is_name)
+}
+
+/// The words that end captions of statistics.
+const CAPTIONS: &[&str] = &["settings", "statistics", "parameters", "counters"];
+
+/// Returns whether a line is the caption of statistics, such as `ARP Global Settings`.
+fn is_caption(line: &str) -> bool {
+    let is_text = line.chars().all(|character| character.is_alphabetic() || character == ' ');
+    is_text && line.rsplit(' ').next().is_some_and(|last| CAPTIONS.contains(&last))
+}
+
+/// The words that begin commands with further words. Those of [`TABLES`] that are programs have options.
+const VERBS: &[&str] = &["show", "sh", "display", "get", "ip", "cat", "sudo"];
+/// The most words of a command without a prompt.
+const MAX_COMMAND_WORDS: usize = 6;
+
+/// Returns whether a line in lower case is a command that prints the table, without a prompt.
+fn is_echoed_command(line: &str) -> bool {
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let (first, second) = (words.next().unwrap_or(""), words.next());
+    let is_program = TABLES.contains(&first) && second.is_none_or(|option| option.starts_with('-'));
+    (is_program || VERBS.contains(&first))
+        && words.count() + 2 <= MAX_COMMAND_WORDS
+        && Command { device: None, text: line }.prints_table()
 }
 
 /// Returns whether a line is a prompt, with or without a command.

@@ -157,6 +157,11 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
     if heading.and_then(|heading| heading.mac_cell(words, ip)).is_some_and(|cell| may_be_mac_address(&cell)) {
         return ArpLine::Unreadable;
     }
+    // Statistics below a table have addresses as values.
+    let before = ip.checked_sub(1).and_then(|before| words.get(before));
+    if before.is_some_and(|before| before.text.ends_with(':')) {
+        return ArpLine::NoAddress;
+    }
     let is_unknown = |word: &Word<'_>| {
         let text = word.text.trim_matches(['(', ')', '<', '>', ',']);
         UNKNOWN.iter().any(|unknown| text.eq_ignore_ascii_case(unknown))
