@@ -100,8 +100,9 @@ pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<
 /// The most characters of an indentation that are kept. Devices indent their tables by a few.
 const MAX_INDENT: usize = 256;
 
-/// Skips white space and returns the byte behind it, without consuming that, and the white space before it on its line, whose bytes
-/// the caller counts.
+/// Skips white space and returns the last of it on its line, and the byte behind it.
+///
+/// That byte is not consumed. The caller counts the bytes of the white space that is returned.
 pub(super) fn indented_byte(
     reader: &mut dyn BufRead,
     meter: &mut Meter,

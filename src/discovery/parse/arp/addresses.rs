@@ -52,7 +52,7 @@ fn without_note(word: &str) -> &str {
     bracketed.map_or(word, |(address, inner)| if address.is_empty() { inner } else { address })
 }
 
-/// Returns whether a text in place of a MAC address, which is none in a known notation, may be one in another.
+/// Returns whether a text in place of a MAC address may be one in an unknown notation.
 ///
 /// The words for none have no digits, in any language. Tunnels have IP addresses there.
 pub(super) fn may_be_mac_address(text: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::interface::interface_name;
 use super::line::{Anchors, Word};
-use super::side::{Side, TOLERANCE, cells};
+use super::side::{LineSide, TOLERANCE, cells};
 use super::titles::{Meaning, meaning, title};
 use crate::discovery::report::NeighborState;
 use crate::invariant::Invariant;
@@ -195,7 +195,7 @@ impl Heading {
         wanted: usize,
         words: &'h [Word<'l>],
         anchors: Anchors,
-    ) -> Option<Side<'h, 'l>> {
+    ) -> Option<LineSide<'h, 'l>> {
         let columns = Anchors { ip: self.ip, mac: self.mac };
         if columns.is_ip_first() != anchors.is_ip_first() {
             return None;
@@ -209,7 +209,7 @@ impl Heading {
             (first + 1..last, first_word + 1..last_word, (first, first_word))
         };
         let (_, start) = self.columns.get(column)?;
-        Some(Side {
+        Some(LineSide {
             wanted: wanted.checked_sub(range.start)?,
             is_aligned: words.get(word)?.start.abs_diff(*start) <= TOLERANCE,
             columns: self.columns.get(range)?,

@@ -1,9 +1,10 @@
 //! ARP tables and IPv6 neighbor tables.
 //!
 //! One reader reads the tables of all vendors. The addresses of a line are recognized by their form. The columns of the
-//! heading determine which word is the interface ([`heading`]), or the cells have separators ([`separated`]). In a table
+//! heading determine which word is the interface ([`heading`], [`side`]), or the cells have separators ([`separated`]). In a table
 //! without a heading, a keyword precedes the interface, or it is the name behind the addresses ([`line`]), or all values
 //! have names ([`properties`], [`fields`]). Documents in JSON have a reader of their own ([`document`]).
+//! Titles and names show other tables with such addresses ([`other_tables`]), which are refused.
 
 mod addresses;
 mod beside;

@@ -1,8 +1,10 @@
-//! The titles and names that show another table with IP and MAC addresses than one of neighbors.
+//! The titles of columns and names of fields that no neighbor table has.
 
 use super::heading::Heading;
 
-/// Words of titles and of names of fields that no neighbor table has, in lower case. Those of several words follow each other.
+/// Words of titles and names that no neighbor table has, in lower case.
+///
+/// Several words follow each other within a title. A single one that some neighbor table has, such as `expires`, is no evidence.
 const OTHERS: &[&[&str]] = &[
     // Leases of DHCP.
     &["server"],

@@ -37,10 +37,6 @@ impl SeparatedTable {
 
     fn of_titles(separator: char, titles: &[Cow<'_, str>]) -> Option<Self> {
         let titles: Vec<String> = titles.iter().map(|title| title.to_lowercase().replace('_', " ")).collect();
-        let is_other = |title: &String| is_other_name(title) || title.contains("lifetime");
-        if titles.iter().any(is_other) {
-            return None;
-        }
         let meanings: Vec<Option<Meaning>> = titles.iter().map(|title| meaning(title)).collect();
         let column = |wanted| meanings.iter().position(|meaning| *meaning == Some(wanted));
         let is_ip = |column: &usize| meanings.get(*column) == Some(&Some(Meaning::IpAddress));
@@ -48,6 +44,10 @@ impl SeparatedTable {
         let (interface, if_index) = (column(Meaning::Interface), column(Meaning::IfIndex));
         let is_table = !ips.is_empty() && (interface.is_some() || if_index.is_some());
         let mac = column(Meaning::MacAddress).filter(|_| is_table)?;
+        let is_other = |title: &String| is_other_name(title) || title.contains("lifetime");
+        if titles.iter().any(is_other) {
+            return None;
+        }
         let state = titles.iter().position(|title| matches!(title.as_str(), "state" | "status"));
         Some(Self { separator, columns: titles.len(), ips, mac, interface, if_index, state })
     }

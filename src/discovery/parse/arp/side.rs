@@ -10,7 +10,7 @@ use super::titles::Meaning;
 pub(super) const TOLERANCE: usize = 3;
 
 /// The columns and the words of a line before, between or behind the addresses.
-pub(super) struct Side<'h, 'l> {
+pub(super) struct LineSide<'h, 'l> {
     pub(super) columns: &'h [(Meaning, usize)],
     pub(super) words: &'h [Word<'l>],
     /// Whether the address beside them is below its title.
@@ -19,7 +19,7 @@ pub(super) struct Side<'h, 'l> {
     pub(super) wanted: usize,
 }
 
-impl Side<'_, '_> {
+impl LineSide<'_, '_> {
     /// Returns the cell of the interface. If each column has a cell, the place of the column decides, and otherwise
     /// the cell below the title. Lines that are not aligned have the interface in the last column, or at its place
     /// among the words.
