@@ -41,4 +41,5 @@ mod routes;
 mod support;
 mod tables;
 mod walk_forms;
+mod walk_sessions;
 mod walks;

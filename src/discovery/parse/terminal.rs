@@ -13,6 +13,13 @@ pub(super) const MAX_LINE: usize = 4 * 1024;
 /// The widest terminal. Behind the last character of a line, the cursor does not move further than this.
 const MAX_COLUMNS: usize = 512;
 
+/// The characters that end prompts.
+pub(super) const PROMPT_ENDS: [char; 4] = ['#', '>', '$', '%'];
+
+/// The beginnings of the lines that `script` and `ssh` print before and behind a session, in lower case.
+pub(super) const SESSION_FRAMES: [&str; 4] =
+    ["connection to ", "connection closed", "script started on ", "script done on "];
+
 /// The texts with which pagers wait for a key, in lower case: how each begins, and how it ends if it has a variable part. A
 /// pager that erases itself leaves none of them.
 const PAGERS: &[(&str, &str)] = &[

@@ -2,6 +2,7 @@
 
 use super::addresses::ip_address;
 use super::other_tables::is_about_leases;
+use crate::discovery::parse::terminal::{PROMPT_ENDS, SESSION_FRAMES};
 
 /// The beginnings of lines beside a table, in lower case.
 const BEGINNINGS: &[&str] = &[
@@ -14,11 +15,6 @@ const BEGINNINGS: &[&str] = &[
     ";;;",
     "/ip ",
     "/ipv6 ",
-    // The beginning and the end of a session.
-    "connection to ",
-    "connection closed",
-    "script started on ",
-    "script done on ",
     // Separators and messages of netdiscover.
     "-- ",
     "starting arp-scan",
@@ -30,8 +26,6 @@ const BEGINNINGS: &[&str] = &[
     "{primary",
     "{secondary",
 ];
-/// The characters that end prompts.
-const PROMPT_ENDS: [char; 4] = ['#', '>', '$', '%'];
 /// The longest name of a device in a prompt.
 const MAX_NAME: usize = 128;
 
@@ -41,7 +35,7 @@ pub(super) fn is_beside_table(text: &str) -> bool {
         return true;
     }
     let line = text.trim().to_ascii_lowercase();
-    let is_begun = BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
+    let is_begun = BEGINNINGS.iter().chain(&SESSION_FRAMES).any(|beginning| line.starts_with(beginning));
     let is_total = (line.contains("entries") || line.contains("packets received"))
         && line.contains(|character: char| character.is_ascii_digit());
     let is_statistic = line.ends_with(':')

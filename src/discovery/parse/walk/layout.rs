@@ -1,7 +1,4 @@
-//! How the lines of a walk are laid out: with times in front, and with or without ` = `. Messages of the SNMP tools may
-//! stand between the variables.
-
-use std::net::{IpAddr, SocketAddr};
+//! How the lines of a walk are laid out: with times in front, and with or without ` = `.
 
 use memchr::memmem;
 
@@ -9,7 +6,7 @@ use super::oid::{Resolution, resolve};
 use super::value;
 use crate::invariant::Invariant;
 
-/// The layout of all lines of a walk.
+/// The layout of the lines of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Number of blanks in front of each line.
@@ -38,6 +35,15 @@ impl Layout {
         })
     }
 
+    /// Recognizes the layout of a line behind others of another layout, as where one file has two walks.
+    ///
+    /// The identifier must be certain, because text of several lines may have any other line.
+    pub(super) fn detect_behind(line: &[u8]) -> Option<Self> {
+        let layout = Self::detect(line)?;
+        let (name, _) = layout.split(layout.content(line))?;
+        is_certain(name).then_some(layout)
+    }
+
     pub(super) const fn is_quick(self) -> bool {
         self.is_quick
     }
@@ -54,13 +60,14 @@ impl Layout {
         if self.is_quick {
             let end = end_of_name(line);
             let (name, value) = line.split_at_checked(end)?;
-            return (!name.is_empty()).then(|| (name, value.trim_ascii_start()));
+            return (!name.is_empty()).then(|| (name, without_sign(value.trim_ascii_start())));
         }
         let separator = separator(line)?;
         let (name, rest) = line.split_at_checked(separator)?;
         let value = rest.get(2..)?;
         let is_separated = matches!(value.first(), None | Some(b' ' | b'\t'));
-        is_separated.then(|| (name, value.trim_ascii_start()))
+        // Junos aligns the equals signs.
+        is_separated.then(|| (name.trim_ascii_end(), value.trim_ascii_start()))
     }
 
     /// Returns whether a line begins a variable. Other lines continue the value of the variable before.
@@ -76,6 +83,14 @@ impl Layout {
             return is_certain(name) || (is_indexed_name(name) && !is_quoted());
         }
         begins(name, value) || ((is_indexed_name(name) || is_known(name)) && !is_quoted())
+    }
+}
+
+/// Removes the equals sign from a value, which it precedes where lines with ` = ` follow others.
+fn without_sign(value: &[u8]) -> &[u8] {
+    match value.strip_prefix(b"=") {
+        Some(rest) if matches!(rest.first(), None | Some(b' ' | b'\t')) => rest.trim_ascii_start(),
+        _ => value,
     }
 }
 
@@ -211,113 +226,13 @@ fn word_of_time(word: &[u8]) -> Option<bool> {
     {
         return None;
     }
-    let colons = word.iter().filter(|byte| **byte == b':').count();
+    if word.contains(&b':') {
+        // Hours and minutes. A number before a colon counts the lines.
+        let is_time = word.windows(3).any(|window| {
+            matches!(window, [hour, b':', minute] if hour.is_ascii_digit() && minute.is_ascii_digit())
+        });
+        return is_time.then_some(true);
+    }
     let has_marks = word.iter().any(|byte| b"-/T".contains(byte));
-    let has_dots = word.contains(&b'.');
-    match colons {
-        0 if has_dots && !has_marks => None,
-        0 => Some(false),
-        _ => Some(true),
-    }
-}
-
-/// The meaning of a message for the walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Message {
-    /// The device has no more variables.
-    End,
-    /// The device or the tool gave up, so that variables are missing.
-    Failure,
-    /// A further line of the message before.
-    Detail,
-    /// Something else, such as a MIB that was not found, or the command itself.
-    Notice,
-}
-
-/// Messages by their beginnings.
-const MESSAGES: &[(&[u8], Message)] = &[
-    (b"End of MIB", Message::End),
-    (b"No more variables left in this MIB View", Message::End),
-    (b"Variables found:", Message::End),
-    (b"Total traversal time", Message::End),
-    (b"Timeout", Message::Failure),
-    (b"No Response from", Message::Failure),
-    (b"Error in packet", Message::Failure),
-    (b"Error: OID not increasing", Message::Failure),
-    (b"Authentication failure", Message::Failure),
-    (b"Unknown user name", Message::Failure),
-    (b"Unsupported security level", Message::Failure),
-    (b"Decryption error", Message::Failure),
-    (b"Reason: (", Message::Detail),
-    (b"Failed object:", Message::Detail),
-    (b" >= .", Message::Detail),
-    (b">= .", Message::Detail),
-    (b"MIB search path:", Message::Notice),
-    (b"Cannot find module", Message::Notice),
-    (b"Did not find '", Message::Notice),
-    (b"Unlinked OID in", Message::Notice),
-    (b"Undefined identifier", Message::Notice),
-    (b"Cannot adopt OID in", Message::Notice),
-    (b"Bad operator (", Message::Notice),
-    (b"Created directory:", Message::Notice),
-];
-
-/// Returns whether a line is one of a packet, as `-d` prints it: its length, or `0016: 30 29 …`.
-fn is_dump(line: &[u8]) -> bool {
-    if line.starts_with(b"Sending ") || line.starts_with(b"Received ") {
-        return memmem::find(line, b" bytes ").is_some();
-    }
-    let Some(([digits @ .., b':', b' '], bytes)) = line.split_at_checked(6) else { return false };
-    let pair = bytes.split(|byte| *byte == b' ').next().asserted_or_default();
-    digits.iter().all(u8::is_ascii_digit) && pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit)
-}
-
-/// The tools that begin messages with their name and a colon.
-const TOOLS: &[&[u8]] =
-    &[b"snmpwalk", b"snmpbulkwalk", b"snmpget", b"snmpgetnext", b"snmpbulkget", b"snmptable"];
-
-/// Recognizes the lines that the tools write besides variables. Within quotes, a line like that of a packet is text.
-pub(super) fn message(line: &[u8], is_quoted: bool) -> Option<Message> {
-    if !is_quoted && is_dump(line) {
-        return Some(Message::Detail);
-    }
-    // Most lines begin with a numeric identifier.
-    if line.first().is_none_or(|first| *first == b'.' || first.is_ascii_digit()) {
-        return None;
-    }
-    let known =
-        MESSAGES.iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, message)| *message);
-    if let Some(message) = known {
-        // A longer word is another one.
-        let is_word = message == Message::Failure && line.starts_with(b"Timeout");
-        let next = line.get(b"Timeout".len()).map_or(0, |byte| *byte);
-        return Some(message).filter(|_| !is_word || !next.is_ascii_alphanumeric());
-    }
-    if TOOLS.iter().any(|tool| line.strip_prefix(*tool).is_some_and(|rest| rest.starts_with(b": "))) {
-        return Some(Message::Failure);
-    }
-    is_command(line).then_some(Message::Notice)
-}
-
-/// Identifiers that have the form of an IPv4 address: the roots of all variables.
-const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
-
-/// Returns the address of the agent in the command of a walk; `None` for an agent with a name.
-pub(super) fn agent(command: &[u8]) -> Option<IpAddr> {
-    let mut words = str::from_utf8(command).ok()?.split(' ').filter(|word| !ROOTS.contains(word));
-    words.find_map(|word| {
-        let word = ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
-        let address = || word.trim_matches(['[', ']']).parse().ok();
-        address().or_else(|| Some(word.parse::<SocketAddr>().ok()?.ip()))
-    })
-}
-
-/// Returns whether a line is the command of a walk, with or without the prompt of a shell.
-pub(super) fn is_command(line: &[u8]) -> bool {
-    let Some(position) = memmem::find(line, b"snmp") else { return false };
-    let (before, command) = line.split_at(position);
-    let is_prompt =
-        before.is_empty() || before.ends_with(b"$ ") || before.ends_with(b"# ") || before.ends_with(b"> ");
-    let options = |tool: &&[u8]| command.strip_prefix(*tool).is_some_and(|rest| rest.starts_with(b" -"));
-    is_prompt && TOOLS.iter().any(options)
+    (has_marks || !word.contains(&b'.')).then_some(false)
 }

@@ -2,10 +2,14 @@
 
 mod agents;
 mod layout;
+mod message;
 mod oid;
+mod session;
 mod symbols;
 mod syntax;
 mod value;
+
+use std::borrow::Cow;
 
 use super::lines::{BoundedLine, BoundedLines};
 use super::meter::Meter;
@@ -14,8 +18,10 @@ use super::{ParseError, ParseErrorKind, terminal};
 use crate::discovery::report::WarningCode;
 use crate::printable::printable;
 use agents::Agents;
-use layout::{Layout, Message, agent, is_command, message};
+use layout::Layout;
+use message::{Message, message};
 use oid::{Resolution, resolve};
+use session::{agent, is_command, is_heading, is_session};
 
 pub(super) use oid::parse_numeric;
 
@@ -37,39 +43,55 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
     let mut is_ended = true;
     while let Some(BoundedLine { bytes: line, has_newline }) = lines.next(meter)? {
         is_ended = has_newline;
-        // Colors of `grep`, for example. No value has such a character: the tools write it in hexadecimal digits.
-        let colored = memchr::memchr(ESCAPE, line).map(|_| plain(line));
-        let line = colored.as_deref().unwrap_or(line);
+        let line = &*match as_shown(line) {
+            // A pager alone is no blank line of a value.
+            Cow::Owned(shown) if shown.trim_ascii().is_empty() => continue,
+            line => line,
+        };
         layout = layout.or_else(|| Layout::detect(line));
-        let line = layout.map_or(line, |layout| layout.content(line));
-        let message = message(line, variable.has_open_quote());
-        let begun = layout
-            .filter(|layout| message.is_none() && layout.begins_variable(line, || variable.has_open_quote()));
-        if let Some(layout) = begun {
+        let content = layout.map_or(line, |layout| layout.content(line));
+        let is_quoted = variable.has_open_quote();
+        let known_message = message(content, is_quoted);
+        let mut begun = layout
+            .filter(|layout| known_message.is_none() && layout.begins_variable(content, || is_quoted))
+            .map(|layout| (layout, content));
+        if begun.is_none() && known_message.is_none() && !is_quoted && variable.started {
+            let other = Layout::detect_behind(line);
+            begun = other.map(|layout| (layout, layout.content(line)));
+            layout = other.or(layout);
+        }
+        // A value that is not read may have any lines, unless the input ends.
+        let is_text = is_quoted || (variable.passes_over_lines() && has_newline);
+        let is_beside = || is_command(content) || (!is_text && is_session(content));
+        let message = known_message.or_else(|| (begun.is_none() && is_beside()).then_some(Message::Notice));
+        if let Some((layout, content)) = begun {
             variable.flush(mib, meter);
             check(mib, meter)?;
             agents.answer(mib);
-            variable.begin(layout.split(line).unwrap_or((line, b"")), mib, meter);
+            variable.begin(layout.split(content).unwrap_or((content, b"")), mib, meter);
         } else if let Some(message) = message {
             variable.flush(mib, meter);
             variable.ended |= variable.started || message != Message::Notice;
-            if is_command(line) {
-                agents.asked = agent(line);
+            if is_command(content) {
+                agents.asked = agent(content);
             }
             match message {
-                Message::Failure => meter.truncate_at(|| shown(line)),
-                Message::Notice => meter.skip_of(WarningCode::RowMalformed, || shown(line)),
+                Message::Failure => meter.truncate_at(|| shown(content)),
+                Message::Notice => meter.skip_of(WarningCode::RowMalformed, || shown(content)),
                 Message::End | Message::Detail => {}
             }
-        } else if variable.started && !has_newline && !variable.has_open_quote() {
+        } else if variable.started && !has_newline && !is_quoted {
             // Either the rest of the value or the beginning of another variable.
             variable.flush(mib, meter);
             meter.truncate();
             is_ended = true;
         } else if variable.takes_lines() {
-            variable.extend(line, meter);
-        } else if !line.trim_ascii().is_empty() {
-            meter.skip_of(WarningCode::RowMalformed, || shown(line));
+            variable.extend(content, meter);
+        } else if !content.trim_ascii().is_empty() {
+            if !is_heading(content) {
+                variable.note_loss(mib);
+            }
+            meter.skip_of(WarningCode::RowMalformed, || shown(content));
             if !variable.started && meter.line() > MAX_LEADING_LINES {
                 return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
             }
@@ -91,7 +113,27 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
 /// The character that begins the escape sequences of terminals.
 const ESCAPE: u8 = 0x1B;
 
-/// Returns a line as a terminal shows it.
+/// The character with which some pagers erase their text.
+const BACKSPACE: u8 = 0x08;
+
+/// Returns a line as a terminal shows it, without the text of a pager before it.
+///
+/// Escape sequences are the colors of `grep`, for example. No value has such a character: the tools write it in hexadecimal
+/// digits. Values may have carriage returns.
+fn as_shown(line: &[u8]) -> Cow<'_, [u8]> {
+    let line = match str::from_utf8(line) {
+        Ok(text) if memchr::memchr(BACKSPACE, line).is_some() => {
+            Cow::Owned(terminal::shown(text).into_bytes())
+        }
+        Ok(_) if memchr::memchr(ESCAPE, line).is_some() => Cow::Owned(plain(line)),
+        _ => Cow::Borrowed(line),
+    };
+    let Ok(text) = str::from_utf8(&line) else { return line };
+    let behind = terminal::without_pager(text);
+    if behind.len() == text.len() { line } else { Cow::Owned(behind.as_bytes().to_vec()) }
+}
+
+/// Returns text without escape sequences.
 pub(super) fn plain(line: &[u8]) -> Vec<u8> {
     match str::from_utf8(line) {
         Ok(text) => terminal::without_colors(text).into_bytes(),
@@ -183,9 +225,22 @@ impl Variable {
         self.is_read && self.is_quote_open
     }
 
+    /// Returns whether further lines may belong to a value that no table needs.
+    const fn passes_over_lines(&self) -> bool {
+        self.started && !self.ended && !self.is_read
+    }
+
     /// Returns whether further lines may belong to the value.
     fn takes_lines(&self) -> bool {
-        self.started && !self.ended && (!self.is_read || value::takes_lines(&self.text, self.is_quote_open))
+        let takes_lines = || value::takes_lines(&self.text, self.is_quote_open, &self.arcs);
+        self.passes_over_lines() || (self.started && !self.ended && takes_lines())
+    }
+
+    /// Notes that a line behind the value could not be read: either a part of it, or another variable of its table.
+    fn note_loss(&self, mib: &mut Mib) {
+        if self.started && !self.ended {
+            mib.note_loss(&self.arcs);
+        }
     }
 
     fn flush(&mut self, mib: &mut Mib, meter: &mut Meter) {

@@ -16,23 +16,23 @@ const STATUS: Names = &[
     ("notPresent", 6),
     ("lowerLayerDown", 7),
 ];
-/// The types of interfaces that discovery distinguishes, and other common ones.
+/// The types of interfaces that discovery distinguishes, and other common ones, of IANAifType-MIB.
+#[rustfmt::skip]
 const IF_TYPE: Names = &[
-    ("other", 1),
-    ("ethernetCsmacd", 6),
-    ("ppp", 23),
-    ("softwareLoopback", 24),
-    ("propVirtual", 53),
-    ("propMultiplexor", 54),
-    ("fastEther", 62),
-    ("ieee80211", 71),
-    ("gigabitEthernet", 117),
-    ("tunnel", 131),
-    ("l2vlan", 135),
-    ("l3ipvlan", 136),
-    ("mplsTunnel", 150),
-    ("ieee8023adLag", 161),
-    ("bridge", 209),
+    ("other", 1), ("regular1822", 2), ("ddnX25", 4), ("rfc877x25", 5), ("ethernetCsmacd", 6), ("iso88023Csmacd", 7),
+    ("iso88024TokenBus", 8), ("iso88025TokenRing", 9), ("starLan", 11), ("fddi", 15), ("lapb", 16), ("sdlc", 17),
+    ("ds1", 18), ("e1", 19), ("basicISDN", 20), ("primaryISDN", 21), ("propPointToPointSerial", 22), ("ppp", 23),
+    ("softwareLoopback", 24), ("ethernet3Mbit", 26), ("slip", 28), ("ds3", 30), ("sip", 31), ("frameRelay", 32),
+    ("rs232", 33), ("para", 34), ("atm", 37), ("sonet", 39), ("frameRelayService", 44), ("v35", 45), ("hssi", 46),
+    ("modem", 48), ("aal5", 49), ("sonetPath", 50), ("propVirtual", 53), ("propMultiplexor", 54),
+    ("fibreChannel", 56), ("fastEther", 62), ("isdn", 63), ("fastEtherFX", 69), ("channel", 70), ("ieee80211", 71),
+    ("isdns", 75), ("isdnu", 76), ("lapd", 77), ("atmLogical", 80), ("ds0", 81), ("ds0Bundle", 82), ("async", 84),
+    ("adsl", 94), ("radsl", 95), ("sdsl", 96), ("vdsl", 97), ("voiceEM", 100), ("voiceFXO", 101), ("voiceFXS", 102),
+    ("voiceEncap", 103), ("voiceOverIp", 104), ("pppMultilinkBundle", 108), ("virtualIpAddress", 112),
+    ("gigabitEthernet", 117), ("hdlc", 118), ("ip", 126), ("docsCableMaclayer", 127), ("docsCableDownstream", 128),
+    ("docsCableUpstream", 129), ("tunnel", 131), ("atmSubInterface", 134), ("l2vlan", 135), ("l3ipvlan", 136),
+    ("l3ipxvlan", 137), ("ieee1394", 144), ("mplsTunnel", 150), ("usb", 160), ("ieee8023adLag", 161), ("mpls", 166),
+    ("shdsl", 169), ("infiniband", 199), ("bridge", 209),
 ];
 const CHASSIS_ID: Names = &[
     ("chassisComponent", 1),
@@ -103,10 +103,16 @@ pub(super) fn convert(oid: &[u64], text: &[u8]) -> Option<VariableValue<'static>
             let text = str::from_utf8(text).ok()?;
             names(oid)?
                 .iter()
-                .find(|(name, _)| *name == text)
+                .find(|(name, _)| is_name(text, name))
                 .map(|(_, number)| VariableValue::Integer(*number))
         }
     }
+}
+
+/// Returns whether text is a name, also with the hyphens of RFC1213-MIB: `ethernet-csmacd`.
+fn is_name(text: &str, name: &str) -> bool {
+    let letters = text.bytes().filter(|byte| *byte != b'-').map(|byte| byte.to_ascii_lowercase());
+    text == name || (text.contains('-') && letters.eq(name.bytes().map(|byte| byte.to_ascii_lowercase())))
 }
 
 /// Returns the names of the numbers that an object has.
@@ -139,4 +145,24 @@ fn names(oid: &[u64]) -> Option<Names> {
         | [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 6, ..] => Some(PORT_ID),
         _ => None,
     }
+}
+
+/// Returns whether the text of an object may have several lines. Names, ids and descriptions of ports have one.
+pub(super) fn may_have_lines(oid: &[u64]) -> bool {
+    matches!(
+        oid,
+        // sysDescr, sysContact, sysLocation and sysORDescr
+        [1, 3, 6, 1, 2, 1, 1, 1 | 4 | 6, 0]
+            | [1, 3, 6, 1, 2, 1, 1, 9, 1, 3, _]
+            // entPhysicalDescr, and the revisions of hardware, firmware and software
+            | [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 2 | 8..=10, _]
+            // lldpLocSysDesc and lldpRemSysDesc
+            | [1, 0, 8802, 1, 1, 2, 1, 3, 4, 0]
+            | [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 10, ..]
+            | [1, 3, 111, 2, 802, 1, 1, 13, 1, 3, 4, 0]
+            | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 11, ..]
+            | [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, 1, 1, 10, ..]
+            // cdpCacheVersion
+            | [1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 5, ..]
+    )
 }

@@ -17,6 +17,13 @@ const TYPES: &[&[u8]] = &[
     b"Wrong Type (should be", b"OCTET STRING", b"OBJECT IDENTIFIER", b"Hex", b"Gauge", b"Counter",
     b"OctetString", b"ObjectIdentifier",
 ];
+/// The textual conventions that pysnmp prints in place of the types. The syntax follows from the object.
+#[rustfmt::skip]
+const CONVENTIONS: &[&[u8]] = &[
+    b"DisplayString", b"SnmpAdminString", b"PhysAddress", b"MacAddress", b"IANAifType", b"InterfaceIndex",
+    b"InterfaceIndexOrZero", b"ObjectIdentity", b"AutonomousType", b"TimeTicks", b"TimeStamp", b"Integer",
+    b"TruthValue", b"RowStatus",
+];
 const ABSENT: &[&[u8]] = &[b"No Such Object", b"No Such Instance", b"No more variables left", b"NULL"];
 
 /// Returns whether a value states its type, or that there is none.
@@ -34,7 +41,9 @@ pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<VariableVa
         return Ok(None);
     }
     let text = without_wrong_type(text);
-    let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text, oid))) };
+    let Some((kind, rest)) = split_type(text) else {
+        return Ok(Some(untyped(without_convention(text), oid)));
+    };
     let value = match kind {
         b"STRING" => VariableValue::Bytes(string(rest)),
         b"Hex-STRING" | b"BITS" => VariableValue::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
@@ -96,17 +105,21 @@ pub(super) fn has_open_quote(text: &[u8]) -> bool {
     !closes_quote(rest)
 }
 
-/// Returns whether a value may go on in the next line: text that no quote has ended, and bytes.
-pub(super) fn takes_lines(text: &[u8], is_quote_open: bool) -> bool {
-    match split_type(text) {
-        Some((b"STRING", rest)) => !rest.starts_with(b"\"") || is_quote_open,
-        Some((kind, _)) => matches!(kind, b"Hex-STRING" | b"BITS" | b"Opaque"),
-        None => !ABSENT.iter().any(|absent| text.starts_with(absent)),
+/// Returns whether a value may go on in the next line: text of an object that may have several lines, a string whose quote is
+/// open, and bytes.
+pub(super) fn takes_lines(text: &[u8], is_quote_open: bool, oid: &[u64]) -> bool {
+    let text = without_wrong_type(text);
+    let (kind, rest) = split_type(text).unwrap_or((b"STRING", text));
+    match kind {
+        b"STRING" if rest.starts_with(b"\"") => is_quote_open,
+        b"STRING" => syntax::may_have_lines(oid) && !ABSENT.iter().any(|absent| rest.starts_with(absent)),
+        kind => matches!(kind, b"Hex-STRING" | b"BITS" | b"Opaque"),
     }
 }
 
 /// Returns whether the last character of a value can only be its end.
 pub(super) fn shows_its_end(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
     match split_type(text) {
         Some((b"STRING", rest)) => rest.starts_with(b"\""),
         Some((b"INTEGER", _)) => text.ends_with(b")"),
@@ -127,6 +140,12 @@ fn without_wrong_type(text: &[u8]) -> &[u8] {
         return text;
     }
     memchr::memmem::find(text, b"): ").and_then(|end| text.get(end + 3..)).unwrap_or(text)
+}
+
+/// Removes the name of a textual convention.
+fn without_convention(text: &[u8]) -> &[u8] {
+    let rest = |name: &&[u8]| text.strip_prefix(*name)?.strip_prefix(b": ");
+    CONVENTIONS.iter().find_map(rest).unwrap_or(text)
 }
 
 /// Splits a value into its type, by the name that net-snmp prints now, and the rest.
@@ -177,9 +196,10 @@ fn quoted_hex(text: &[u8]) -> Option<Vec<u8>> {
         let is_bytes = digits.len() >= 8 && digits.len().is_multiple_of(2) && digits.iter().all(is_digit);
         return is_bytes.then(|| digits.chunks_exact(2).map(hex_number).collect()).flatten();
     }
-    let digits = text.strip_prefix(b"\"")?.strip_suffix(b" \"")?;
-    let mut pairs = digits.split(u8::is_ascii_whitespace).filter(|pair| !pair.is_empty());
-    let is_bytes = pairs.all(|pair| pair.len() == 2 && pair.iter().all(is_digit));
+    let digits = text.trim_ascii_end().strip_prefix(b"\"")?.strip_suffix(b" \"")?;
+    let mut pairs = digits.split(u8::is_ascii_whitespace).filter(|pair| !pair.is_empty()).peekable();
+    // Blanks alone are bytes that can be printed.
+    let is_bytes = pairs.peek().is_some() && pairs.all(|pair| pair.len() == 2 && pair.iter().all(is_digit));
     is_bytes.then(|| hex(digits, false).ok()).flatten()
 }
 

@@ -1,0 +1,150 @@
+//! Lines that the recording of a terminal has between the variables: prompts, commands, and what shells print.
+
+use std::net::{IpAddr, SocketAddr};
+
+use memchr::memmem;
+
+use crate::discovery::parse::terminal::{PROMPT_ENDS, SESSION_FRAMES};
+use crate::invariant::Invariant;
+
+/// The tools that print walks. Their messages begin with their name and a colon.
+pub(super) const TOOLS: &[&[u8]] =
+    &[b"snmpwalk", b"snmpbulkwalk", b"snmpget", b"snmpgetnext", b"snmpbulkget", b"snmptable"];
+
+/// The command of Junos that prints a walk.
+const JUNOS_COMMAND: &[u8] = b"show snmp mib ";
+
+/// Identifiers that have the form of an IPv4 address: the roots of all variables.
+const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
+
+/// Returns the address of the agent in the command of a walk; `None` for an agent with a name.
+pub(super) fn agent(command: &[u8]) -> Option<IpAddr> {
+    let mut words = str::from_utf8(command).ok()?.split(' ').filter(|word| !ROOTS.contains(word));
+    words.find_map(|word| {
+        let word = ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
+        let address = || word.trim_matches(['[', ']']).parse().ok();
+        address().or_else(|| Some(word.parse::<SocketAddr>().ok()?.ip()))
+    })
+}
+
+/// Returns whether a line is the command of a walk, with or without the prompt of a shell.
+pub(super) fn is_command(line: &[u8]) -> bool {
+    let is_begun = |position: &usize| {
+        let before = position.checked_sub(1).and_then(|before| line.get(before));
+        before.is_none_or(|before| !before.is_ascii_alphanumeric() && !b"-_.".contains(before))
+    };
+    let mut places = memmem::find_iter(line, b"snmp").filter(is_begun);
+    places.any(|position| begins_command(line.get(position..).asserted_or_default()))
+        || memmem::find(line, JUNOS_COMMAND).is_some()
+}
+
+/// Returns whether text is a tool with options. Either may be in quotes.
+fn begins_command(text: &[u8]) -> bool {
+    TOOLS.iter().any(|tool| {
+        let Some(rest) = text.strip_prefix(*tool) else { return false };
+        let rest = without_quote(rest.strip_prefix(b".exe").unwrap_or(rest));
+        rest.strip_prefix(b" ").is_some_and(|options| without_quote(options).starts_with(b"-"))
+    })
+}
+
+fn without_quote(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"'").or_else(|| text.strip_prefix(b"\"")).unwrap_or(text)
+}
+
+/// The longest line that may be a prompt.
+const MAX_PROMPT: usize = 256;
+/// The commands that end a session.
+const LAST_COMMANDS: [&str; 3] = ["exit", "logout", "quit"];
+/// The fences around code in a document.
+const FENCES: [&str; 2] = ["```", "~~~"];
+/// The beginnings of lines that scripts print between the walks of several subtrees.
+const HEADINGS: [&[u8]; 4] = [b"#", b"==", b"--", b"**"];
+
+/// Returns whether a line belongs to the session of a terminal: a prompt, a command that is no walk, or the time that one took.
+///
+/// Text of several lines may have any line, so that only what is hardly text counts.
+pub(super) fn is_session(line: &[u8]) -> bool {
+    if line.len() > MAX_PROMPT {
+        return false;
+    }
+    let Ok(line) = str::from_utf8(line) else { return false };
+    let line = line.trim();
+    LAST_COMMANDS.contains(&line)
+        || FENCES.iter().any(|fence| line.starts_with(fence))
+        || SESSION_FRAMES.iter().any(|frame| starts_with_ignoring_case(line, frame))
+        || is_duration(line)
+        || is_prompt(line)
+}
+
+/// Returns whether a line is a heading, as scripts print them. Text of several lines may have such lines, too.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    HEADINGS.iter().any(|heading| line.starts_with(heading))
+}
+
+fn starts_with_ignoring_case(line: &str, beginning: &str) -> bool {
+    line.get(..beginning.len()).is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+}
+
+/// Returns whether a line is one of `time`: `real    0m0.123s`.
+fn is_duration(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let is_kind = words.next().is_some_and(|kind| matches!(kind, "real" | "user" | "sys"));
+    let is_time = |word: &str| {
+        word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_digit() || b"msh.,".contains(&byte))
+    };
+    is_kind && words.next().is_some_and(is_time) && words.next().is_none()
+}
+
+/// Returns whether a line is the prompt of a shell or a device.
+///
+/// A command may follow one that shows a folder or a user: `C:\>`, `PS C:\>`, `root@nms:~#`, `[root@nms ~]#`, `admin@sw-1>`.
+/// Nothing follows the other ones: `$`, `sw-1#`, `<sw-1>`.
+fn is_prompt(line: &str) -> bool {
+    let line = line.strip_prefix("PS ").unwrap_or(line);
+    let Some((place, rest)) = line.find(PROMPT_ENDS).and_then(|end| line.split_at_checked(end)) else {
+        return false;
+    };
+    let mut rest = rest.chars();
+    let end = rest.next();
+    let command = rest.as_str();
+    if end == Some('>') && is_windows_folder(place) {
+        return true;
+    }
+    if is_user_at_host(place) {
+        return command.is_empty() || command.starts_with(' ');
+    }
+    let name = place.trim_start_matches(['<', '[']).trim_end_matches(']').trim_end();
+    let is_name = |character: char| character.is_ascii_alphanumeric() || "-_.():/~".contains(character);
+    // A percentage is a number.
+    let is_alone = name.chars().all(is_name) && (end != Some('%') || name.is_empty());
+    let is_begun = name.is_empty() || name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    is_alone && is_begun && (command.is_empty() || LAST_COMMANDS.contains(&command.trim()))
+}
+
+/// Returns whether text is a folder of Windows, such as `C:\Users`.
+fn is_windows_folder(text: &str) -> bool {
+    let mut characters = text.chars();
+    let is_drive = characters.next().is_some_and(|drive| drive.is_ascii_alphabetic());
+    is_drive && characters.as_str().starts_with(":\\")
+}
+
+/// Returns whether text before the end of a prompt is a user at a host, with a folder or a context: `root@nms:~`,
+/// `[root@nms ~`, `admin@fw-1(active)`, `[admin@r-1] `.
+fn is_user_at_host(text: &str) -> bool {
+    let Some((user, host)) = text.strip_prefix('[').unwrap_or(text).split_once('@') else { return false };
+    let is_word = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    let (host, place) = host.split_at(host.find(|character: char| !is_word(character)).unwrap_or(host.len()));
+    let is_place = match place.chars().next() {
+        None => true,
+        Some(':' | '(') => !place.contains(' '),
+        Some(' ') => {
+            let folder = place.trim_matches([' ', ']']);
+            !folder.is_empty()
+                && !folder.contains(' ')
+                && (place.ends_with(']') || folder.starts_with(['~', '/']))
+        }
+        Some(first) => first == ']',
+    };
+    let is_user = !user.is_empty() && user.chars().all(is_word);
+    is_user && !host.is_empty() && is_place
+}

@@ -1,0 +1,48 @@
+//! The rest of request bodies that no endpoint reads.
+//!
+//! A server closes a connection whose request has not arrived to its end. A client that is still sending then sees a broken
+//! connection instead of the response, so that the rest of a short body is read and dropped before.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::Version;
+use http::header::EXPECT;
+use http::request::Parts;
+
+use super::{BoxedBody, UnreadBody, lock};
+
+/// The most bytes that are dropped.
+const MAX_DROPPED: u64 = 4 * 1024 * 1024;
+/// How long they are awaited in all.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// The end of a body, which its reader may not have reached.
+pub(in crate::service) struct BodyEnd(Option<Arc<Mutex<UnreadBody>>>);
+
+impl BodyEnd {
+    pub(in crate::service) fn of(body: Option<&BoxedBody>) -> Self {
+        Self(body.map(|body| Arc::clone(&body.shared)))
+    }
+
+    pub(in crate::service) fn is_reached(&self) -> bool {
+        self.0.as_ref().is_none_or(|shared| lock(shared).is_over)
+    }
+
+    /// Reads the rest of a body and drops it, unless it is long, late or not awaited.
+    pub(in crate::service) async fn drop_rest(&self, request: &Parts) {
+        // Other versions end one request of a connection without the others. A client that asks first has not begun to send.
+        let is_sent = request.version < Version::HTTP_2 && !request.headers.contains_key(EXPECT);
+        let Some(shared) = self.0.as_ref().filter(|_| is_sent && !self.is_reached()) else { return };
+        let remaining = lock(shared).body.limit_rest(WAIT);
+        if remaining > MAX_DROPPED {
+            return;
+        }
+        let mut dropped = 0;
+        while dropped <= MAX_DROPPED {
+            let Some(Ok(frame)) = poll_fn(|context| lock(shared).poll_frame(context)).await else { return };
+            dropped += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+    }
+}
