@@ -235,3 +235,16 @@ fn summaries_name_kind_length_and_completeness() {
         (TableKind::IfEntries, 3, false)
     );
 }
+
+#[test]
+fn address_of_blanks_is_no_mac_address() {
+    let walk = ".1.3.6.1.2.1.2.2.1.2.1 = STRING: \"ge1\"\n.1.3.6.1.2.1.2.2.1.6.1 = Hex-STRING: 20 20 20 20 20 20 \n\
+                .1.0.8802.1.1.2.1.3.1.0 = INTEGER: 4\n.1.0.8802.1.1.2.1.3.2.0 = Hex-STRING: 20 20 20 20 20 20 \n\
+                .1.3.6.1.2.1.4.22.1.2.1.192.0.2.9 = Hex-STRING: 20 20 20 20 20 20 \n";
+    let report = parsed(Format::Snmpwalk, walk);
+    let device = &report.devices[0];
+    assert_eq!(device.chassis_id, None);
+    assert_eq!(rows(device.tables.if_entries.as_deref())[0].mac_address, None);
+    assert!(device.tables.arp.is_none());
+    assert_eq!(count(&report, WarningCode::ValueInvalid), 0);
+}

@@ -51,8 +51,16 @@ pub(super) fn hex_digits(digits: &[u8]) -> Option<Vec<u8>> {
     pairs.map(|pair| str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect()
 }
 
-/// Converts a MAC address: 6, 8 or 20 bytes, or the text of one. All zeros are none.
+/// Returns whether bytes state nothing: zeros and blanks, with which some agents fill what they do not know.
+pub(super) fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace())
+}
+
+/// Converts a MAC address: 6, 8 or 20 bytes, or the text of one. Zeros and blanks alone are none.
 pub(super) fn mac(bytes: &[u8]) -> Option<MacAddress> {
+    if is_blank(bytes) {
+        return None;
+    }
     let address = match MacAddress::try_from(bytes) {
         Ok(address) => address,
         Err(_) => mac_text(str::from_utf8(bytes).ok()?)?,
@@ -224,7 +232,7 @@ pub(super) fn port_id(subtype: i64, bytes: &[u8]) -> Option<LldpPortId> {
 }
 
 fn identifier(bytes: &[u8], is_mac: bool, is_network_address: bool) -> Option<String> {
-    if bytes.is_empty() {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
         return None;
     }
     if is_network_address && let Some(address) = network_address(bytes) {

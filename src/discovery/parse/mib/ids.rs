@@ -39,14 +39,9 @@ pub(super) fn port_id(subtype: Option<i64>, bytes: &[u8]) -> Option<LldpPortId> 
     text::port_id(subtype, bytes)
 }
 
-/// Returns whether bytes state nothing. Some agents fill the rows of ports without a neighbor with zeros.
-pub(super) fn is_blank(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace())
-}
-
 /// Returns the form of an id, or `None` if it states nothing.
 fn form(bytes: &[u8]) -> Option<Form> {
-    if is_blank(bytes) {
+    if text::is_blank(bytes) {
         return None;
     }
     // Names of six characters have only characters of host names.

@@ -284,8 +284,7 @@ fn note<K: Eq + std::hash::Hash>(keys: &mut HashMap<K, Option<i64>>, key: K, ind
 fn accept_mac(place: &mut Option<MacAddress>, value: &VariableValue<'_>) -> Accepted {
     let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
     *place = text::mac(bytes);
-    let none = bytes.is_empty() || bytes.iter().all(|byte| *byte == 0);
-    if place.is_some() || none { Accepted::Yes } else { Accepted::InvalidValue }
+    if place.is_some() || text::is_blank(bytes) { Accepted::Yes } else { Accepted::InvalidValue }
 }
 
 const fn admin_status(number: i64) -> Option<AdminStatus> {

@@ -69,7 +69,7 @@ impl NeighborTables {
             CacheColumn::MacAddress => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
                 neighbor.mac_address = text::mac(bytes);
-                neighbor.is_invalid |= bytes.iter().all(|byte| *byte == 0);
+                neighbor.is_invalid |= text::is_blank(bytes);
                 return Accepted::Yes;
             }
             CacheColumn::Address => {

@@ -79,7 +79,7 @@ pub(super) struct LldpNeighbor {
 impl LldpNeighbor {
     /// Returns whether the row is a placeholder. Some agents list ports without a neighbor.
     fn is_empty(&self) -> bool {
-        let is_missing = |id: &Option<Vec<u8>>| id.as_deref().is_none_or(ids::is_blank);
+        let is_missing = |id: &Option<Vec<u8>>| id.as_deref().is_none_or(text::is_blank);
         let is_nameless = self.sys_name.is_none() && self.sys_desc.is_none();
         is_missing(&self.chassis_id) && is_missing(&self.port_id) && is_nameless
     }
