@@ -36,6 +36,14 @@ struct Route {
     kind: Option<RouteKind>,
 }
 
+impl Route {
+    /// Returns whether the route leads to another router.
+    fn leads_on(&self) -> bool {
+        let is_direct = matches!(self.kind, Some(RouteKind::Direct | RouteKind::Discarded));
+        !is_direct && self.next_hop.is_some_and(|next| !next.is_unspecified())
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RouteKind {
     Direct,
@@ -176,7 +184,9 @@ impl RouteIndex {
     fn resolve(&self, route: &Route) -> Option<(Cidr, Option<IpAddr>)> {
         match self {
             Self::Start(start) => {
-                let length = route.mask.or_else(|| start.is_unspecified().then_some(0))?;
+                // Some agents send another mask for the default route. That of a host leads nowhere.
+                let is_default = start.is_unspecified() && (route.mask.is_none() || route.leads_on());
+                let length = if is_default { 0 } else { route.mask? };
                 Some((Cidr::containing(IpAddr::V4(*start), length).ok()?, route.next_hop))
             }
             Self::Whole(destination, _, next_hop) => Some((*destination, *next_hop)),
