@@ -248,3 +248,41 @@ fn address_of_blanks_is_no_mac_address() {
     assert!(device.tables.arp.is_none());
     assert_eq!(count(&report, WarningCode::ValueInvalid), 0);
 }
+
+#[test]
+fn number_that_is_no_bridge_port_is_no_index_in_a_table_of_bridge_ports() {
+    let walk = |second: u8| {
+        format!(
+            ".1.3.6.1.2.1.2.2.1.2.3 = STRING: \"ge3\"\n.1.3.6.1.2.1.2.2.1.2.4 = STRING: \"ge4\"\n\
+             .1.3.6.1.2.1.2.2.1.2.1 = STRING: \"me0\"\n.1.3.6.1.2.1.2.2.1.2.2 = STRING: \"me1\"\n\
+             .1.3.6.1.2.1.17.1.4.1.2.1 = INTEGER: 3\n.1.3.6.1.2.1.17.1.4.1.2.2 = INTEGER: 4\n\
+             .1.3.6.1.2.1.17.4.3.1.2.0.0.94.0.83.1 = INTEGER: 1\n\
+             .1.3.6.1.2.1.17.4.3.1.2.0.0.94.0.83.2 = INTEGER: {second}\n\
+             .1.3.6.1.2.1.17.7.1.2.2.1.2.20.0.0.94.0.83.3 = INTEGER: 4\n"
+        )
+    };
+    let indexes = |second| -> Vec<_> {
+        let device = device(Format::Snmpwalk, &walk(second));
+        rows(device.tables.fdb.as_deref()).iter().map(|row| row.if_index).collect()
+    };
+    assert_eq!(indexes(2), [Some(3), Some(4), Some(4)]);
+    assert_eq!(indexes(4), [Some(3), None, Some(4)], "the numbers of the other table are indexes");
+}
+
+#[test]
+fn vlans_that_no_port_has_by_their_index_have_no_ids() {
+    let walk = |vlan: u16| {
+        format!(
+            ".1.3.6.1.2.1.2.2.1.2.536 = STRING: \"ge-0/0/5.0\"\n.1.3.6.1.2.1.17.1.4.1.2.536 = INTEGER: 536\n\
+             .1.3.6.1.2.1.17.7.1.4.3.1.2.41 = STRING: \"536\"\n.1.3.6.1.2.1.17.7.1.4.3.1.4.41 = STRING: \"536\"\n\
+             .1.3.6.1.2.1.17.7.1.4.5.1.1.536 = Gauge32: {vlan}\n\
+             .1.3.6.1.2.1.17.7.1.2.2.1.2.41.0.0.94.0.83.1 = INTEGER: 536\n"
+        )
+    };
+    for (vlan, untagged, learned) in [(888, 888, None), (41, 41, Some(41)), (1, 41, Some(41))] {
+        let device = device(Format::Snmpwalk, &walk(vlan));
+        let vlans = rows(device.tables.if_entries.as_deref())[0].vlans.clone().unwrap();
+        assert_eq!((vlans.untagged, vlans.other_untagged, vlans.tagged), (Some(untagged), vec![], vec![]));
+        assert_eq!(rows(device.tables.fdb.as_deref())[0].vlan, learned, "{vlan}");
+    }
+}

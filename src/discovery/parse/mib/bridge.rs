@@ -170,7 +170,9 @@ fn stp_rows(
 ) -> Vec<StpRow> {
     meter.add_steps(rows.len());
     meter.use_rows(rows.len());
-    let ports = BridgePorts::new(base_ports, interfaces, &rows.keys().copied().collect(), meter);
+    let numbers = rows.keys().copied().collect();
+    let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
+    let ports = ports.of_table(&numbers, meter);
     rows.into_values().map(|row| StpRow { if_index: ports.index_of(row.bridge_port), ..row }).collect()
 }
 

@@ -149,6 +149,10 @@ impl Interfaces {
         self.entries.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(super) fn contains(&self, index: i64) -> bool {
         self.places.contains_key(&index)
     }

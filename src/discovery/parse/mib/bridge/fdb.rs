@@ -127,6 +127,15 @@ impl Fdb {
         }
     }
 
+    /// Returns the port numbers of some tables.
+    fn numbers(&self, is_of: impl Fn(FdbTable) -> bool) -> BTreeSet<i64> {
+        self.entries
+            .iter()
+            .filter(|((table, _), _)| is_of(*table))
+            .filter_map(|(_, entry)| entry.port())
+            .collect()
+    }
+
     /// Returns the rows. Bridges with VLANs repeat their entries, without the VLAN, in the table of BRIDGE-MIB.
     pub(super) fn into_rows(
         self,
@@ -136,11 +145,12 @@ impl Fdb {
         meter: &mut Meter,
     ) -> Vec<FdbRow> {
         meter.add_steps(self.entries.len().saturating_mul(3));
-        let by_fdb = vlans.by_fdb();
-        let of_usual_context =
-            self.entries.iter().filter(|((table, _), _)| !matches!(table, FdbTable::OfVlan(_)));
-        let numbers = of_usual_context.filter_map(|(_, entry)| entry.port()).collect();
-        let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
+        let by_fdb = vlans.by_fdb(meter);
+        let of_bridge = self.numbers(|table| table == FdbTable::Bridge);
+        let of_q_bridge = self.numbers(|table| matches!(table, FdbTable::QBridge(_)));
+        let ports = BridgePorts::new(base_ports, interfaces, &(&of_bridge | &of_q_bridge), meter);
+        let (of_bridge, of_q_bridge) =
+            (ports.of_table(&of_bridge, meter), ports.of_table(&of_q_bridge, meter));
         let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != FdbTable::Bridge);
         let with_vlan: BTreeSet<MacAddress> =
             with_vlan.filter_map(|((_, index), entry)| entry.address(index)).collect();
@@ -155,12 +165,11 @@ impl Fdb {
                 continue;
             }
             let bridge_port = entry.port();
-            let index = |port| ports.index_of(port);
             let (fdb_id, vlan, if_index) = match table {
-                FdbTable::Bridge => (None, None, bridge_port.and_then(index)),
+                FdbTable::Bridge => (None, None, bridge_port.and_then(|port| of_bridge.index_of(port))),
                 FdbTable::QBridge(fdb_id) => {
-                    let vlan = fdb_id.and_then(|fdb_id| vlans.of_fdb(fdb_id, &by_fdb));
-                    (*fdb_id, vlan, bridge_port.and_then(index))
+                    let vlan = fdb_id.and_then(|fdb_id| vlans.of_fdb(fdb_id, by_fdb.as_ref()?));
+                    (*fdb_id, vlan, bridge_port.and_then(|port| of_q_bridge.index_of(port)))
                 }
                 FdbTable::OfVlan(vlan) => {
                     let index = |port| {

@@ -73,13 +73,15 @@ impl BasePorts {
     }
 }
 
-/// Finds the interface behind a port number of one table.
+/// Finds the interfaces behind the port numbers of tables.
 #[derive(Debug)]
 pub(super) struct BridgePorts<'b> {
     /// Interface indexes by bridge port.
     base_ports: &'b BasePorts,
     /// The interfaces that are bridge ports.
     indexes: BTreeSet<i64>,
+    /// The highest number of a port that the bridge may have: that of a known one, or the number of interfaces.
+    highest_port: i64,
     numbering: PortNumbering,
 }
 
@@ -97,7 +99,7 @@ enum PortNumbering {
 }
 
 impl<'b> BridgePorts<'b> {
-    /// Determines the meaning of the numbers of a table from the numbers themselves, without 0.
+    /// Determines the meaning of the numbers of tables from the numbers themselves, without 0.
     pub(super) fn new(
         base_ports: &'b BasePorts,
         interfaces: &Interfaces,
@@ -107,7 +109,13 @@ impl<'b> BridgePorts<'b> {
         meter.add_steps(base_ports.len() + numbers.len().saturating_mul(2));
         let indexes: BTreeSet<i64> = base_ports.indexes.values().copied().collect();
         let is_known = |number: &i64| base_ports.get(*number).is_some() || indexes.contains(number);
-        let mut ports = Self { base_ports, indexes: BTreeSet::new(), numbering: PortNumbering::BridgePorts };
+        let highest_known = base_ports.indexes.last_key_value().map_or(0, |(port, _)| *port);
+        let mut ports = Self {
+            base_ports,
+            indexes: BTreeSet::new(),
+            highest_port: highest_known.max(interfaces.len() as i64),
+            numbering: PortNumbering::BridgePorts,
+        };
         if base_ports.has_losses {
             return Self { numbering: PortNumbering::SomeBridgePorts, ..ports };
         }
@@ -129,16 +137,36 @@ impl<'b> BridgePorts<'b> {
         Self { indexes, ..ports }
     }
 
+    /// Returns the ports of one of the tables. Several tables of a bridge may have different numbers.
+    pub(super) fn of_table(&self, numbers: &BTreeSet<i64>, meter: &mut Meter) -> TablePorts<'_> {
+        meter.add_steps(numbers.len());
+        let is_other = |number: &i64| self.base_ports.get(*number).is_some_and(|index| index != *number);
+        let least_index = if numbers.iter().any(is_other) { self.highest_port.saturating_add(1) } else { 0 };
+        TablePorts { ports: self, least_index }
+    }
+}
+
+/// Finds the interface behind a port number of one table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TablePorts<'p> {
+    ports: &'p BridgePorts<'p>,
+    /// The least number that may be an index, although it is no bridge port. Where another number shows that the table has
+    /// bridge ports, those up to the highest one may be bridge ports that are missing.
+    least_index: i64,
+}
+
+impl TablePorts<'_> {
     /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
-    pub(super) fn index_of(&self, number: i64) -> Option<i64> {
-        let index = match self.numbering {
+    pub(super) fn index_of(self, number: i64) -> Option<i64> {
+        let BridgePorts { base_ports, indexes, numbering, .. } = self.ports;
+        let index = match numbering {
             PortNumbering::BridgePorts => {
-                let index = self.base_ports.get(number);
-                index.or_else(|| self.indexes.get(&number).copied())
+                let is_index = number >= self.least_index && indexes.contains(&number);
+                base_ports.get(number).or(is_index.then_some(number))
             }
-            PortNumbering::SomeBridgePorts => self.base_ports.get(number),
+            PortNumbering::SomeBridgePorts => base_ports.get(number),
             PortNumbering::Interfaces => Some(number),
-            PortNumbering::Offset(offset) => Some(number.saturating_add(offset)),
+            PortNumbering::Offset(offset) => Some(number.saturating_add(*offset)),
         };
         index.filter(|index| *index > 0)
     }

@@ -104,15 +104,30 @@ impl VlanTables {
         super::insert(&mut self.port_vlans, port, value.integer(), meter)
     }
 
-    /// Returns the VLAN of each forwarding database that has exactly one.
-    pub(super) fn by_fdb(&self) -> BTreeMap<u32, Option<u16>> {
+    /// Returns whether the indexes of the VLANs are VLAN ids, as the MIB says.
+    ///
+    /// Junos numbers the VLANs of some switches itself. Then no VLAN of a port, which is an id, is among the indexes. VLAN 1
+    /// shows nothing, because bridges state it without having it.
+    fn has_ids(&self, meter: &mut Meter) -> bool {
+        meter.add_steps(self.port_vlans.len());
+        let mut numbers = self.port_vlans.values().filter(|number| is_vlan(**number));
+        let is_index = |number: &i64| u16::try_from(*number).is_ok_and(|vlan| self.vlans.contains_key(&vlan));
+        let is_default = self.port_vlans.values().all(|number| *number == DEFAULT_VLAN || !is_vlan(*number));
+        self.vlans.is_empty() || is_default || numbers.any(is_index)
+    }
+
+    /// Returns the VLAN of each forwarding database that has exactly one, or `None` if the VLANs have no ids.
+    pub(super) fn by_fdb(&self, meter: &mut Meter) -> Option<BTreeMap<u32, Option<u16>>> {
+        if !self.has_ids(meter) {
+            return None;
+        }
         let mut vlans = BTreeMap::new();
         for (vlan, entry) in &self.vlans {
             if let Some(fdb_id) = entry.fdb_id {
                 vlans.entry(fdb_id).and_modify(|held| *held = None).or_insert(Some(*vlan));
             }
         }
-        vlans
+        Some(vlans)
     }
 
     /// Returns the VLAN of a database. Devices that do not map databases to VLANs number them alike.
@@ -135,17 +150,20 @@ impl VlanTables {
             base_ports.get(port).is_some() || (base_ports.is_absent() && interfaces.contains(port))
         };
         let form = ListForm::of(self.all_lists(), is_known);
-        let lists = self.lists(form, meter);
-        let mut numbers = union(lists.iter().map(|(_, egress, _)| egress));
-        numbers.extend(self.port_vlans.keys());
-        meter.add_steps(numbers.len());
-        let ports = BridgePorts::new(base_ports, interfaces, &numbers, meter);
+        let lists = if self.has_ids(meter) { self.lists(form, meter) } else { self.without_lists(meter) };
+        let listed = union(lists.iter().map(|(_, egress, _)| egress));
+        let numbered: BTreeSet<i64> = self.port_vlans.keys().copied().collect();
+        meter.add_steps(listed.len() + numbered.len());
+        let ports = BridgePorts::new(base_ports, interfaces, &(&listed | &numbered), meter);
         // The ports that the lists name decide whether they are bits or text.
         let is_uncertain = base_ports.has_losses() && ListForm::may_be_text(self.all_lists());
-        let index_of =
-            |port: i64| ports.index_of(port).filter(|index| !is_uncertain && interfaces.contains(*index));
-        let mut members = members(&lists, Members::new(&numbers, index_of), meter);
-        self.add_port_vlans(&lists, &mut members, index_of, meter);
+        let is_interface = |index: &i64| !is_uncertain && interfaces.contains(*index);
+        let of_lists = ports.of_table(&listed, meter);
+        let of_lists = |port: i64| of_lists.index_of(port).filter(is_interface);
+        let mut members = members(&lists, Members::new(&listed, of_lists), meter);
+        let of_port_vlans = ports.of_table(&numbered, meter);
+        let of_port_vlans = |port: i64| of_port_vlans.index_of(port).filter(is_interface);
+        self.add_port_vlans(&lists, &mut members, of_port_vlans, meter);
         members.into_iter().map(|(index, membership)| (index, membership.into_vlans())).collect()
     }
 
@@ -166,6 +184,16 @@ impl VlanTables {
             lists.push((*vlan, egress, untagged));
         }
         lists
+    }
+
+    /// Counts the VLANs, whose lists are not read because their ids are not known.
+    fn without_lists(&self, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
+        for index in self.vlans.keys() {
+            meter.leave_out(WarningCode::ValueInvalid, || {
+                format!("VLAN with the index {index}, which is no VLAN id of a port")
+            });
+        }
+        Vec::new()
     }
 
     /// Determines by `dot1qPvid` which VLAN takes the frames without a tag.
