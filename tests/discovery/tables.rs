@@ -97,9 +97,20 @@ fn aggregates_come_from_attachment_and_from_the_stack() {
 
 #[test]
 fn aggregates_of_a_type_of_other_interfaces_are_known_by_their_names() {
-    for (kind, name) in
-        [(53, "Port-channel1"), (53, "Port-Channel 1"), (53, "Po1"), (54, "Trk1"), (53, "Vlan10")]
-    {
+    for (kind, name) in [
+        (53, "Port-channel1"),
+        (53, "Port-Channel 1"),
+        (53, "Po1"),
+        (54, "Trk1"),
+        (53, "Eth-Trunk3"),
+        (6, "Eth-Trunk3"),
+        (6, "Bridge-Aggregation12"),
+        (6, "lag-5"),
+        (6, "bond0"),
+        (53, "Vlan10"),
+        (6, "Eth-Trunk3.100"),
+        (6, "GigabitEthernet0/2"),
+    ] {
         let walk = format!(
             ".1.3.6.1.2.1.2.2.1.2.1 = STRING: \"GigabitEthernet0/1\"\n.1.3.6.1.2.1.2.2.1.2.9 = STRING: \"{name}\"\n\
              .1.3.6.1.2.1.2.2.1.3.1 = INTEGER: 6\n.1.3.6.1.2.1.2.2.1.3.9 = INTEGER: {kind}\n\
@@ -108,7 +119,8 @@ fn aggregates_of_a_type_of_other_interfaces_are_known_by_their_names() {
         let table = device(Format::Snmpwalk, &walk).tables.lag;
         let members: Vec<_> =
             table.iter().flat_map(|table| &table.rows).map(|row| (row.if_index, row.lag_id)).collect();
-        let expected: &[(i64, i64)] = if name == "Vlan10" { &[] } else { &[(1, 9)] };
+        let is_other = matches!(name, "Vlan10" | "Eth-Trunk3.100" | "GigabitEthernet0/2");
+        let expected: &[(i64, i64)] = if is_other { &[] } else { &[(1, 9)] };
         assert_eq!(members, expected, "{name}");
     }
 }

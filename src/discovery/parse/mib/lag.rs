@@ -103,7 +103,9 @@ impl Lag {
         }
         let is_lag = |index: i64| interfaces.get(index).is_some_and(|row| row.if_type == Some(LAG_TYPE));
         let is_named_lag = |index: i64, member: i64| {
-            interfaces.get(index).is_some_and(is_virtual_aggregate) && interfaces.is_ethernet(member)
+            interfaces.get(index).is_some_and(is_virtual_aggregate)
+                && interfaces.is_ethernet(member)
+                && !interfaces.get(member).is_some_and(is_virtual_aggregate)
         };
         for (member, lag) in self.stack {
             if (is_lag(lag) || is_named_lag(lag, member)) && !is_lag(member) {
@@ -117,15 +119,43 @@ impl Lag {
     }
 }
 
-/// The types that IOS and ProCurve give to aggregates: `propVirtual` and `propMultiplexor`.
-const VIRTUAL_TYPES: [i64; 2] = [53, 54];
+/// The types that devices give to aggregates besides their own: `ethernetCsmacd`, `propVirtual` and `propMultiplexor`.
+const VIRTUAL_TYPES: [i64; 3] = [6, 53, 54];
 /// The names of these aggregates without their numbers, in lower case.
-const VIRTUAL_NAMES: [&str; 3] = ["po", "port-channel", "trk"];
+const VIRTUAL_NAMES: &[&str] = &[
+    // IOS, NX-OS, EOS and many others
+    "po",
+    "port-channel",
+    // ProCurve
+    "trk",
+    // VRP
+    "eth-trunk",
+    // Comware
+    "bridge-aggregation",
+    "route-aggregation",
+    "bagg",
+    "ragg",
+    // Junos
+    "ae",
+    // Linux and FreeBSD
+    "bond",
+    "lagg",
+    // Aruba CX, ArubaOS-Switch and SR OS
+    "lag",
+    // ZXROS
+    "smartgroup",
+    // RGOS
+    "aggregateport",
+    "ag",
+    // BDCOM
+    "port-aggregator",
+];
 
 /// Returns whether an interface of a type of other interfaces, too, is an aggregate by its name.
 fn is_virtual_aggregate(row: &IfEntryRow) -> bool {
     let is_named = |name: &String| {
-        let kind = name.trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
+        let kind = name
+            .trim_end_matches(|character: char| character.is_ascii_digit() || matches!(character, ' ' | '-'));
         VIRTUAL_NAMES.contains(&kind.to_ascii_lowercase().as_str())
     };
     row.if_type.is_some_and(|kind| VIRTUAL_TYPES.contains(&kind))
