@@ -298,3 +298,20 @@ fn vlans_that_no_port_has_by_their_index_have_no_ids() {
         assert_eq!(rows(device.tables.fdb.as_deref())[0].vlan, learned, "{vlan}");
     }
 }
+
+#[test]
+fn indexes_of_other_agents_are_read() {
+    let walk = ".1.3.6.1.2.1.2.2.1.2.7 = STRING: \"gei-1\"\n.1.3.6.1.2.1.17.1.4.1.2.1 = INTEGER: 7\n\
+                .1.3.6.1.2.1.4.34.1.3.4.254.128.0.0.0.0.0.0.2.0.94.255.254.0.83.1.7 = INTEGER: 7\n\
+                .1.3.6.1.2.1.17.7.1.4.2.1.4.907.0 = Hex-STRING: 80 \n.1.3.6.1.2.1.17.7.1.4.2.1.5.907.0 = Hex-STRING: 80 \n";
+    let report = parsed(Format::Snmpwalk, walk);
+    let tables = &report.devices[0].tables;
+    let address = &rows(tables.addresses.as_deref())[0];
+    assert_eq!(
+        (address.ip_address.to_string().as_str(), address.if_index),
+        ("fe80::200:5eff:fe00:5301", Some(7))
+    );
+    let vlans = rows(tables.if_entries.as_deref())[0].vlans.clone().unwrap();
+    assert_eq!(vlans.untagged, Some(907));
+    assert_eq!(count(&report, WarningCode::RowMalformed), 0);
+}

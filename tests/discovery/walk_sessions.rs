@@ -194,3 +194,13 @@ fn names_of_types_are_numbers_in_every_spelling() {
     assert_eq!(kinds, [Some(6), Some(56), Some(94), Some(24)]);
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
 }
+
+#[test]
+fn addresses_of_recordings_may_be_printable_bytes() {
+    let text =
+        "1.3.6.1.2.1.1.5.0|4|fw-1\n1.3.6.1.2.1.4.21.1.7.0.0.0.0|64|hSh1\n1.3.6.1.2.1.4.21.1.8.0.0.0.0|2|4\n";
+    let report = parse(Format::Snmprec, text.as_bytes(), &options()).unwrap();
+    let route = &rows(report.devices[0].tables.routes.as_deref())[0];
+    assert_eq!(route.next_hop.map(|hop| hop.to_string()).as_deref(), Some("104.83.104.49"));
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+}

@@ -96,7 +96,8 @@ fn value<'t>(tag: &[u8], text: &'t [u8]) -> Option<Option<VariableValue<'t>>> {
             }
             VariableValue::Oid(Cow::Owned(arcs))
         }
-        b"64" if is_hex => VariableValue::Bytes(bytes(text)?),
+        // Four bytes that can be printed stand as they are. No address in decimal numbers is as short.
+        b"64" if is_hex || text.len() == 4 => VariableValue::Bytes(bytes(text)?),
         b"64" => {
             let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.trim().parse().ok()?;
             VariableValue::Bytes(Cow::Owned(address.octets().to_vec()))

@@ -131,7 +131,8 @@ pub(super) fn inet_address(arcs: &[u64]) -> Option<(IpAddr, &[u64])> {
 
 /// Converts an index that is an `InetAddress`, also in the forms of agents that do not follow the MIB.
 ///
-/// They leave out the length, append a zone to an address that has none, or send the text of the address.
+/// They leave out the length, append a zone to an address that has none, send the zone as one arc, or send the text of the
+/// address.
 pub(super) fn inet_address_index(arcs: &[u64]) -> Option<IpAddr> {
     if let Some((address, [])) = inet_address(arcs) {
         return Some(address);
@@ -142,7 +143,7 @@ pub(super) fn inet_address_index(arcs: &[u64]) -> Option<IpAddr> {
         2 | 4 => (16, 20),
         _ => return None,
     };
-    if rest.len() == length || rest.len() == longest {
+    if rest.len() == length || rest.len() == longest || zone_arc(arcs).is_some() {
         return ip(&octets(rest.get(..length)?)?);
     }
     let [length, characters @ ..] = rest else { return None };
@@ -150,6 +151,13 @@ pub(super) fn inet_address_index(arcs: &[u64]) -> Option<IpAddr> {
         return None;
     }
     address_text(characters)
+}
+
+/// Returns the zone of an IPv6 address whose index has it as one arc, and no length before the address.
+pub(super) fn zone_arc(arcs: &[u64]) -> Option<u64> {
+    // The length of an address, where there is one.
+    let [4, first, .., zone] = arcs else { return None };
+    (arcs.len() == 18 && *first != 16).then_some(*zone)
 }
 
 /// Converts the characters of an address.

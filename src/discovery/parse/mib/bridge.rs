@@ -51,8 +51,10 @@ impl Bridge {
             [2, 15, 1, column, port] => self.accept_stp(*column, *port, value, meter),
             [1, 4, 1, 2, ..] | [2, 15, 1, 3 | 5 | 6 | 8 | 9, ..] => Accepted::InvalidIndex,
             [7, 1, 2, 2, 1, column, index @ ..] => self.fdb.accept_vlan(*column, index, value, meter),
-            // Some agents leave out the time mark of the current table.
-            [7, 1, 4, 2, 1, column, _, vlan] | [7, 1, 4, 2, 1, column, vlan] => {
+            // Some agents leave out the time mark of the current table, or put one of 0 behind the VLAN.
+            [7, 1, 4, 2, 1, column, vlan, 0]
+            | [7, 1, 4, 2, 1, column, _, vlan]
+            | [7, 1, 4, 2, 1, column, vlan] => {
                 let column = match column {
                     3 => VlanColumn::FdbId,
                     4 => VlanColumn::Egress,

@@ -271,6 +271,9 @@ fn new_address_index(index: &[u64]) -> Option<AddressIndex> {
 
 /// Returns the zone at the end of an index.
 fn zone(index: &[u64]) -> i64 {
+    if let Some(zone) = text::zone_arc(index) {
+        return i64::try_from(zone).unwrap_or(0);
+    }
     let Some((4, [.., a, b, c, d])) = index.split_first().map(|(kind, rest)| (*kind, rest)) else { return 0 };
     if index.len() < 21 {
         return 0;
