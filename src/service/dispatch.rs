@@ -111,6 +111,9 @@ impl ApiState {
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
         }
+        if !body_end.is_reached() && !lacks_time(response.status()) {
+            body_end.drop_rest(request).await;
+        }
         if !body_end.is_reached() {
             close_if_early(&mut response, request.version);
         }
@@ -181,6 +184,14 @@ pub(super) fn close_if_early(response: &mut Response<ResponseBody>, version: Ver
     if is_early(response.status()) && version < Version::HTTP_2 {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+}
+
+/// Returns whether a response with this status means that the server or the client has no time for the body.
+const fn lacks_time(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+    )
 }
 
 /// Returns whether a response with this status is usually sent before the body of its request has arrived.

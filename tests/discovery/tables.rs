@@ -285,7 +285,7 @@ fn number_that_is_no_bridge_port_is_no_index_in_a_table_of_bridge_ports() {
 fn vlans_that_no_port_has_by_their_index_have_no_ids() {
     let walk = |vlan: u16| {
         format!(
-            ".1.3.6.1.2.1.2.2.1.2.536 = STRING: \"ge-0/0/5.0\"\n.1.3.6.1.2.1.17.1.4.1.2.536 = INTEGER: 536\n\
+            ".1.3.6.1.2.1.1.2.0 = OID: .1.3.6.1.4.1.2636.1.1.1.2.31\n.1.3.6.1.2.1.2.2.1.2.536 = STRING: \"ge-0/0/5.0\"\n.1.3.6.1.2.1.17.1.4.1.2.536 = INTEGER: 536\n\
              .1.3.6.1.2.1.17.7.1.4.3.1.2.41 = STRING: \"536\"\n.1.3.6.1.2.1.17.7.1.4.3.1.4.41 = STRING: \"536\"\n\
              .1.3.6.1.2.1.17.7.1.4.5.1.1.536 = Gauge32: {vlan}\n\
              .1.3.6.1.2.1.17.7.1.2.2.1.2.41.0.0.94.0.83.1 = INTEGER: 536\n"

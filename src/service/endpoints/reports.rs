@@ -214,7 +214,7 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
         let other = call.path.get("other").and_then(|other| other.parse::<HostId>().ok());
         let other = other.ok_or_else(|| Error::invalid("other", Problem::InvalidFormat))?;
         read_no_query(&call.input)?;
-        let room = call.input.room;
+        let (request, room) = (call.input.request, call.input.room);
         let caller = call.into_caller()?;
         let mut bytes = 0_usize;
         for id in [id, other] {
@@ -224,7 +224,8 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
             }
         }
         room.answer().reserve(bytes)?;
-        let host = state.inventory.discovery().consolidate(&caller, id, other).await?;
+        let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
+        let host = state.inventory.discovery().consolidate_if(&caller, id, other, check).await?;
         let tag = EntityTag::of_record(&host)?;
         state.responder.record(&host, tag)
     })

@@ -2,6 +2,7 @@
 
 mod accept;
 mod bodies;
+mod body_end;
 mod history;
 mod json_text;
 mod parameters;
@@ -43,6 +44,7 @@ use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
+pub(super) use self::body_end::BodyEnd;
 pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query, read_erase};
 pub(super) use self::parameters::{
     DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_health_query, read_hosts_query,
@@ -119,16 +121,11 @@ struct UnreadBody {
     is_over: bool,
 }
 
-/// Reports whether a body was read to its end.
-pub(super) struct BodyEnd(Option<Arc<Mutex<UnreadBody>>>);
-
-impl BodyEnd {
-    pub(super) fn of(body: Option<&BoxedBody>) -> Self {
-        Self(body.map(|body| Arc::clone(&body.shared)))
-    }
-
-    pub(super) fn is_reached(&self) -> bool {
-        self.0.as_ref().is_none_or(|shared| lock(shared).is_over)
+impl UnreadBody {
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
+        let frame = self.body.poll_frame(context);
+        self.is_over |= matches!(frame, Poll::Ready(None));
+        frame
     }
 }
 
@@ -214,10 +211,7 @@ impl BoxedBody {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        let mut shared = lock(&self.shared);
-        let frame = shared.body.poll_frame(context);
-        shared.is_over |= matches!(frame, Poll::Ready(None));
-        frame
+        lock(&self.shared).poll_frame(context)
     }
 }
 

@@ -36,6 +36,17 @@ pub(super) fn not_among(values: &[&str]) -> Problem {
     Problem::NotAmong { values: values.iter().map(|value| (*value).to_owned()).collect() }
 }
 
+/// Returns whether bytes of a value are no UTF-8 text, such as those of Latin-1. Each is then a replacement character, which a query can
+/// also contain by itself.
+fn is_damaged(query: &str, value: &str) -> bool {
+    const ENCODED: &str = "%EF%BF%BD";
+    let has_encoded =
+        || query.as_bytes().windows(ENCODED.len()).any(|part| part.eq_ignore_ascii_case(ENCODED.as_bytes()));
+    value.contains(char::REPLACEMENT_CHARACTER)
+        && !query.contains(char::REPLACEMENT_CHARACTER)
+        && !has_encoded()
+}
+
 /// Puts the plus sign back into a time such as `2026-11-30T09:00:00 00:00`. In a query it stands for a space, and clients forget to
 /// encode it.
 pub(super) fn with_sign(text: &str) -> Cow<'_, str> {
@@ -69,6 +80,7 @@ impl<'q> QueryValues<'q> {
                 continue;
             }
             let problem = match parameter.kind {
+                _ if is_damaged(query.unwrap_or(""), &value) => Some(Problem::InvalidFormat),
                 Kind::Choice(_) if is_custom_order(known, &name, &value) => {
                     Some(Problem::CustomForm { example: CUSTOM_ORDER_EXAMPLE })
                 }

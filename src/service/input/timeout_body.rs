@@ -60,6 +60,16 @@ impl<B> TimeoutBody<B> {
         self.shutdown = shutdown.clone();
     }
 
+    /// Allows this much time for the rest of the body, whatever its size. Returns the number of bytes that are known to be missing.
+    pub(super) fn limit_rest(&mut self, time: Duration) -> u64 {
+        let missing = self.size.map_or(0, |size| size.saturating_sub(self.received));
+        // No time is added for the size.
+        (self.size, self.stall_timeout) = (Some(0), Some(time));
+        (self.waited, self.waiting_since) = (Duration::ZERO, None);
+        self.timer = JoinSet::new();
+        missing
+    }
+
     /// Returns how long the next frame may be awaited from the beginning of the wait.
     fn allowed(&self, stall_timeout: Duration) -> Duration {
         let ahead = self.received.saturating_add(MAX_ANNOUNCED);

@@ -155,17 +155,21 @@ impl EntityTag {
         self.is_listed(request, &IF_NONE_MATCH)
     }
 
-    /// Returns whether a header lists this tag, as sent or as changed by a proxy, or `*`.
+    /// Returns whether a header lists this tag, as sent, as changed by a proxy or without quotes, or `*`.
+    ///
+    /// Shells and spreadsheets lose the quotes. A tag is a digest, so that no other one is meant.
     fn is_listed(&self, request: &Parts, header: &HeaderName) -> bool {
         let own = opaque_tag(self.0.as_bytes());
+        let unquoted = own.strip_prefix(b"\"").and_then(|tag| tag.strip_suffix(b"\""));
+        let is_own = |tag: &[u8]| {
+            tag == own
+                || Some(tag) == unquoted
+                || without_coding(tag).is_some_and(|tag| own.strip_suffix(b"\"") == Some(tag))
+        };
         request.headers.get_all(header).iter().any(|header| {
             let tags = header.as_bytes().trim_ascii();
             // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
-            tags == b"*"
-                || tags.split(|byte| *byte == b',').any(|tag| {
-                    let tag = opaque_tag(tag.trim_ascii());
-                    tag == own || without_coding(tag).is_some_and(|tag| own.strip_suffix(b"\"") == Some(tag))
-                })
+            tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| is_own(opaque_tag(tag.trim_ascii())))
         })
     }
 

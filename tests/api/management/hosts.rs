@@ -228,6 +228,9 @@ fn host_has_a_strong_tag_and_is_deleted_once() {
             let reply = fixture.ask(with_header(request, "if-match", &tag)).await;
             assert_eq!(*reply.refuses(412, "precondition_failed"), failed);
         }
+        // A shell has lost the quotes.
+        let unquoted = changed.header("etag").trim_matches('"').to_owned();
+        let changed = fixture.ask(with_header(put("d"), "if-match", &unquoted)).await;
         let delete = with_header(bare("DELETE", &path), "if-match", changed.header("etag"));
         assert_eq!(*fixture.ask(delete).await.data(), json!({}));
         for request in [bare("DELETE", &path), get(&path), put("d")] {

@@ -36,6 +36,23 @@ fn everything_of_the_other_host_moves_and_its_id_is_gone() {
 }
 
 #[test]
+fn host_that_has_changed_since_it_was_read_keeps_the_other_one() {
+    run_with(Fixture::new, async |fixture| {
+        fixture.put([host(1, OFFICE), host(2, OFFICE)]).await;
+        let [one, other] = [1, 2].map(|number| id(number).to_string());
+        let request = || consolidate(&one, &other, &fixture.key);
+        fixture
+            .send(with_header(request(), "if-match", "\"other\""))
+            .await
+            .refuses(412, "precondition_failed");
+        assert_eq!(hosts(&fixture).await.len(), 2);
+        let read = fixture.server.get_with(&fixture.key, &format!("/api/v1/hosts/{one}")).await;
+        fixture.send(with_header(request(), "if-match", read.header("etag"))).await.data();
+        assert_eq!(hosts(&fixture).await.len(), 1);
+    });
+}
+
+#[test]
 fn consolidation_requires_two_accessible_hosts_of_one_network() {
     run_with(Fixture::new, async |fixture| {
         fixture.put([host(1, OFFICE), host(2, LAB), host(3, OFFICE)]).await;

@@ -151,8 +151,14 @@ impl Bridge {
     }
 
     /// Sets the VLANs of the interfaces, and returns the tables.
-    pub(super) fn into_tables(self, interfaces: &mut Interfaces, meter: &mut Meter) -> BridgeTables {
-        let Self { base_ports, vlan_ports, stp, fdb, vlans, .. } = self;
+    pub(super) fn into_tables(
+        self,
+        object_id: Option<&str>,
+        interfaces: &mut Interfaces,
+        meter: &mut Meter,
+    ) -> BridgeTables {
+        let Self { base_ports, vlan_ports, stp, fdb, mut vlans, .. } = self;
+        vlans.note_device(object_id);
         for (index, vlans) in vlans.by_interface(&base_ports, interfaces, meter) {
             interfaces.set_vlans(index, vlans);
         }

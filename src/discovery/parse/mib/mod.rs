@@ -305,7 +305,7 @@ impl Mib {
             routes.map(|routes| limited(routes, has_both, |row| row.destination.first_address()));
         let mut stp = Vec::new();
         let fdb = Converted::new(meter, |meter| {
-            let tables = self.bridge.into_tables(&mut interfaces, meter);
+            let tables = self.bridge.into_tables(device.sys_object_id.as_deref(), &mut interfaces, meter);
             stp = tables.stp;
             tables.fdb
         });

@@ -80,6 +80,17 @@ impl Reconciliation<'_> {
     /// - `Invalid` with the field `custom`: the host would have more than 64 custom fields, or more than 16 KiB of them.
     /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
     pub async fn consolidate(self, caller: &Caller, id: HostId, other: HostId) -> Result<Host, Error> {
+        self.consolidate_if(caller, id, other, |_| Ok(())).await
+    }
+
+    /// Merges hosts like [`consolidate`](Self::consolidate) if `check` allows it for the host that stays.
+    pub(crate) async fn consolidate_if(
+        self,
+        caller: &Caller,
+        id: HostId,
+        other: HostId,
+        check: impl Fn(&Host) -> Result<(), Error>,
+    ) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
@@ -105,6 +116,7 @@ impl Reconciliation<'_> {
             };
             let (hosts, mut opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
             let (Some(gone), Some(kept)) = (opened.pop(), opened.pop()) else { return Err(both_expected()) };
+            check(&kept.host)?;
             let network = kept.host.network_id;
             if gone.host.network_id != network {
                 return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());

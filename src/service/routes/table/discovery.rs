@@ -132,6 +132,7 @@ pub(super) fn reports() -> Vec<Route> {
         .tagged()
         .errors(&[
             ErrorCode::EntityNetworkMismatch,
+            ErrorCode::PreconditionFailed,
             ErrorCode::QuotaExceeded,
             ErrorCode::ValidationMaxLength,
         ]),
@@ -147,6 +148,7 @@ pub(super) fn reports() -> Vec<Route> {
         .tagged()
         .errors(&[
             ErrorCode::EntityNetworkMismatch,
+            ErrorCode::PreconditionFailed,
             ErrorCode::QuotaExceeded,
             ErrorCode::ValidationMaxLength,
         ]),

@@ -13,12 +13,17 @@ use crate::model::Vlans;
 /// The default of `dot1qPvid`.
 const DEFAULT_VLAN: i64 = 1;
 
+/// The beginning of the `sysObjectID` of devices with Junos.
+const JUNIPER: &str = "1.3.6.1.4.1.2636.";
+
 /// The VLANs of a bridge.
 #[derive(Debug, Default)]
 pub(super) struct VlanTables {
     vlans: BTreeMap<u16, Vlan>,
     /// The VLANs of frames that come without a tag, by port: `dot1qPvid`.
     port_vlans: BTreeMap<i64, i64>,
+    /// Whether the device may number its VLANs itself.
+    may_have_own_numbers: bool,
 }
 
 /// The forwarding database and the lists of ports of a VLAN.
@@ -104,11 +109,19 @@ impl VlanTables {
         super::insert(&mut self.port_vlans, port, value.integer(), meter)
     }
 
+    /// Notes the `sysObjectID` of the device.
+    pub(super) fn note_device(&mut self, object_id: Option<&str>) {
+        self.may_have_own_numbers = object_id.is_some_and(|id| id.starts_with(JUNIPER));
+    }
+
     /// Returns whether the indexes of the VLANs are VLAN ids, as the MIB says.
     ///
     /// Junos numbers the VLANs of some switches itself. Then no VLAN of a port, which is an id, is among the indexes. VLAN 1
     /// shows nothing, because bridges state it without having it.
     fn has_ids(&self, meter: &mut Meter) -> bool {
+        if !self.may_have_own_numbers {
+            return true;
+        }
         meter.add_steps(self.port_vlans.len());
         let mut numbers = self.port_vlans.values().filter(|number| is_vlan(**number));
         let is_index = |number: &i64| u16::try_from(*number).is_ok_and(|vlan| self.vlans.contains_key(&vlan));
