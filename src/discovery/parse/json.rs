@@ -15,6 +15,7 @@ use crate::json_objects::Objects;
 const OBJECTS_PER_ROW: u64 = 8;
 /// The fields and list elements of one row.
 const ELEMENTS_PER_ROW: u64 = 64;
+const ENDS_EARLY: &str = "the input ends early: a value, a list or an object is not closed";
 
 /// Reads a [`Report`].
 pub(super) fn read_report(
@@ -157,6 +158,9 @@ pub(super) struct InputCounts {
     is_too_large: Cell<bool>,
 }
 
+/// A deserializer of input with bounded memory.
+pub(super) type InputDeserializer<'r> = serde_json::Deserializer<serde_json::de::IoRead<Limited<'r>>>;
+
 /// Creates a deserializer with bounded memory.
 ///
 /// It fails before the input needs more memory than the maximum number of rows.
@@ -164,8 +168,37 @@ pub(super) fn deserializer<'r>(
     reader: &'r mut dyn BufRead,
     counts: &'r InputCounts,
     options: &ParseOptions,
-) -> serde_json::Deserializer<serde_json::de::IoRead<Limited<'r>>> {
+) -> InputDeserializer<'r> {
     serde_json::Deserializer::from_reader(Limited { reader, counts, max_rows: options.max_rows })
+}
+
+/// Reads documents one behind the other, up to the end of the input.
+pub(super) fn each_document<'r>(
+    deserializer: &mut InputDeserializer<'r>,
+    mut read: impl FnMut(&mut InputDeserializer<'r>) -> serde_json::Result<()>,
+) -> serde_json::Result<()> {
+    loop {
+        read(deserializer)?;
+        if deserializer.end().is_ok() {
+            return Ok(());
+        }
+    }
+}
+
+/// Finishes as [`finish`] does, but accepts input that ends early if it has rows before its end.
+pub(super) fn finish_rows(
+    result: serde_json::Result<()>,
+    counts: &InputCounts,
+    meter: &mut Meter,
+    has_rows: bool,
+) -> Result<(), ParseError> {
+    match result {
+        Err(error) if has_rows && error.is_eof() && !counts.is_too_large.get() => {
+            meter.truncate_at(|| "the document is not closed");
+            finish(Ok(()), counts, meter)
+        }
+        result => finish(result, counts, meter),
+    }
 }
 
 /// Charges the meter for the bytes read, and locates an error.
@@ -182,7 +215,8 @@ pub(super) fn finish(
     let kind = match error.classify() {
         _ if counts.is_too_large.get() => ParseErrorKind::TooLarge("the input has too many values"),
         Category::Io => ParseErrorKind::Io(error.into()),
-        Category::Syntax | Category::Data | Category::Eof => {
+        Category::Eof => ParseErrorKind::syntax(ENDS_EARLY),
+        Category::Syntax | Category::Data => {
             let problem = error.to_string();
             // The location precedes the sentence here.
             let sentence =

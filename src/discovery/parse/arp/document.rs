@@ -34,17 +34,12 @@ pub(super) fn read(
     let counts = json::InputCounts::default();
     let mut search = Search { sink, has_list: false, has_table: false, has_ipv4: false, has_ipv6: false };
     let mut deserializer = json::deserializer(reader, &counts, options);
-    let read = loop {
-        let node = Node { search: &mut search, role: Role::Document };
-        if let Err(error) = node.deserialize(&mut deserializer) {
-            break Err(error);
-        }
-        if deserializer.end().is_ok() {
-            break Ok(());
-        }
-    };
+    let read = json::each_document(&mut deserializer, |deserializer| {
+        Node { search: &mut search, role: Role::Document }.deserialize(deserializer).map(drop)
+    });
     let (is_found, asked) = (search.has_list || search.has_table, search.asked());
-    json::finish(read, &counts, sink.meter)?;
+    let has_rows = !sink.rows.is_empty();
+    json::finish_rows(read, &counts, sink.meter, has_rows)?;
     if !is_found {
         return Err(sink.meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }

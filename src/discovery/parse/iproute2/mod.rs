@@ -21,22 +21,10 @@ pub(super) use fdb::read as read_fdb;
 pub(super) use routes::read as read_routes;
 pub(super) use vlans::read as read_vlans;
 
-/// Reads a list of objects one by one, so that no more than one is in memory as a document.
+/// Reads lists of objects, of several runs of a command one after the other. Returns the lengths of the lists.
 ///
-/// Entries that a filter of the command leaves out are empty objects. They are skipped.
-fn read_list<T: for<'de> Deserialize<'de>>(
-    reader: &mut dyn BufRead,
-    options: &ParseOptions,
-    counts: &json::InputCounts,
-    expected: &'static str,
-    visit: impl FnMut(T),
-) -> serde_json::Result<()> {
-    let mut deserializer = json::deserializer(reader, counts, options);
-    let list = List { expected, visit, entry: PhantomData::<T> };
-    list.deserialize(Objects(&mut deserializer)).and_then(|()| deserializer.end())
-}
-
-/// Reads lists as [`read_list`] does, of several runs of a command one after the other. Returns the lengths of the lists.
+/// No more than one object is in memory as a document. Entries that a filter of the command leaves out are empty objects.
+/// They are skipped.
 fn read_lists<T: for<'de> Deserialize<'de>>(
     reader: &mut dyn BufRead,
     options: &ParseOptions,
@@ -46,20 +34,19 @@ fn read_lists<T: for<'de> Deserialize<'de>>(
 ) -> serde_json::Result<ListLengths> {
     let mut deserializer = json::deserializer(reader, counts, options);
     let mut lists = ListLengths::default();
-    loop {
+    json::each_document(&mut deserializer, |deserializer| {
         let mut is_empty = true;
         let visit = |entry| {
             is_empty = false;
             visit(entry);
         };
         let list = List { expected, visit, entry: PhantomData::<T> };
-        list.deserialize(Objects(&mut deserializer))?;
+        list.deserialize(Objects(deserializer))?;
         lists.count += 1;
         lists.has_empty |= is_empty;
-        if deserializer.end().is_ok() {
-            return Ok(lists);
-        }
-    }
+        Ok(())
+    })?;
+    Ok(lists)
 }
 
 /// The lists of several runs of a command.
@@ -93,7 +80,7 @@ impl<'de, T: Deserialize<'de>, V: FnMut(T)> Visitor<'de> for List<T, V> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Entry(entry)) = list.next_element()? {
+        while let Some(NonEmpty(entry)) = list.next_element()? {
             entry.into_iter().for_each(&mut self.visit);
         }
         Ok(())
@@ -101,9 +88,9 @@ impl<'de, T: Deserialize<'de>, V: FnMut(T)> Visitor<'de> for List<T, V> {
 }
 
 /// An entry of a list; `None` for an empty object.
-struct Entry<T>(Option<T>);
+struct NonEmpty<T>(Option<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entry<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NonEmpty<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(EntryVisitor(PhantomData)).map(Self)
     }

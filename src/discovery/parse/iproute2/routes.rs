@@ -76,7 +76,7 @@ pub(in crate::discovery::parse) fn read(
     let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(&entry));
     let Sink { rows, read: routes, malformed, has_too_many, .. } = sink;
     let lists = read.as_ref().map_or(ListLengths::default(), |lists| *lists);
-    json::finish(read.map(drop), &counts, meter)?;
+    json::finish_rows(read.map(drop), &counts, meter, !rows.is_empty())?;
     if routes == 0 && malformed > 0 {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }

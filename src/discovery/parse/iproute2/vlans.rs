@@ -59,14 +59,15 @@ pub(in crate::discovery::parse) fn read(
     let counts = json::InputCounts::default();
     let read = if first == Some(b'{') {
         let mut deserializer = json::deserializer(reader, &counts, options);
-        PortsByName(&mut sink).deserialize(&mut deserializer).and_then(|()| deserializer.end())
-    } else {
-        super::read_list(reader, options, &counts, COMMAND, |port: BridgePort| {
-            sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
+        json::each_document(&mut deserializer, |deserializer| {
+            PortsByName(&mut sink).deserialize(deserializer)
         })
+    } else {
+        let accept = |port: BridgePort| sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
+        super::read_lists(reader, options, &counts, COMMAND, accept).map(drop)
     };
     let Sink { rows, malformed, has_options, .. } = sink;
-    json::finish(read, &counts, meter)?;
+    json::finish_rows(read, &counts, meter, !rows.is_empty())?;
     if has_options {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_PORTS)));
     }
