@@ -1,10 +1,10 @@
 //! Output of lldpctl.
 
-use toposcope::discovery::report::Capability;
+use toposcope::discovery::report::{Capability, WarningCode};
 use toposcope::discovery::{Format, ParseErrorKind, parse};
 use toposcope::model::{LldpChassisIdSubtype, LldpPortIdSubtype};
 
-use crate::support::{JSON, JSON0, device, is_syntax, options, parsed, refused, rows};
+use crate::support::{JSON, JSON0, count, device, is_syntax, options, parsed, refused, rows, with_reporter};
 
 #[test]
 fn both_forms_give_the_same_row() {
@@ -77,4 +77,83 @@ fn output_without_neighbors_is_refused_unless_it_is_empty() {
         let error = refused(Format::Lldpctl, text);
         assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
     }
+}
+
+const ID: &str = r#"{"id":{"type":"mac","value":"00:00:5e:00:53:01"}}"#;
+
+#[test]
+fn ports_of_the_device_itself_are_no_neighbors_in_any_form() {
+    let json0 = r#"{"lldp":[{"interface":[{"name":"eth0","status":[{"value":"RX and TX"}],
+        "chassis":[{"id":[{"type":"mac","value":"00:00:5e:00:53:01"}],"name":[{"value":"core-1"}]}],
+        "port":[{"id":[{"type":"ifname","value":"eth0"}]}],"ttl":[{"ttl":"120"}]}]}]}"#;
+    let of = |fields: &str| {
+        format!(
+            r#"{{"lldp":{{"interface":[{{"eth0":{{"via":"LLDP",{fields}"chassis":{ID},"port":{ID}}}}}]}}}}"#
+        )
+    };
+    let old = [of(r#""ttl":{"ttl":"120"},"#), of(r#""age":"0 day, 00:01:12","#)];
+    for text in [json0, &old[0], &old[1]] {
+        let error = refused(Format::Lldpctl, text);
+        assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
+    }
+    let neighbor = of(r#""rid":"1","age":"0 day, 00:01:12","#);
+    assert_eq!(rows(device(Format::Lldpctl, &neighbor).tables.lldp.as_deref()).len(), 1);
+}
+
+#[test]
+fn counters_are_no_neighbors_and_make_a_table_incomplete() {
+    let json = r#"{"lldp":{"interface":[{"eth0":{"tx":{"tx":"21"},"rx":{"rx":"23"}}}]}}"#;
+    let json0 = r#"{"lldp":[{"interface":[{"name":"eth0","tx":[{"tx":"21"}],"rx":[{"rx":"23"}]}]}]}"#;
+    for text in [json, json0, r#"{"lldp":{"summary":{"tx":{"tx":"27"}}}}"#] {
+        let error = refused(Format::Lldpctl, text);
+        assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)), "{text}: {error}");
+    }
+    let complete = |others: &str| {
+        let text = format!(
+            r#"{{"lldp":{{"interface":[{{"eth0":{{"via":"LLDP","rid":"1","chassis":{ID},"port":{ID}}}}}{others}]}}}}"#
+        );
+        let report =
+            parse(Format::Lldpctl, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
+        report.devices[0].tables.lldp.as_deref().unwrap().complete
+    };
+    assert!(complete("") && !complete(r#",{"eth1":{"tx":{"tx":"21"}}}"#));
+}
+
+#[test]
+fn documents_of_several_commands_are_one_table() {
+    let document = |port: &str| {
+        format!(
+            r#"{{"lldp":{{"interface":[{{"{port}":{{"via":"LLDP","rid":"1","chassis":{ID},"port":{ID}}}}}]}}}}"#
+        )
+    };
+    let report = parsed(
+        Format::Lldpctl,
+        &format!("{}\n{}\n{}\n", document("eth0"), document("eth1"), document("eth0")),
+    );
+    let rows = rows(report.devices[0].tables.lldp.as_deref());
+    let names: Vec<_> = rows.iter().map(|row| row.if_name.as_deref().unwrap()).collect();
+    assert_eq!((names, count(&report, WarningCode::RowRepeated)), (vec!["eth0", "eth1"], 1));
+}
+
+#[test]
+fn ids_of_unknown_subtypes_are_read_as_the_text_of_their_bytes() {
+    for (bytes, expected) in [("70 63 2d 33", "pc-3"), ("01 02", "01 02"), ("printer", "printer")] {
+        let text = format!(
+            r#"{{"lldp":{{"interface":[{{"eth0":{{"chassis":{{"id":{{"type":"unhandled","value":"{bytes}"}}}},"port":{ID}}}}}]}}}}"#
+        );
+        assert_eq!(rows(device(Format::Lldpctl, &text).tables.lldp.as_deref())[0].chassis_id.value, expected);
+    }
+}
+
+#[test]
+fn document_that_ends_early_gives_its_whole_interfaces() {
+    let whole = format!(
+        r#"{{"lldp":{{"interface":[{{"eth0":{{"via":"LLDP","rid":"1","chassis":{ID},"port":{ID}}}}},{{"eth1":{{"via":"#
+    );
+    let report = parse(Format::Lldpctl, whole.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
+    let table = report.devices[0].tables.lldp.as_deref().unwrap();
+    assert_eq!((table.rows.len(), table.complete), (1, false));
+    assert_eq!(count(&report, WarningCode::InputTruncated), 1);
+    let error = refused(Format::Lldpctl, &whole[..60]);
+    assert!(error.to_string().contains("ends early"), "{error}");
 }

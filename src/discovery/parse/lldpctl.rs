@@ -7,6 +7,7 @@ mod interface;
 mod node;
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
@@ -23,6 +24,8 @@ const EXPECTED: &str = "the output of `lldpctl -f json`: it has no `lldp`";
 const EXPECTED_NEIGHBORS: &str = "the output of `lldpctl -f json`: it has no `interface` with neighbors";
 /// Maximum number of values of one interface, including everything that its neighbor sends.
 const MAX_NODES: u32 = 20_000;
+/// The fields of an interface that are kept. Others belong to an interface, too, but rows have nothing of them.
+const FIELDS: [&str; 9] = ["name", "via", "rid", "age", "status", "chassis", "ttl", "port", "vlan"];
 
 /// Reads the neighbors of one device.
 pub(super) fn read(
@@ -32,13 +35,15 @@ pub(super) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let lost_before = meter.lost_rows();
-    let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false, has_others: false };
+    let mut sink = Sink::new(meter);
     let counts = json::InputCounts::default();
     let mut deserializer = json::deserializer(reader, &counts, options);
-    let level = Level { sink: &mut sink, place: Place::Document };
-    let read = level.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    let read = json::each_document(&mut deserializer, |deserializer| {
+        sink.document += 1;
+        Level { sink: &mut sink, place: Place::Document }.deserialize(deserializer)
+    });
     let Sink { lldp, cdp, found, has_others, .. } = sink;
-    json::finish(read, &counts, meter)?;
+    json::finish_rows(read, &counts, meter, !lldp.is_empty() || !cdp.is_empty())?;
     if !found {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
@@ -46,7 +51,8 @@ pub(super) fn read(
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_NEIGHBORS)));
     }
     meter.use_rows(lldp.len() + cdp.len());
-    let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
+    let is_whole = !has_others && !meter.is_truncated() && meter.lost_rows() == lost_before;
+    let complete = options.complete && is_whole;
     // Without a neighbor by CDP, it is unknown whether lldpd listens to that protocol.
     if !cdp.is_empty() {
         device.tables.cdp = Some(Table::of(cdp, complete));
@@ -59,15 +65,32 @@ struct Sink<'m> {
     meter: &'m mut Meter,
     lldp: Vec<LldpRow>,
     cdp: Vec<CdpRow>,
+    /// The number of documents that have begun.
+    document: u32,
+    /// The neighbors so far, each with the first document that has it.
+    known: HashMap<NeighborKey, u32>,
     /// Whether the document has an `lldp`.
     found: bool,
     /// Whether the `lldp` has something else than neighbors.
     has_others: bool,
 }
 
-impl Sink<'_> {
+/// A neighbor: the protocol and the local port, the ids of the device and of its port.
+type NeighborKey = (bool, Option<String>, String, Option<String>);
+
+impl<'m> Sink<'m> {
+    fn new(meter: &'m mut Meter) -> Self {
+        let (lldp, cdp, known) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { meter, lldp, cdp, document: 0, known, found: false, has_others: false }
+    }
+
     fn push(&mut self, name: &str, interface: &JsonNode) {
         match interface::row(name, interface) {
+            Ok(row) if *self.known.entry(row.key()).or_insert(self.document) != self.document => {
+                // Another command has printed the neighbor as well.
+                let example = || interface::described(name, interface);
+                self.meter.skip_of(WarningCode::RowRepeated, example);
+            }
             Ok(row) => {
                 if self.meter.admit_row() {
                     match row {
@@ -153,26 +176,31 @@ impl<'de> Visitor<'de> for Level<'_, '_> {
 
 /// Reads an object of interfaces by name, or a single interface. A single interface has its name as a field.
 fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> Result<(), A::Error> {
-    let mut fields = Vec::new();
+    let (mut fields, mut has_others) = (Vec::new(), false);
     let budget = Cell::new(MAX_NODES);
     while let Some(key) = map.next_key::<String>()? {
-        let is_field = matches!(key.as_str(), "name" | "via" | "chassis" | "port" | "vlan");
+        let is_field = FIELDS.contains(&key.as_str());
         if !is_field {
             budget.set(MAX_NODES);
         }
         let value = map.next_value_seed(NodeSeed { budget: &budget })?;
         if is_field && !value.is_interface() {
-            if fields.len() < 8 {
+            if fields.len() < FIELDS.len() {
                 fields.push((key, value));
             }
         } else if value.is_interface() {
             value.elements().for_each(|interface| sink.push(&key, interface));
+        } else {
+            has_others = true;
         }
     }
     let interface = JsonNode::Object(fields);
     if interface.is_interface() {
         let name = interface.get("name").and_then(JsonNode::text).unwrap_or("").to_owned();
         sink.push(&name, &interface);
+    } else {
+        // Such as the counters of `lldpcli show statistics`.
+        sink.has_others |= has_others || interface.fields().is_some_and(|fields| !fields.is_empty());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! An interface of lldpd with its neighbor.
 
+use super::NeighborKey;
 use super::node::JsonNode;
 use crate::discovery::parse::text::{device_id, mac_text};
 use crate::discovery::report::{Capability, CdpRow, LldpRow};
@@ -9,6 +10,19 @@ use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSu
 pub(super) enum NeighborRow {
     Lldp(LldpRow),
     Cdp(CdpRow),
+}
+
+impl NeighborRow {
+    /// Returns what tells the neighbor from others.
+    pub(super) fn key(&self) -> NeighborKey {
+        match self {
+            Self::Lldp(row) => {
+                let port = row.port_id.as_ref().map(|id| id.value.clone());
+                (false, row.if_name.clone(), row.chassis_id.value.clone(), port)
+            }
+            Self::Cdp(row) => (true, row.if_name.clone(), row.device_id.clone(), row.port_id.clone()),
+        }
+    }
 }
 
 /// The reason why an interface has no row.
@@ -23,8 +37,7 @@ pub(super) enum Unusable {
 
 /// Converts the neighbor on an interface.
 pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusable> {
-    // `show interfaces` prints the device's own ports, with their state and without a protocol.
-    if interface.get("status").is_some() && interface.get("via").is_none() {
+    if is_local(interface) {
         return Err(Unusable::Local);
     }
     let (sys_name, chassis) = chassis(interface).ok_or(Unusable::Incomplete)?;
@@ -40,6 +53,15 @@ pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusa
         }
         Some(_) => Err(Unusable::Protocol),
     }
+}
+
+/// Returns whether this is a port of the device itself, as `lldpcli show interfaces` prints it.
+///
+/// It has a state and no protocol. lldpd 1.0.4 prints a protocol and no state. The time to live is beside the port there,
+/// and within the port of a neighbor; only neighbors have the number of their remote system.
+fn is_local(interface: &JsonNode) -> bool {
+    let has = |name: &str| interface.get(name).is_some();
+    has("ttl") || (has("status") && !has("via")) || (has("age") && !has("rid"))
 }
 
 fn lldp(
@@ -131,8 +153,22 @@ fn chassis(interface: &JsonNode) -> Option<(Option<&str>, &JsonNode)> {
 /// Returns the value of an id. MAC addresses get their usual form.
 fn identifier(id: &JsonNode) -> Option<String> {
     let value = id.text().filter(|value| !value.is_empty())?;
+    if kind(id) == Some("unhandled") {
+        return Some(text_of_bytes(value).unwrap_or_else(|| value.to_owned()));
+    }
     let address = (kind(id) == Some("mac")).then(|| mac_text(value)).flatten();
     Some(address.map_or_else(|| value.to_owned(), |address| address.to_string()))
+}
+
+/// Returns the text whose bytes are given in hexadecimal, `70 31`. `None` if they are no printable text.
+///
+/// lldpd prints an id like this whose subtype it does not know.
+fn text_of_bytes(value: &str) -> Option<String> {
+    let bytes = value.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16).ok());
+    let text = String::from_utf8(bytes.collect::<Option<Vec<u8>>>()?).ok()?;
+    let text = text.trim_end_matches('\0');
+    let is_printable = !text.is_empty() && !text.contains(char::is_control);
+    is_printable.then(|| text.to_owned())
 }
 
 fn kind(id: &JsonNode) -> Option<&str> {
