@@ -23,6 +23,7 @@ mod captures;
 mod cases;
 mod entry_states;
 mod hostile;
+mod interface_lists;
 mod iproute2;
 mod labs;
 mod lldpctl;

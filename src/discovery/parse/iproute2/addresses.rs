@@ -1,63 +1,25 @@
 //! `ip -j addr` and `ip -j link`, with and without `-d`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod entry;
+mod interface;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::BufRead;
 use std::net::IpAddr;
 
-use serde::Deserialize;
-use serde_json::Value;
-
+use self::entry::{Address, InterfaceEntry};
+use self::interface::Interfaces;
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
 use crate::discovery::report::{AddressRow, IfEntryRow, LagRow, Report, Table, Tables, WarningCode};
-use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
+use crate::model::{MacAddress, Vlans};
+use crate::printable::printable;
 
 const COMMAND: &str = "ip -j addr";
 const EXPECTED: &str =
     "the output of `ip -j addr` or `ip -j link`: no entry has `ifindex`, `ifname` and `operstate`";
-/// The highest number of a VLAN.
-const MAX_VLAN: u64 = 4094;
-
-/// An interface.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Entry {
-    ifindex: Option<i64>,
-    ifname: Option<String>,
-    ifalias: Option<String>,
-    flags: Vec<String>,
-    operstate: Option<String>,
-    link_type: Option<String>,
-    address: Option<String>,
-    /// The interface that this one is stacked on.
-    link: Option<String>,
-    /// The bridge or bond that has this interface.
-    master: Option<String>,
-    linkinfo: Option<LinkInfo>,
-    addr_info: Option<Vec<Address>>,
-}
-
-/// The details that `-d` adds.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct LinkInfo {
-    info_kind: Option<String>,
-    info_slave_kind: Option<String>,
-    info_data: Option<Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Address {
-    local: Option<String>,
-    /// The address of the other end, to which the length of the prefix applies.
-    #[serde(rename = "address")]
-    peer: Option<String>,
-    prefixlen: Option<u8>,
-    /// Another device has the address.
-    dadfailed: bool,
-}
+/// Maximum number of characters that show a contradiction between two entries. Names of interfaces have up to 15.
+const MAX_CONFLICT: usize = 120;
 
 /// Reads the interfaces and addresses of one device.
 pub(in crate::discovery::parse) fn read(
@@ -69,8 +31,12 @@ pub(in crate::discovery::parse) fn read(
     let mut sink = Sink::new(meter);
     let counts = json::InputCounts::default();
     let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(entry));
-    json::finish(read.map(drop), &counts, sink.meter)?;
-    if sink.entries.is_empty() && sink.has_malformed {
+    let has_rows = !sink.interfaces.is_empty();
+    json::finish_rows(read.map(drop), &counts, sink.meter, has_rows)?;
+    if let Some(conflict) = sink.conflict {
+        return Err(meter.error(ParseErrorKind::SeveralDevices(conflict)));
+    }
+    if sink.interfaces.is_empty() && sink.has_malformed {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     device.tables = sink.into_tables(options.complete);
@@ -79,75 +45,61 @@ pub(in crate::discovery::parse) fn read(
 
 struct Sink<'m> {
     meter: &'m mut Meter,
-    entries: Vec<IfEntryRow>,
+    interfaces: Interfaces,
     addresses: Vec<AddressRow>,
-    /// The index of each interface.
-    indexes: HashMap<String, i64>,
-    /// The interfaces that bundle others.
-    aggregates: BTreeSet<String>,
-    /// The members of bundles: index, and name of the bundle if it is known.
-    members: Vec<(i64, String, bool)>,
+    /// The addresses so far, with the lengths of their prefixes and the indexes of their interfaces.
+    known_addresses: HashSet<(IpAddr, Option<u8>, i64)>,
     /// The tagged VLANs of the interfaces that VLAN interfaces are stacked on.
     tagged: BTreeMap<String, BTreeSet<u16>>,
     /// Whether any entry has a list of addresses. `ip link` prints none.
     has_addresses: bool,
+    /// Whether any entry has the details that `-d` adds.
+    has_details: bool,
     has_malformed: bool,
+    /// Two entries that cannot be of one device.
+    conflict: Option<String>,
 }
 
 impl<'m> Sink<'m> {
     fn new(meter: &'m mut Meter) -> Self {
         Self {
             meter,
-            entries: Vec::new(),
+            interfaces: Interfaces::default(),
             addresses: Vec::new(),
-            indexes: HashMap::new(),
-            aggregates: BTreeSet::new(),
-            members: Vec::new(),
+            known_addresses: HashSet::new(),
             tagged: BTreeMap::new(),
             has_addresses: false,
+            has_details: false,
             has_malformed: false,
+            conflict: None,
         }
     }
 
-    fn accept(&mut self, entry: Entry) {
-        let is_interface =
-            entry.operstate.is_some() || entry.link_type.is_some() || entry.addr_info.is_some();
-        let (Some(index), Some(name), true) = (entry.ifindex, &entry.ifname, is_interface) else {
-            // The ports of `bridge -j link` and the groups of `ip -j maddr` have indexes and names as well.
+    fn accept(&mut self, entry: InterfaceEntry) {
+        let (Some(index), Some(name), true) = (entry.ifindex, &entry.ifname, entry.is_interface()) else {
             self.has_malformed = true;
             let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
             return self.meter.skip_of(WarningCode::RowIncomplete, || name);
         };
-        let row = row(index, name, &entry);
-        let mac_address = row.mac_address;
-        // The output of `ip -j -6 addr` behind that of `ip -j -4 addr` has the same interfaces again.
-        if self.indexes.get(name) != Some(&index) {
-            if !self.meter.admit_interface(self.entries.len()) {
+        match self.interfaces.knows(index, name, &entry) {
+            // Further entries of an interface come from other commands, such as `ip -j -6 addr` and `ip -j -d link`.
+            Ok(true) => {}
+            Ok(false) if self.meter.admit_interface(self.interfaces.len()) => {}
+            Ok(false) => return,
+            Err(conflict) => {
+                self.conflict.get_or_insert_with(|| printable(&conflict, MAX_CONFLICT));
                 return;
             }
-            self.note_relations(index, name, &entry);
-            self.indexes.insert(name.clone(), index);
-            self.entries.push(row);
+        }
+        let mac_address = self.interfaces.join(index, name, &entry);
+        self.has_details |= entry.has_details();
+        if let Some((parent, vlan)) = entry.link.as_ref().zip(entry.vlan()) {
+            self.tagged.entry(parent.clone()).or_default().insert(vlan);
         }
         if let Some(addresses) = entry.addr_info {
             self.has_addresses = true;
-            addresses.into_iter().for_each(|address| self.accept_address(&address, index, mac_address));
-        }
-    }
-
-    /// Notes bundles, their members, and VLANs.
-    fn note_relations(&mut self, index: i64, name: &str, entry: &Entry) {
-        let kind = entry.kind();
-        if matches!(kind, Some("bond" | "team")) || entry.has_flag("MASTER") {
-            self.aggregates.insert(name.to_owned());
-        }
-        if let Some(master) = &entry.master {
-            let slave_kind = entry.linkinfo.as_ref().and_then(|info| info.info_slave_kind.as_deref());
-            let is_member = entry.has_flag("SLAVE") || matches!(slave_kind, Some("bond" | "team"));
-            self.members.push((index, master.clone(), is_member));
-        }
-        if let Some((parent, vlan)) = entry.link.as_ref().zip(entry.vlan()) {
-            self.tagged.entry(parent.clone()).or_default().insert(vlan);
+            let addresses = addresses.into_iter().filter_map(|super::NonEmpty(address)| address);
+            addresses.for_each(|address| self.accept_address(&address, index, mac_address));
         }
     }
 
@@ -160,10 +112,15 @@ impl<'m> Sink<'m> {
         if address.dadfailed {
             return self.meter.skip_of(WarningCode::AddressUnusable, || text);
         }
+        let has_peer = address.peer.is_some() && address.peer != address.local;
+        let whole = if ip_address.is_ipv4() { 32 } else { 128 };
+        let prefix_length = if has_peer { Some(whole) } else { address.prefixlen };
+        let key = (ip_address, prefix_length, index);
+        if self.known_addresses.contains(&key) {
+            return self.meter.skip_of(WarningCode::RowRepeated, || text);
+        }
         if self.meter.admit_row() {
-            let has_peer = address.peer.is_some() && address.peer != address.local;
-            let whole = if ip_address.is_ipv4() { 32 } else { 128 };
-            let prefix_length = if has_peer { Some(whole) } else { address.prefixlen };
+            self.known_addresses.insert(key);
             let if_index = Some(index);
             self.addresses.push(AddressRow {
                 prefix_length,
@@ -174,98 +131,41 @@ impl<'m> Sink<'m> {
         }
     }
 
-    fn into_tables(mut self, is_complete: bool) -> Tables {
-        self.meter.use_rows(self.entries.len() + self.addresses.len());
-        for entry in &mut self.entries {
-            let name = entry.if_name.as_deref().unwrap_or("");
-            if let Some(tagged) = self.tagged.remove(name) {
-                entry.vlans = Some(Vlans { tagged: tagged.into_iter().collect(), ..Vlans::default() });
-            }
-        }
-        let mut lag = Vec::new();
-        for (member, master, is_member) in &self.members {
-            if let Some(aggregate) = self.indexes.get(master)
-                && (*is_member || self.aggregates.contains(master))
-            {
-                lag.push(LagRow::new(*member, *aggregate));
-            }
-        }
-        let is_complete = is_complete && !self.has_malformed && !self.meter.is_truncated();
+    fn into_tables(self, is_complete: bool) -> Tables {
+        let Self { meter, interfaces, addresses, mut tagged, has_details, .. } = self;
+        meter.use_rows(interfaces.len() + addresses.len());
+        let is_complete = is_complete && !self.has_malformed && !meter.is_truncated();
+        let lag = aggregates(&interfaces);
+        let mut has_types = true;
+        let entries = interfaces.into_list().into_iter().map(|interface| {
+            let if_type = interface.if_type(has_details);
+            has_types &= if_type.is_some() || has_details;
+            let name = interface.row.if_name.as_deref().unwrap_or_default();
+            // A port of a bridge has the VLANs that `bridge -j vlan` states, whichever file is imported last. It prints those
+            // of bridges and their ports, so that others never have VLANs from there.
+            let vlans = tagged.remove(name).filter(|_| !interface.is_of_bridge);
+            let vlans = vlans.map(|tagged| tagged.into_iter().collect());
+            let vlans = vlans.map(|tagged| Vlans { tagged, ..Vlans::default() });
+            IfEntryRow { if_type, vlans, ..interface.row }
+        });
+        let entries = entries.collect();
         Tables {
-            if_entries: Some(Table::of(self.entries, is_complete)),
-            addresses: self.has_addresses.then(|| Table::of(self.addresses, is_complete)),
-            lag: (is_complete || !lag.is_empty()).then(|| Table::of(lag, is_complete)),
+            // Without `-d`, a complete table would clear the types, and the members of teams, which have no flag.
+            if_entries: Some(Table::of(entries, is_complete && has_types)),
+            addresses: self.has_addresses.then(|| Table::of(addresses, is_complete)),
+            lag: (is_complete && has_details || !lag.is_empty())
+                .then(|| Table::of(lag, is_complete && has_details)),
             ..Tables::default()
         }
     }
 }
 
-impl Entry {
-    fn has_flag(&self, wanted: &str) -> bool {
-        self.flags.iter().any(|flag| flag == wanted)
-    }
-
-    fn kind(&self) -> Option<&str> {
-        self.linkinfo.as_ref()?.info_kind.as_deref()
-    }
-
-    /// Returns the VLAN of a VLAN interface.
-    fn vlan(&self) -> Option<u16> {
-        let data = self.linkinfo.as_ref()?.info_data.as_ref().filter(|_| self.kind() == Some("vlan"))?;
-        let vlan = data.get("id")?.as_u64().filter(|vlan| (1..=MAX_VLAN).contains(vlan))?;
-        u16::try_from(vlan).ok()
-    }
-}
-
-fn row(index: i64, name: &str, entry: &Entry) -> IfEntryRow {
-    let is_ethernet = entry.link_type.as_deref().is_none_or(|kind| kind == "ether");
-    let mac_address = entry.address.as_deref().filter(|_| is_ethernet).and_then(mac_text);
-    let admin_status = if entry.has_flag("UP") { AdminStatus::Up } else { AdminStatus::Down };
-    IfEntryRow {
-        if_name: Some(name.to_owned()),
-        if_alias: entry.ifalias.clone(),
-        if_type: if_type(entry),
-        mac_address: mac_address.filter(|address| !address.is_zero()),
-        admin_status: Some(admin_status),
-        oper_status: entry.operstate.as_deref().and_then(|state| oper_status(state, entry)),
-        ..IfEntryRow::new(index)
-    }
-}
-
-/// Returns the number of IANA's registry of interface types.
-fn if_type(entry: &Entry) -> Option<i64> {
-    let by_kind = entry.kind().and_then(|kind| match kind {
-        "bond" | "team" => Some(161),
-        "bridge" => Some(209),
-        "vlan" => Some(135),
-        "macvlan" | "macvtap" | "ipvlan" | "ipvtap" | "dummy" | "ifb" | "vrf" => Some(53),
-        "gre" | "gretap" | "ip6gre" | "ip6gretap" | "erspan" | "ipip" | "ip6tnl" | "sit" | "vti" | "vti6"
-        | "vxlan" | "geneve" | "wireguard" | "tun" => Some(131),
-        _ => None,
+/// Returns the members of bonds and teams.
+fn aggregates(interfaces: &Interfaces) -> Vec<LagRow> {
+    let members = interfaces.iter().filter_map(|interface| {
+        let (name, is_bundle) = interface.master.as_ref()?;
+        let master = interfaces.by_name(name).filter(|master| *is_bundle || master.is_aggregate)?;
+        Some(LagRow::new(interface.row.if_index, master.row.if_index))
     });
-    by_kind.or_else(|| match entry.link_type.as_deref()? {
-        "ether" => Some(6),
-        "loopback" => Some(24),
-        "ppp" => Some(23),
-        "infiniband" => Some(199),
-        "sit" | "ipip" | "gre" | "tunnel" | "tunnel6" | "gre6" => Some(131),
-        "ieee802.11" => Some(71),
-        "ieee1394" => Some(144),
-        _ => None,
-    })
-}
-
-fn oper_status(state: &str, entry: &Entry) -> Option<OperStatus> {
-    match state {
-        "UP" => Some(OperStatus::Up),
-        "DOWN" => Some(OperStatus::Down),
-        "TESTING" => Some(OperStatus::Testing),
-        "DORMANT" => Some(OperStatus::Dormant),
-        "NOTPRESENT" => Some(OperStatus::NotPresent),
-        "LOWERLAYERDOWN" => Some(OperStatus::LowerLayerDown),
-        // Drivers without the state, such as that of the loopback, have the carrier only.
-        "UNKNOWN" if entry.has_flag("LOWER_UP") => Some(OperStatus::Up),
-        "UNKNOWN" => Some(OperStatus::Unknown),
-        _ => None,
-    }
+    members.collect()
 }
