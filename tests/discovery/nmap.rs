@@ -70,3 +70,33 @@ fn broken_xml_is_refused_with_its_byte() {
     assert!(matches!(refused(Format::Nmap, "text").kind(), ParseErrorKind::WrongFormat(_)));
     assert!(matches!(refused(Format::Nmap, "").kind(), ParseErrorKind::WrongFormat(_)));
 }
+
+#[test]
+fn banners_of_masscan_that_are_facts_about_a_service_name_none() {
+    let host = |name: &str| {
+        format!(
+            "<host><address addr=\"192.0.2.9\" addrtype=\"ipv4\"/><ports><port protocol=\"tcp\" portid=\"443\">\
+             <state state=\"open\"/><service name=\"{name}\" banner=\"x\"></service></port></ports></host>"
+        )
+    };
+    for names in [["X509", "ssl"], ["ssl", "http.server"], ["title", "ssl"]] {
+        let hosts: String = names.map(host).concat();
+        let report = parsed(Format::Nmap, &format!("<nmaprun scanner=\"masscan\">{hosts}</nmaprun>"));
+        let ports = rows(report.devices[0].tables.ports.as_deref());
+        assert_eq!((ports.len(), ports[0].service.as_deref()), (1, Some("ssl")), "{names:?}");
+    }
+    let title = format!("<nmaprun scanner=\"masscan\">{}</nmaprun>", host("title"));
+    assert_eq!(rows(parsed(Format::Nmap, &title).devices[0].tables.ports.as_deref())[0].service, None);
+    let nmap = SCAN.replace("name=\"ssh\"", "name=\"title\"");
+    let ports = rows(parsed(Format::Nmap, &nmap).devices[0].tables.ports.as_deref());
+    assert_eq!(ports[0].service.as_deref(), Some("title"));
+}
+
+#[test]
+fn names_have_no_control_characters_at_their_ends_and_port_0_is_no_range() {
+    let scan = SCAN.replace("www.example.net", "&#10; www.example.net&#13;&#10;");
+    assert_eq!(parsed(Format::Nmap, &scan).devices[0].hostname.as_deref(), Some("www.example.net"));
+    let text = "<nmaprun scanner=\"nmap\"><scaninfo type=\"syn\" protocol=\"tcp\" numservices=\"1\" services=\"0\"/></nmaprun>";
+    let report = parsed(Format::Nmap, text);
+    assert_eq!((report.scanned_ports.len(), count(&report, WarningCode::ValueInvalid)), (0, 0));
+}

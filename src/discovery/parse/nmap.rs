@@ -20,6 +20,8 @@ use source::LimitedReader;
 
 /// The deepest nesting. Scripts nest tables by a few levels.
 const MAX_DEPTH: usize = 64;
+/// The port 0, which nmap scans when it is asked to, and which no service has.
+const NO_PORT: &str = "0";
 const EXPECTED: &str = "XML of nmap: each document must be an element `nmaprun`";
 
 /// Reads the hosts of a scan, or of several whose documents follow one another.
@@ -238,7 +240,7 @@ impl<'o> Scan<'o> {
             _ => {}
         })?;
         let Some(protocol) = protocol else { return Ok(()) };
-        for range in services.split(',').filter(|range| !range.is_empty()) {
+        for range in services.split(',').filter(|range| !matches!(*range, "" | NO_PORT)) {
             meter.add_steps(1);
             match port_range(protocol, range) {
                 Some(range) if self.noted_ranges() < usize::from(u16::MAX) => self.scanned.push(range),

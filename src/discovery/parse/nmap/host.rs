@@ -11,6 +11,12 @@ use crate::discovery::parse::text::mac_text;
 use crate::discovery::report::{PortRow, WarningCode};
 use crate::model::{MacAddress, PortNumber, Protocol};
 
+/// The names that masscan gives to banners which are facts about a service, and not services.
+///
+/// Certificates, parts of web pages, flaws and results of scripts; the service has an element of its own.
+const BANNERS: [&str; 9] =
+    ["X509", "X509CA", "title", "html", "http.server", "vuln", "heartbleed", "ticketbleed", "scripting"];
+
 /// The values of the elements of a `host`.
 #[derive(Debug, Default)]
 pub(super) struct HostElements {
@@ -77,8 +83,8 @@ impl HostBuilder {
             (3, "hostname") => {
                 let hostname = &mut self.parts.hostname;
                 each_attribute(element, |name, value| {
-                    if name == "name" && hostname.is_none() && !value.is_empty() {
-                        *hostname = Some(value.to_owned());
+                    if name == "name" && hostname.is_none() {
+                        *hostname = text(value);
                     }
                 })
             }
@@ -167,16 +173,21 @@ impl HostBuilder {
 
     fn open_service(&mut self, element: &BytesStart<'_>) -> Result<(), ParseErrorKind> {
         let Some(port) = self.port.as_mut().filter(|_| self.is_open) else { return Ok(()) };
+        let mut has_banner = false;
         each_attribute(element, |name, value| {
             let place = match name {
+                "banner" => return has_banner = true,
                 "name" => &mut port.service,
                 "product" => &mut port.product,
                 "version" => &mut port.version,
                 "tunnel" => &mut port.tunnel,
                 _ => return,
             };
-            *place = (!value.is_empty()).then(|| value.to_owned());
-        })
+            *place = text(value);
+        })?;
+        // Only masscan has banners.
+        port.service = port.service.take().filter(|name| !has_banner || !BANNERS.contains(&name.as_str()));
+        Ok(())
     }
 
     pub(super) const fn ended_at(&self) -> Option<i64> {
@@ -204,6 +215,12 @@ impl HostBuilder {
         (0..self.parts.rows).for_each(|_| meter.leave_out(unusable, example));
         None
     }
+}
+
+/// Returns a text without the control characters and white space at its ends. `None` if nothing remains.
+fn text(value: &str) -> Option<String> {
+    let value = value.trim_matches(|character: char| character.is_control() || character.is_whitespace());
+    (!value.is_empty()).then(|| value.to_owned())
 }
 
 /// Returns whether a port in this state has answered. Filters drop what is sent to the others.
