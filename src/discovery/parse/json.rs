@@ -15,6 +15,9 @@ use crate::json_objects::Objects;
 const OBJECTS_PER_ROW: u64 = 8;
 /// The fields and list elements of one row.
 const ELEMENTS_PER_ROW: u64 = 64;
+/// The sentence of the JSON parser about bytes that are no UTF-8.
+const INVALID_UTF_8: &str = "invalid unicode code point";
+const NOT_UTF_8: &str = "the text is not UTF-8; convert the input to UTF-8";
 const ENDS_EARLY: &str = "the input ends early: a value, a list or an object is not closed";
 
 /// Reads a [`Report`].
@@ -221,7 +224,7 @@ pub(super) fn finish(
             // The location precedes the sentence here.
             let sentence =
                 problem.rsplit_once(" at line ").map_or(problem.as_str(), |(sentence, _)| sentence);
-            ParseErrorKind::syntax(sentence)
+            ParseErrorKind::syntax(if sentence == INVALID_UTF_8 { NOT_UTF_8 } else { sentence })
         }
     };
     Err(ParseError::new(kind, Some(line), meter.bytes()))
