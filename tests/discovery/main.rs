@@ -21,6 +21,7 @@ mod agents;
 mod arp;
 mod captures;
 mod cases;
+mod documents;
 mod entry_states;
 mod hostile;
 mod interface_lists;

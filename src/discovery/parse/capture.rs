@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 use super::detect;
 use super::encoding::Utf8Input;
 use super::meter::Meter;
+use super::nesting::{Nesting, up_to_bracket};
 use super::terminal;
 use crate::discovery::report::{Report, Warning, WarningCode};
 use crate::invariant::Invariant;
@@ -12,37 +13,6 @@ use crate::printable::printable;
 
 /// The characters of a line that are shown in a warning.
 const MAX_EXAMPLE: usize = 80;
-
-/// The place within a document of JSON.
-#[derive(Default)]
-struct Nesting {
-    /// The number of open brackets.
-    depth: usize,
-    is_quoted: bool,
-    /// Whether a backslash precedes the place.
-    is_escaped: bool,
-}
-
-impl Nesting {
-    /// Notes bytes of a document. Returns whether the last bracket that they close ends it.
-    fn note(&mut self, bytes: &[u8]) -> bool {
-        let mut is_ended = false;
-        for byte in bytes {
-            match byte {
-                _ if self.is_escaped => self.is_escaped = false,
-                b'\\' if self.is_quoted => self.is_escaped = true,
-                b'"' => self.is_quoted = !self.is_quoted,
-                b'{' | b'[' if !self.is_quoted => self.depth = self.depth.saturating_add(1),
-                b'}' | b']' if !self.is_quoted => {
-                    self.depth = self.depth.saturating_sub(1);
-                    is_ended = self.depth == 0;
-                }
-                _ => {}
-            }
-        }
-        is_ended
-    }
-}
 
 /// A reader of the documents of a recording, without the lines between them.
 pub(super) struct Capture<'r> {
@@ -163,7 +133,7 @@ impl BufRead for Capture<'_> {
         }
         if self.ahead == 0 {
             // The end of a document may be any of its closing brackets.
-            self.ahead = memchr::memchr2(b'}', b']', chunk).map_or(chunk.len(), |place| place + 1);
+            self.ahead = up_to_bracket(chunk);
         }
         Ok(chunk.get(..self.ahead.min(chunk.len())).asserted_or_default())
     }

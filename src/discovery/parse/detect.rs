@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use memchr::memmem;
 
-use super::{Format, arp, encoding, terminal, walk};
+use super::{Format, arp, encoding, plain_json, terminal, walk};
 
 use crate::invariant::Invariant;
 
@@ -27,7 +27,9 @@ impl Format {
     /// ```
     #[must_use]
     pub fn detect(input: &[u8]) -> Option<Self> {
-        detect(&encoding::decoded_head(input)?)
+        let head = encoding::decoded_head(input)?;
+        let plain = plain_json::plain(&head);
+        if is_json(&plain) { detect(&plain) } else { detect(&head) }
     }
 }
 
@@ -42,18 +44,45 @@ pub(super) fn detect(head: &[u8]) -> Option<Format> {
     recorded().or_else(|| lines(text))
 }
 
-/// Recognizes the format of XML and JSON.
+/// Returns whether input is JSON, or a recording whose documents are.
+pub(super) fn is_json(head: &[u8]) -> bool {
+    let text = head.trim_ascii_start();
+    match text.first() {
+        Some(b'{' | b'[') if is_structured(text) => true,
+        _ => before_document(head).and_then(|length| head.get(length)).is_some_and(|first| *first != b'<'),
+    }
+}
+
+/// Recognizes the format of XML and JSON. That of JSON is the format of the first document that has keys.
 fn structured(text: &[u8]) -> Option<Format> {
+    if text.first() == Some(&b'<') {
+        return memmem::find(text, b"<nmaprun").map(|_| Format::Nmap);
+    }
+    let mut rest = text;
+    loop {
+        let (keys, behind) = keys(rest);
+        if !keys.0.is_empty() || behind.is_empty() {
+            return by_keys(rest, &keys);
+        }
+        rest = behind;
+    }
+}
+
+/// Recognizes the format of a document of JSON, whatever follows it.
+pub(super) fn of_document(text: &[u8]) -> Option<Format> {
+    by_keys(text, &keys(text).0)
+}
+
+fn by_keys(text: &[u8], keys: &Keys) -> Option<Format> {
     match text.first()? {
-        b'<' => memmem::find(text, b"<nmaprun").map(|_| Format::Nmap),
-        b'{' => object(&keys(text)),
-        b'[' => list(&keys(text)),
+        b'{' => object(keys),
+        b'[' => list(keys),
         _ => None,
     }
 }
 
-/// Maximum number of lines before the first document of a recording.
-const MAX_LINES_BEFORE: usize = 20;
+/// Maximum number of lines that begin like a document of a recording and are none. Any number of others may precede it.
+const MAX_LIKE_DOCUMENTS: usize = 20;
 
 /// Returns the length of the lines before the first line that begins a document of a known format. `None` if the text
 /// begins with a document, or if there is none.
@@ -61,13 +90,20 @@ pub(super) fn before_document(text: &[u8]) -> Option<usize> {
     if is_structured(text.trim_ascii_start()) {
         return None;
     }
-    let mut length = 0;
-    for line in text.split_inclusive(|byte| *byte == b'\n').take(MAX_LINES_BEFORE) {
+    let (mut length, mut others) = (0, 0);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
         let controls = terminal::controls_before(line);
         let rest = text.get(length + controls..)?;
-        let is_document = matches!(rest.first(), Some(b'{' | b'[' | b'<')) && is_structured(rest);
-        if is_document && structured(rest).is_some() {
-            return Some(length + controls).filter(|length| *length > 0);
+        if matches!(rest.first(), Some(b'{' | b'[' | b'<')) {
+            let is_like_document = is_structured(rest);
+            if is_like_document && structured(rest).is_some() {
+                return Some(length + controls).filter(|length| *length > 0);
+            }
+            others += usize::from(is_like_document);
+        }
+        // Each of them was compared with all that follows.
+        if others > MAX_LIKE_DOCUMENTS {
+            return None;
         }
         length += line.len();
     }
@@ -163,8 +199,8 @@ impl Keys {
     }
 }
 
-/// Collects the keys of a document that may be cut off.
-fn keys(text: &[u8]) -> Keys {
+/// Collects the keys of a document that may be cut off. Returns them with the text behind the document.
+fn keys(text: &[u8]) -> (Keys, &[u8]) {
     let mut keys = Keys::default();
     let (mut depth, mut last) = (0_usize, None);
     let mut rest = text;
@@ -183,11 +219,12 @@ fn keys(text: &[u8]) -> Keys {
                 }
             }
             b'{' | b'[' => depth = depth.saturating_add(1),
-            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'}' | b']' if depth <= 1 => return (keys, rest.trim_ascii_start()),
+            b'}' | b']' => depth -= 1,
             _ => {}
         }
     }
-    keys
+    (keys, &[])
 }
 
 /// Returns the length of a string up to its closing quote.

@@ -5,12 +5,13 @@ use std::io::{self, BufRead, Read};
 use memchr::memmem;
 
 use super::meter::Meter;
+use super::plain_json::PlainJson;
 use super::{ParseError, ParseErrorKind};
 
 use crate::invariant::Invariant;
 
 /// The number of bytes by which the encoding and the format are recognized.
-const HEAD: usize = 16 * 1024;
+pub(super) const HEAD: usize = 16 * 1024;
 /// Minimum and maximum number of code units that must show the NULs of UTF-16 without a byte order mark.
 const NUL_SAMPLE: (usize, usize) = (4, 128);
 /// The number of bytes that are decoded at once.
@@ -38,6 +39,8 @@ enum Encoding {
 pub(super) struct Utf8Input<'r> {
     reader: &'r mut dyn BufRead,
     transcoder: Transcoder,
+    /// Removes what a terminal added to JSON.
+    json: Option<PlainJson>,
     /// The decoded bytes that are not consumed yet, from `position` on. At first, this is the head of the input.
     decoded: Vec<u8>,
     position: usize,
@@ -69,12 +72,30 @@ impl<'r> Utf8Input<'r> {
         let mut transcoder = Transcoder::new(encoding);
         let mut decoded = Vec::new();
         transcoder.decode(head.get(mark..).asserted_or_default(), &mut decoded);
-        Ok(Self { reader, transcoder, decoded, position: 0 })
+        Ok(Self { reader, transcoder, json: None, decoded, position: 0 })
     }
 
     /// Returns the beginning of the input. Valid until bytes are consumed.
     pub(super) fn head(&self) -> &[u8] {
         self.decoded.get(self.position..).asserted_or_default()
+    }
+
+    /// Removes the colors and the pager of a terminal from the whole input, which is JSON. Called before bytes are consumed.
+    pub(super) fn read_as_json(&mut self) {
+        let mut json = PlainJson::default();
+        let text = std::mem::take(&mut self.decoded);
+        json.clean(&text, &mut self.decoded);
+        self.json = Some(json);
+        // The head must have all of a short input.
+        if self.reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            self.finish_json();
+        }
+    }
+
+    fn finish_json(&mut self) {
+        if let Some(json) = &mut self.json {
+            json.finish(&mut self.decoded);
+        }
     }
 
     /// Decodes further bytes. Decodes none at the end of the input.
@@ -87,9 +108,17 @@ impl<'r> Utf8Input<'r> {
             let length = chunk.len();
             if length == 0 {
                 // A part of a character at the end of the input is no text.
+                self.finish_json();
                 return Ok(());
             }
-            self.transcoder.decode(chunk, &mut self.decoded);
+            match &mut self.json {
+                None => self.transcoder.decode(chunk, &mut self.decoded),
+                Some(json) => {
+                    let mut text = Vec::with_capacity(length);
+                    self.transcoder.decode(chunk, &mut text);
+                    json.clean(&text, &mut self.decoded);
+                }
+            }
             self.reader.consume(length);
         }
         Ok(())
@@ -107,7 +136,7 @@ impl Read for Utf8Input<'_> {
 impl BufRead for Utf8Input<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.position >= self.decoded.len() {
-            if self.transcoder.encoding == Encoding::Utf8 {
+            if self.transcoder.encoding == Encoding::Utf8 && self.json.is_none() {
                 return self.reader.fill_buf();
             }
             self.refill()?;

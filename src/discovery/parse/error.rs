@@ -2,6 +2,7 @@ use std::fmt;
 use std::io;
 
 use super::Format;
+use crate::discovery::report::TableKind;
 use crate::printable::printable;
 
 /// The error for input that cannot be parsed.
@@ -32,6 +33,8 @@ pub enum ParseErrorKind {
     TooComplex,
     /// The input has variables of two devices. The text shows one that has two values.
     SeveralDevices(String),
+    /// The input has a table twice, with the output of another command between the two.
+    TableRepeated(TableKind),
     /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
     /// The input has none of the formats, so that [`Format::Auto`](super::Format::Auto) cannot choose one.
@@ -123,6 +126,11 @@ impl fmt::Display for ParseErrorKind {
             Self::SeveralDevices(conflict) => {
                 write!(formatter, "the input has two devices, one a file is accepted: {conflict}")
             }
+            Self::TableRepeated(kind) => write!(
+                formatter,
+                "the input has the table {kind} twice, and the output of another command between them; write the output of \
+                 commands with the same table one after the other, or each to a file of its own"
+            ),
             Self::ReporterRequired => formatter.write_str(
                 "the input does not name the device that it comes from; set the reporter in the options",
             ),

@@ -3,16 +3,20 @@
 mod arp;
 mod capture;
 mod detect;
+mod documents;
 mod encoding;
 mod error;
 mod iproute2;
+mod join;
 mod json;
 mod lines;
 mod lldpctl;
 mod meter;
 mod mib;
+mod nesting;
 mod nmap;
 mod options;
+mod plain_json;
 mod snmprec;
 mod terminal;
 mod text;
@@ -31,6 +35,7 @@ pub(crate) use variables::VariableReader;
 
 use super::report::{Device, Report};
 use capture::Capture;
+use documents::DocumentRun;
 use encoding::Utf8Input;
 use lines::BoundedLines;
 use meter::Meter;
@@ -77,23 +82,50 @@ pub fn parse<R: BufRead>(
 ) -> Result<Report, ParseError> {
     let mut meter = Meter::new(options);
     let mut input = Utf8Input::open(&mut reader, &mut meter)?;
+    let is_json = detect::is_json(&plain_json::plain(input.head()));
+    if is_json {
+        input.read_as_json();
+    }
     let format = match format {
         Format::Auto => {
             detect::detect(input.head()).ok_or_else(|| meter.error(ParseErrorKind::FormatUnknown))?
         }
         format => format,
     };
+    let read = if is_json && format.has_documents() { read_documents } else { read_format };
     match Capture::begin(&mut input, &mut meter) {
         Some(mut capture) => {
-            let mut report = parse_metered(format, &mut capture, options, &mut meter)?;
+            let mut report = read(format, &mut capture, options, &mut meter)?;
+            finish(&mut report, &mut meter);
             capture.finish(&mut report);
             Ok(report)
         }
-        None => parse_metered(format, &mut input, options, &mut meter),
+        None => {
+            let mut report = read(format, &mut input, options, &mut meter)?;
+            finish(&mut report, &mut meter);
+            Ok(report)
+        }
     }
 }
 
-fn parse_metered(
+/// Reads JSON of several commands, which may be of different formats. The first one is given.
+fn read_documents(
+    format: Format,
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Report, ParseError> {
+    let mut documents = DocumentRun::new(reader, format);
+    let mut report = read_format(format, &mut documents, options, meter)?;
+    while let Some(format) = documents.begin_next(meter) {
+        let later = read_format(format, &mut documents, options, meter)?;
+        join::join(&mut report, later).map_err(|kind| meter.error(ParseErrorKind::TableRepeated(kind)))?;
+    }
+    Ok(report)
+}
+
+/// Reads input of one format.
+fn read_format(
     format: Format,
     reader: &mut dyn BufRead,
     options: &ParseOptions,
@@ -102,7 +134,7 @@ fn parse_metered(
     if let Some(expected) = expected_json(format) {
         json::expect(reader, expected, meter)?;
     }
-    let mut report = match format {
+    match format {
         Format::Nmap => nmap::read(reader, options, meter),
         Format::Lldpctl => lldpctl::read(reader, options, meter),
         Format::Snmpwalk => read_mib("snmpwalk", walk::read, reader, options, meter),
@@ -113,10 +145,8 @@ fn parse_metered(
         Format::BridgeFdb => iproute2::read_fdb(reader, options, meter),
         Format::BridgeVlan => iproute2::read_vlans(reader, options, meter),
         Format::Report => json::read_report(reader, options, meter),
-        Format::Auto => return Err(meter.error(ParseErrorKind::FormatUnknown)),
-    }?;
-    finish(&mut report, meter);
-    Ok(report)
+        Format::Auto => Err(meter.error(ParseErrorKind::FormatUnknown)),
+    }
 }
 
 /// Returns what input of a format with JSON is, for the error about other text, such as that of a command without `-j`.

@@ -44,6 +44,18 @@ text_enum! {
     pub struct FormatError;
 }
 
+impl Format {
+    /// Returns whether the input is documents of JSON that commands of one device print.
+    pub(super) const fn has_documents(self) -> bool {
+        match self {
+            Self::Lldpctl | Self::Arp | Self::IpAddr | Self::IpRoute | Self::BridgeFdb | Self::BridgeVlan => {
+                true
+            }
+            Self::Nmap | Self::Snmpwalk | Self::Snmprec | Self::Report | Self::Auto => false,
+        }
+    }
+}
+
 /// The device that a report comes from, if the input does not name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReporterId {

@@ -1,0 +1,139 @@
+//! JSON without the colors and the pager of a terminal.
+//!
+//! JSON has no control characters apart from white space, so that all of them come from the terminal.
+
+use super::terminal;
+
+const ESCAPE: u8 = 0x1B;
+const BELL: u8 = 0x07;
+const BACKSPACE: u8 = 0x08;
+/// The longest text with which a pager waits for a key.
+const MAX_MARK: usize = 64;
+
+/// The place within an escape sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sequence {
+    #[default]
+    None,
+    /// Behind the escape character.
+    Begun,
+    /// Within the parameters of a command.
+    Command,
+    /// Within the title of the window, which a bell or another sequence ends.
+    Title,
+}
+
+/// Removes escape sequences, and the texts of pagers with the spaces that overwrite them, from chunks of JSON.
+#[derive(Debug, Default)]
+pub(super) struct PlainJson {
+    sequence: Sequence,
+    /// Whether the cursor has moved back, so that spaces overwrite what is left of a pager.
+    is_erasing: bool,
+    /// Whether the last character was a carriage return.
+    has_return: bool,
+    /// The last characters, which may be the beginning of a pager's text.
+    held: Vec<u8>,
+}
+
+impl PlainJson {
+    /// Appends the JSON of a chunk to the output, apart from its end, which may be the beginning of a pager's text.
+    pub(super) fn clean(&mut self, chunk: &[u8], output: &mut Vec<u8>) {
+        chunk.iter().for_each(|byte| self.accept(*byte));
+        let end = self.held.len().saturating_sub(MAX_MARK);
+        output.extend(self.held.drain(..end));
+    }
+
+    /// Appends the rest of the JSON to the output.
+    pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
+        self.remove_mark();
+        output.append(&mut self.held);
+    }
+
+    fn accept(&mut self, byte: u8) {
+        match (self.sequence, byte) {
+            (Sequence::None, ESCAPE) => self.sequence = Sequence::Begun,
+            (Sequence::None, _) => self.accept_text(byte),
+            (Sequence::Begun, b'[') => self.sequence = Sequence::Command,
+            (Sequence::Begun, b']') => self.sequence = Sequence::Title,
+            (Sequence::Begun, _) => self.sequence = Sequence::None,
+            (Sequence::Command, b'0'..=b'9' | b';' | b'?' | b'=' | b'>') => {}
+            (Sequence::Command, command) => {
+                self.sequence = Sequence::None;
+                // Moves of the cursor, and the erasure of the line.
+                if matches!(command, b'D' | b'G' | b'K') {
+                    self.move_back();
+                }
+            }
+            (Sequence::Title, BELL) => self.sequence = Sequence::None,
+            (Sequence::Title, ESCAPE) => self.sequence = Sequence::Begun,
+            (Sequence::Title, _) => {}
+        }
+    }
+
+    fn accept_text(&mut self, byte: u8) {
+        let has_return = std::mem::replace(&mut self.has_return, byte == b'\r');
+        match byte {
+            b'\r' | BACKSPACE => self.move_back(),
+            b' ' if self.is_erasing => {}
+            b'\n' => {
+                self.remove_mark();
+                self.is_erasing = false;
+                if has_return {
+                    self.held.push(b'\r');
+                }
+                self.held.push(b'\n');
+            }
+            other => {
+                self.is_erasing = false;
+                self.held.push(other);
+            }
+        }
+    }
+
+    fn move_back(&mut self) {
+        self.remove_mark();
+        self.is_erasing = true;
+    }
+
+    /// Removes the text of a pager before the cursor.
+    fn remove_mark(&mut self) {
+        let end = self.held.trim_ascii_end().len();
+        // A quick look, since each line ends here.
+        if !matches!(self.held.get(end.wrapping_sub(1)), Some(b'-' | b'>' | b')')) {
+            return;
+        }
+        let start = end.saturating_sub(MAX_MARK);
+        let tail = self.held.get(start..end).unwrap_or_default();
+        if let Some(mark) = beginning_of_mark(tail) {
+            self.held.truncate(start + mark);
+        }
+    }
+}
+
+/// Returns the place at which the text of a pager begins that is at the end of a text.
+///
+/// All pagers that occur with JSON have the word `more` between dashes or brackets.
+fn beginning_of_mark(tail: &[u8]) -> Option<usize> {
+    let word = memchr::memmem::rfind(&tail.to_ascii_lowercase(), b"more")?;
+    let before = tail.get(..word)?;
+    let marks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'-' | b'<' | b'(')).count();
+    let blanks = before.get(word - marks..)?.iter().take_while(|byte| **byte == b' ').count();
+    let beginning = word - marks + blanks;
+    is_mark(tail.get(beginning..)?).then_some(beginning)
+}
+
+/// Returns whether text is that of a pager. It may have the part that was shown behind it: `--More--(52%)`.
+fn is_mark(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let rest = terminal::without_pager(text);
+    let is_part = || rest.starts_with('(') && rest.ends_with("%)");
+    rest.len() < text.len() && (rest.is_empty() || is_part())
+}
+
+/// Returns the JSON of a text that is given as a whole.
+pub(super) fn plain(text: &[u8]) -> Vec<u8> {
+    let (mut json, mut output) = (PlainJson::default(), Vec::with_capacity(text.len()));
+    json.clean(text, &mut output);
+    json.finish(&mut output);
+    output
+}

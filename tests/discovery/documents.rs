@@ -1,0 +1,161 @@
+//! JSON documents of several commands in one file, and as terminals and programs leave them.
+
+use toposcope::discovery::report::WarningCode;
+use toposcope::discovery::{Format, ParseError, ParseErrorKind, Report, parse};
+
+use crate::support::{count, refused, rows, with_reporter};
+
+const ADDRESSES: &str = r#"[{"ifindex":2,"ifname":"eth0","flags":["UP"],"operstate":"UP","link_type":"ether","promiscuity":0,"addr_info":[{"local":"192.0.2.7","prefixlen":24}]}]"#;
+const NEIGHBORS: &str =
+    r#"[{"dst":"192.0.2.1","dev":"eth0","lladdr":"00:00:5e:00:53:01","state":["REACHABLE"]}]"#;
+const NEIGHBORS_6: &str =
+    r#"[{"dst":"fe80::1","dev":"eth0","lladdr":"00:00:5e:00:53:01","state":["STALE"]}]"#;
+const ROUTES: &str = r#"[{"dst":"default","gateway":"192.0.2.1","dev":"eth0","flags":[]}]"#;
+const ROUTES_6: &str = r#"[{"dst":"2001:db8::/64","dev":"eth0","protocol":"kernel","flags":[]}]"#;
+const FORWARDING: &str =
+    r#"[{"mac":"00:00:5e:00:53:11","ifname":"eth0","vlan":10,"flags":[],"master":"br0","state":""}]"#;
+const VLANS: &str = r#"[{"ifname":"eth0","vlans":[{"vlan":10}]},{"ifname":"br0","vlans":[{"vlan":20}]}]"#;
+const LLDP: &str = r#"{"lldp":{"interface":[{"eth0":{"via":"LLDP","rid":"1","chassis":{"id":{"type":"mac","value":"00:00:5e:00:53:21"}},"port":{"id":{"type":"local","value":"7"}}}}]}}"#;
+
+fn read(text: &str) -> Result<Report, ParseError> {
+    parse(Format::Auto, text.as_bytes(), &with_reporter().with_complete_tables())
+}
+
+/// Returns the kinds of the tables, with their numbers of rows.
+fn tables(report: &Report) -> Vec<String> {
+    let summaries = report.devices[0].tables.summaries();
+    summaries.iter().map(|table| format!("{} {}", table.kind, table.rows)).collect()
+}
+
+#[test]
+fn documents_of_different_commands_are_read_by_their_own_kinds() {
+    for (documents, expected) in [
+        (vec![ADDRESSES, NEIGHBORS], vec!["if_entries 1", "addresses 1", "arp 1", "lag 0"]),
+        (vec![ADDRESSES, ROUTES], vec!["if_entries 1", "addresses 1", "lag 0", "routes 1"]),
+        (vec![NEIGHBORS, FORWARDING], vec!["fdb 1", "arp 1"]),
+        (vec![FORWARDING, VLANS], vec!["if_entries 2", "fdb 1"]),
+        (vec![LLDP, NEIGHBORS], vec!["lldp 1", "arp 1"]),
+        (vec![NEIGHBORS, ROUTES, NEIGHBORS_6, ROUTES_6], vec!["arp 2", "routes 2"]),
+        (vec![ROUTES, "[]", NEIGHBORS], vec!["arp 1", "routes 1"]),
+        (
+            vec![LLDP, VLANS, FORWARDING, ADDRESSES, ROUTES, ROUTES_6, NEIGHBORS],
+            vec!["if_entries 2", "addresses 1", "lldp 1", "fdb 1", "arp 1", "lag 0", "routes 2"],
+        ),
+    ] {
+        let recording = documents.iter().map(|document| format!("root@r1:~# ip -j …\r\n{document}\r\n"));
+        for text in [documents.concat(), documents.join("\n"), recording.collect::<String>()] {
+            let report = read(&text).unwrap();
+            assert_eq!(tables(&report), expected, "{text}");
+            assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{text}");
+            // A reader that hands out single bytes cuts every document.
+            let cut = std::io::BufReader::with_capacity(1, text.as_bytes());
+            let again = parse(Format::Auto, cut, &with_reporter().with_complete_tables()).unwrap();
+            assert_eq!(again.devices, report.devices, "{text}");
+            let first = Format::detect(documents[0].as_bytes()).unwrap();
+            let stated = parse(first, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
+            assert_eq!(stated.devices, report.devices, "{text}");
+        }
+    }
+    let report = read(&format!("{NEIGHBORS}{ROUTES}{NEIGHBORS_6}")).unwrap();
+    let neighbors = report.devices[0].tables.arp.as_deref().unwrap();
+    assert_eq!((neighbors.family, neighbors.complete), (None, true));
+}
+
+#[test]
+fn vlans_of_ports_are_joined_with_the_interfaces() {
+    for text in [format!("{ADDRESSES}{VLANS}"), format!("{VLANS}{FORWARDING}{ADDRESSES}")] {
+        let report = read(&text).unwrap();
+        let table = report.devices[0].tables.if_entries.as_deref().unwrap();
+        let entries: Vec<_> = table.rows.iter().map(|row| (row.if_index, row.if_name.as_deref())).collect();
+        assert_eq!(entries, [(2, Some("eth0")), (0, Some("br0"))], "{text}");
+        let vlans = table.rows.iter().map(|row| row.vlans.as_ref().unwrap().tagged[0]);
+        assert_eq!((vlans.collect::<Vec<_>>(), table.complete), (vec![10, 20], true), "{text}");
+    }
+}
+
+#[test]
+fn tables_in_two_places_and_unknown_documents_are_refused() {
+    let error = read(&format!("{ADDRESSES}{NEIGHBORS}{ADDRESSES}")).unwrap_err();
+    assert!(matches!(error.kind(), ParseErrorKind::TableRepeated(_)), "{error}");
+    assert!(error.to_string().contains("if_entries"), "{error}");
+    let error = read(&format!("{ADDRESSES}\n{ROUTES}\n{{\"a\":1}}")).unwrap_err();
+    assert_eq!(error.line(), Some(3), "{error}");
+    let rules = r#"[{"priority":0,"src":"all","table":"local"}]"#;
+    let report = read(&format!("{ADDRESSES}\n{rules}")).unwrap();
+    assert!(!report.devices[0].tables.if_entries.as_deref().unwrap().complete);
+}
+
+#[test]
+fn any_number_of_messages_may_precede_a_document() {
+    let messages = "Welcome to Ubuntu 24.04 LTS\n[  OK  ] Started a service.\n\n".repeat(40);
+    let report = read(&format!("{messages}$ ip -j neigh\n{NEIGHBORS}\n")).unwrap();
+    assert_eq!((tables(&report), count(&report, WarningCode::TextIgnored)), (vec!["arp 1".to_owned()], 81));
+    let like_documents = "{\"a\":1}\n".repeat(2_000);
+    assert_eq!(Format::detect(format!("x\n{like_documents}{NEIGHBORS}").as_bytes()), None);
+}
+
+#[test]
+fn colors_and_pagers_within_a_document_are_left_out() {
+    let expected = read(NEIGHBORS).unwrap();
+    let colored: String = NEIGHBORS
+        .chars()
+        .flat_map(|character| ["\u{1B}[1;39m".to_owned(), format!("{character}\u{1B}[0m")])
+        .collect();
+    let lines = NEIGHBORS.replace(",\"", ",\r\n   \"");
+    let mut texts = vec![colored, lines.clone()];
+    for pager in [
+        "--More--\r        \r",
+        "--More--(52%)\r             \r",
+        "\u{1B}[7m--More--\u{1B}[m\r\u{1B}[K",
+        " --More-- \u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}          \u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}",
+        "---(more 52%)---\r                \r",
+        "--More--\u{1B}[16D        \u{1B}[16D",
+    ] {
+        texts.push(lines.replacen("\r\n   ", &format!("\r\n{pager}   "), 2));
+        texts.push(NEIGHBORS.replacen(",\"", &format!(",{pager}\""), 2));
+    }
+    texts.push(NEIGHBORS.replace("REACH", "RE--More--\r        \rACH"));
+    texts.push(lines.replacen("\r\n", "\r\n--More--\r\n", 1));
+    for text in texts {
+        for text in [text.clone(), format!("$ ip -j neigh | more\r\n{text}\r\n$ \r\n")] {
+            assert_eq!(Format::detect(text.as_bytes()), Some(Format::Arp), "{text:?}");
+            let report = read(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+            assert_eq!(report.devices, expected.devices, "{text:?}");
+            let cut = std::io::BufReader::with_capacity(1, text.as_bytes());
+            let again = parse(Format::Arp, cut, &with_reporter().with_complete_tables()).unwrap();
+            assert_eq!(again.devices, expected.devices, "{text:?}");
+        }
+    }
+    // Text within a string stays as it is.
+    let named = NEIGHBORS.replace("eth0", "a--More-- (1%)>");
+    let report = read(&named).unwrap();
+    assert_eq!(rows(report.devices[0].tables.arp.as_deref())[0].if_name.as_deref(), Some("a--More-- (1%)>"));
+}
+
+#[test]
+fn fillers_behind_a_document_are_no_text() {
+    let expected = read(NEIGHBORS).unwrap();
+    for filler in ["\u{1A}", "\0\0\0\0", "\r\n\u{1A}\r\n", "\n\0"] {
+        let report = read(&format!("{NEIGHBORS}{filler}")).unwrap();
+        assert_eq!((report.devices, report.warnings.len()), (expected.devices.clone(), 0), "{filler:?}");
+    }
+    refused(Format::Arp, format!("{NEIGHBORS}\0x"));
+}
+
+#[test]
+fn text_of_another_encoding_is_named_as_such() {
+    let latin_1: Vec<u8> =
+        ADDRESSES.replace("eth0", "caf\u{e9}").chars().map(|character| character as u8).collect();
+    let error = refused(Format::IpAddr, &latin_1);
+    assert!(error.to_string().contains("convert the input to UTF-8"), "{error}");
+}
+
+#[test]
+fn many_documents_take_linear_time() {
+    let empty = "[]\n".repeat(1 << 17);
+    let report = read(&format!("{NEIGHBORS}{empty}{ROUTES}")).unwrap();
+    assert_eq!(tables(&report), ["arp 1", "routes 1"]);
+    let long = " ".repeat(1 << 20);
+    let report = read(&format!("{NEIGHBORS}{long}{ROUTES}")).unwrap();
+    assert_eq!(tables(&report), ["arp 1", "routes 1"]);
+}
