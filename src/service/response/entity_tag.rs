@@ -155,12 +155,13 @@ impl EntityTag {
         self.is_listed(request, &IF_NONE_MATCH)
     }
 
-    /// Returns whether a header lists this tag, as sent, as changed by a proxy or without quotes, or `*`.
+    /// Returns whether a header lists this tag, as sent or as changed by a proxy, or `*`.
     ///
-    /// Shells and spreadsheets lose the quotes. A tag is a digest, so that no other one is meant.
+    /// Shells and spreadsheets lose the quotes of an `If-Match`. A tag is a digest, so that no other one is meant.
     fn is_listed(&self, request: &Parts, header: &HeaderName) -> bool {
         let own = opaque_tag(self.0.as_bytes());
-        let unquoted = own.strip_prefix(b"\"").and_then(|tag| tag.strip_suffix(b"\""));
+        let unquoted =
+            own.strip_prefix(b"\"").and_then(|tag| tag.strip_suffix(b"\"")).filter(|_| *header == IF_MATCH);
         let is_own = |tag: &[u8]| {
             tag == own
                 || Some(tag) == unquoted
