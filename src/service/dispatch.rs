@@ -112,7 +112,12 @@ impl ApiState {
             add_allowance(&mut response, allowance);
         }
         if !body_end.is_reached() && !lacks_time(response.status()) {
-            body_end.drop_rest(request).await;
+            let dropping = pin!(async {
+                body_end.drop_rest(request).await;
+                Ok::<_, ApiError>(())
+            });
+            // The response is sent, too, if the body panics.
+            catch_panic(dropping).await.ok();
         }
         if !body_end.is_reached() {
             close_if_early(&mut response, request.version);

@@ -7,6 +7,8 @@ use super::terminal;
 const ESCAPE: u8 = 0x1B;
 const BELL: u8 = 0x07;
 const BACKSPACE: u8 = 0x08;
+/// The word in the texts of all pagers that occur with JSON.
+const WORDS: [&[u8]; 3] = [b"more", b"More", b"MORE"];
 /// The longest text with which a pager waits for a key.
 const MAX_MARK: usize = 64;
 
@@ -38,7 +40,11 @@ pub(super) struct PlainJson {
 impl PlainJson {
     /// Appends the JSON of a chunk to the output, apart from its end, which may be the beginning of a pager's text.
     pub(super) fn clean(&mut self, chunk: &[u8], output: &mut Vec<u8>) {
-        chunk.iter().for_each(|byte| self.accept(*byte));
+        if self.is_plain(chunk) {
+            self.held.extend_from_slice(chunk);
+        } else {
+            chunk.iter().for_each(|byte| self.accept(*byte));
+        }
         let end = self.held.len().saturating_sub(MAX_MARK);
         output.extend(self.held.drain(..end));
     }
@@ -47,6 +53,18 @@ impl PlainJson {
     pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
         self.remove_mark();
         output.append(&mut self.held);
+    }
+
+    /// Returns whether nothing is removed from a chunk, as from most of them.
+    fn is_plain(&self, chunk: &[u8]) -> bool {
+        let is_within = self.sequence != Sequence::None || self.is_erasing || self.has_return;
+        let has_word = |text: &[u8]| WORDS.iter().any(|word| memchr::memmem::find(text, word).is_some());
+        // The word of a pager may begin in the chunk before.
+        let seam: Vec<u8> = self.held.iter().chain(chunk.iter().take(WORDS[0].len())).copied().collect();
+        !is_within
+            && memchr::memchr3(ESCAPE, BACKSPACE, b'\r', chunk).is_none()
+            && !has_word(chunk)
+            && !has_word(&seam)
     }
 
     fn accept(&mut self, byte: u8) {
@@ -112,7 +130,7 @@ impl PlainJson {
 
 /// Returns the place at which the text of a pager begins that is at the end of a text.
 ///
-/// All pagers that occur with JSON have the word `more` between dashes or brackets.
+/// All pagers that occur with JSON have their word between dashes or brackets.
 fn beginning_of_mark(tail: &[u8]) -> Option<usize> {
     let word = memchr::memmem::rfind(&tail.to_ascii_lowercase(), b"more")?;
     let before = tail.get(..word)?;

@@ -24,7 +24,7 @@ const WALK: &str = r#".1.3.6.1.2.1.1.5.0 = STRING: "walked"
 const RECORDING: &str = "1.3.6.1.2.1.1.5.0|4|recorded\n1.3.6.1.2.1.2.2.1.1.1|2|1\n\
     1.3.6.1.2.1.2.2.1.2.1|4|eth0\n1.3.6.1.2.1.2.2.1.6.1|4x|001b21000012\n";
 
-const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "link_type": "ether",
+const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "link_type": "ether", "promiscuity": 0,
     "address": "00:1b:21:00:00:15", "addr_info": [{"local": "192.0.2.21", "prefixlen": 24}]}]"#;
 
 const FORWARDING: &str = r#"[{"mac": "00:1b:21:00:00:16", "ifname": "eth0", "vlan": 10}]"#;
