@@ -61,7 +61,7 @@ impl Hosts<'_> {
     /// was sent and stored.
     ///
     /// A host whose id belongs to another organization gets a random id, which the report contains (see
-    /// [`Reassignment`]). Importing the same line again creates another host.
+    /// [`Reassignment`](crate::wire::Reassignment)). Importing the same line again creates another host.
     ///
     /// Dropping the future leaves each group stored completely or not begun.
     ///
