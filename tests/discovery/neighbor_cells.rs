@@ -2,7 +2,7 @@
 
 use toposcope::discovery::report::WarningCode;
 
-use crate::neighbor_tables::{entries, is_whole, read};
+use crate::neighbor_tables::{entries, is_whole, read, read_whole};
 use crate::support::count;
 
 #[test]
@@ -23,10 +23,7 @@ fn mac_addresses_with_notes_are_read() {
         ),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
-        assert_eq!(report.skipped_rows, 0, "{text}");
+        assert_eq!(read_whole(text, expected).skipped_rows, 0, "{text}");
     }
 }
 
@@ -132,9 +129,7 @@ fn interface_is_found_although_cells_are_missing_or_not_below_their_titles() {
         ),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+        read_whole(text, expected);
     }
 }
 
@@ -171,8 +166,6 @@ fn interface_may_have_another_title_or_a_vlan_in_its_place() {
         ),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+        read_whole(text, expected);
     }
 }

@@ -3,7 +3,7 @@
 use toposcope::discovery::report::{AddressFamily, NeighborState, WarningCode};
 use toposcope::discovery::{Format, ParseErrorKind, parse};
 
-use crate::neighbor_tables::{entries, is_whole, read};
+use crate::neighbor_tables::{entries, read, read_whole};
 use crate::support::{count, is_syntax, parsed, refused, rows, with_reporter};
 
 #[test]
@@ -82,10 +82,7 @@ fn nested_tables_in_json_name_their_interfaces() {
         ),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
-        assert_eq!(report.skipped_rows, 0, "{text}");
+        assert_eq!(read_whole(text, expected).skipped_rows, 0, "{text}");
     }
     let states = [("STALE", NeighborState::Stale), ("REACH", NeighborState::Reachable)];
     for (name, state) in states {
@@ -232,10 +229,7 @@ fn tables_with_separators_name_their_interfaces() {
         ("Address\tMAC\tInterface\n192.0.2.1\t\t00:00:5e:00:53:01\teth0\n", &["1 eth0"]),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
-        assert_eq!(report.skipped_rows, 0, "{text}");
+        assert_eq!(read_whole(text, expected).skipped_rows, 0, "{text}");
     }
 }
 

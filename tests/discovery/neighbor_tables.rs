@@ -27,6 +27,14 @@ pub(crate) fn is_whole(report: &Report) -> bool {
     table.complete && count(report, WarningCode::RowMalformed) == 0
 }
 
+/// Reads a table, whose entries are these and which is whole.
+pub(crate) fn read_whole(text: &str, expected: &[&str]) -> Report {
+    let report = read(text);
+    assert_eq!(entries(&report), expected, "{text}");
+    assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+    report
+}
+
 #[test]
 fn tables_of_many_systems_name_their_interfaces() {
     let cases: &[(&str, &[&str])] = &[
@@ -160,9 +168,7 @@ fn tables_of_many_systems_name_their_interfaces() {
         ),
     ];
     for (text, expected) in cases {
-        let report = read(text);
-        assert_eq!(entries(&report), *expected, "{text}");
-        assert!(is_whole(&report), "{text}\n{:?}", report.warnings);
+        read_whole(text, expected);
     }
 }
 

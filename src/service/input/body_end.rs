@@ -15,6 +15,8 @@ use super::{BoxedBody, UnreadBody, lock};
 
 /// The most bytes that are dropped.
 const MAX_DROPPED: u64 = 4 * 1024 * 1024;
+/// What a frame costs besides its bytes, so that empty ones come to an end, too.
+const FRAME_COST: u64 = 256;
 /// How long they are awaited in all.
 const WAIT: Duration = Duration::from_secs(1);
 
@@ -42,7 +44,7 @@ impl BodyEnd {
         let mut dropped = 0;
         while dropped <= MAX_DROPPED {
             let Some(Ok(frame)) = poll_fn(|context| lock(shared).poll_frame(context)).await else { return };
-            dropped += frame.data_ref().map_or(0, |data| data.len() as u64);
+            dropped += FRAME_COST + frame.data_ref().map_or(0, |data| data.len() as u64);
         }
     }
 }
