@@ -4,6 +4,7 @@ use toposcope::topology::layout::{AddressScope, Diagram};
 
 use super::fixture::Fixture;
 
+pub(super) const INTERNET: u8 = 0;
 pub(super) const ROUTER: u8 = 1;
 pub(super) const FIREWALL: u8 = 2;
 pub(super) const SWITCH: u8 = 3;

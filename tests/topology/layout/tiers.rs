@@ -7,7 +7,7 @@ use toposcope::topology::layout::{
 };
 
 use super::fixture::{Fixture, overlaps, passages};
-use super::networks::{ACCESS_POINT, DEVICE, FIREWALL, Network, ROUTER, SWITCH};
+use super::networks::{ACCESS_POINT, DEVICE, FIREWALL, INTERNET, Network, ROUTER, SWITCH};
 
 impl Network {
     /// Returns the heights of each tier.
@@ -303,6 +303,42 @@ fn router_of_a_chain_with_a_branch_is_on_top() {
             router.iter().chain(&chain).map(|shape| height(&arrangement, *shape)).collect();
         assert!(heights.windows(2).all(|pair| pair[0] < pair[1]), "{heights:?}");
     }
+}
+
+#[test]
+fn router_at_an_access_switch_of_a_small_campus_is_not_on_top() {
+    let mut network = Network::default();
+    let core = network.tier(SWITCH, 1);
+    let distribution = network.tier(SWITCH, 2);
+    let access = network.tier(SWITCH, 4);
+    network.connect_all(&core, &distribution);
+    for (above, below) in distribution.iter().zip(access.chunks(2)) {
+        network.connect_all(&[*above], below);
+    }
+    let router = network.fixture.shape(Some(ROUTER));
+    network.fixture.connect(access[0], router);
+    network.devices(&core, 6);
+    network.devices(&access, 3);
+    network.assert_tiers(&network.fixture.diagram);
+}
+
+#[test]
+fn two_pairs_of_which_each_device_is_connected_with_all_others_are_two_tiers() {
+    let mut network = Network::default();
+    let provider = network.fixture.shape(Some(INTERNET));
+    let routers = network.tier(ROUTER, 2);
+    let switches = network.tier(SWITCH, 2);
+    network.connect_all(&[provider], &routers);
+    network.connect_all(&routers, &switches);
+    for pair in [&routers, &switches] {
+        network.fixture.connect(pair[0], pair[1]);
+    }
+    for router in &routers {
+        let further = network.fixture.shape(Some(INTERNET));
+        network.fixture.connect(*router, further);
+    }
+    network.devices(&switches, 5);
+    network.assert_tiers(&network.fixture.diagram);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! of the neighbors in common suffice, and two thirds for two nodes that are connected with each other. Leaves do not
 //! count, and neither do branches that hang at one of the nodes alone, such as a site with one link to one of two hubs.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::world::World;
@@ -50,11 +51,45 @@ pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> 
     let mut sets = UnionFind::new(level.network.len());
     neighborhoods.join_equal(&mut sets, kind);
     let mut budget = BUDGET;
-    neighborhoods.join_pairs(&mut sets, kind, &mut budget);
+    neighborhoods.join_pairs(level, &mut sets, kind, &mut budget);
     neighborhoods.join_similar(&mut sets, kind, &mut budget);
     neighborhoods.join_beside_classes(&mut sets, kind, &mut budget);
     neighborhoods.join_beside_pairs(&mut sets, kind);
     sets
+}
+
+/// The part of their neighbors that two nodes share.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    common: usize,
+    all: usize,
+}
+
+impl Ord for Shared {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.common * other.all).cmp(&(other.common * self.all))
+    }
+}
+
+impl PartialOrd for Shared {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Shared {}
+
+/// Keeps the items for which something holds, if there are any, and else all.
+fn keep_some<T>(items: &mut Vec<T>, holds: impl Fn(&T) -> bool) {
+    if items.iter().any(&holds) {
+        items.retain(holds);
+    }
 }
 
 /// The inner neighbors of each inner node, sorted.
@@ -108,27 +143,36 @@ impl<'a> Neighborhoods<'a> {
 
     /// Joins two adjacent nodes that share their other neighbors, such as the two switches of a core.
     ///
-    /// Three nodes that are all adjacent and alike make no pair, unless two of them alone have leaves.
-    fn join_pairs(&self, sets: &mut UnionFind, kind: impl Fn(usize) -> Apartness, budget: &mut usize) {
-        let mut partners: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    /// Three nodes that are all adjacent and alike make no pair, unless two of them alone have leaves or the same role, or share more
+    /// neighbors than others do.
+    fn join_pairs(
+        &self,
+        level: &Level,
+        sets: &mut UnionFind,
+        kind: impl Fn(usize) -> Apartness,
+        budget: &mut usize,
+    ) {
+        let mut partners: BTreeMap<usize, Vec<(usize, Shared)>> = BTreeMap::new();
         for (node, neighbors) in self.inner.iter().enumerate() {
             crate::fair_threads::yield_turn();
-            for other in neighbors.iter().copied().filter(|other| *other > node) {
-                if kind(node) == kind(other) && self.are_similar(node, other, PAIR, budget) {
-                    partners.entry(node).or_default().push(other);
-                    partners.entry(other).or_default().push(node);
+            for other in neighbors.iter().copied().filter(|other| *other > node && kind(node) == kind(*other))
+            {
+                if let Some(shared) = self.shared(node, other, PAIR, budget) {
+                    partners.entry(node).or_default().push((other, shared));
+                    partners.entry(other).or_default().push((node, shared));
                 }
             }
         }
         let has_leaves = |node: usize| self.network.degree(node) > self.inner[node].len();
         let partner = |node: usize| {
-            let all = partners.get(&node)?;
-            let alike = all.iter().copied().filter(|other| has_leaves(*other) == has_leaves(node));
-            let alike: Vec<usize> = alike.collect();
-            match (all.as_slice(), alike.as_slice()) {
-                ([only], _) | (_, [only]) => Some(*only),
-                _ => None,
+            let mut left = partners.get(&node)?.clone();
+            let best = left.iter().map(|(_, shared)| *shared).max()?;
+            keep_some(&mut left, |(other, _)| has_leaves(*other) == has_leaves(node));
+            if left.iter().all(|(other, _)| level.ranks[*other].is_some()) {
+                keep_some(&mut left, |(other, _)| level.ranks[*other] == level.ranks[node]);
             }
+            keep_some(&mut left, |(_, shared)| *shared == best);
+            if let [(only, _)] = *left { Some(only) } else { None }
         };
         for node in partners.keys().copied() {
             if let Some(other) = partner(node).filter(|other| partner(*other) == Some(node)) {
@@ -247,18 +291,23 @@ impl<'a> Neighborhoods<'a> {
     }
 
     /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.
-    fn are_similar(
+    fn are_similar(&self, one: usize, other: usize, part: (usize, usize), budget: &mut usize) -> bool {
+        self.shared(one, other, part, budget).is_some()
+    }
+
+    /// Returns which part of their neighbors two nodes share, apart from themselves; `None` if it is less than this.
+    fn shared(
         &self,
         one: usize,
         other: usize,
         (part, whole): (usize, usize),
         budget: &mut usize,
-    ) -> bool {
+    ) -> Option<Shared> {
         let (first, second) = (&self.compared[one], &self.compared[other]);
         let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
         *budget = budget.saturating_sub(1);
         if few * whole + whole < many * part || *budget < few + many {
-            return false;
+            return None;
         }
         *budget -= few + many;
         let (mut common, mut all) = (0, 0);
@@ -281,7 +330,7 @@ impl<'a> Neighborhoods<'a> {
             let opposite = self.opposite(&of_one, &of_other);
             (common, all) = (common + opposite, all - opposite);
         }
-        all > 0 && common * whole >= all * part
+        (all > 0 && common * whole >= all * part).then_some(Shared { common, all })
     }
 
     /// Returns the number of neighbors of two adjacent nodes that are adjacent to each other, as the cores of two data centers are: each

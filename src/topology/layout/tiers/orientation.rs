@@ -43,7 +43,7 @@ pub(super) fn heights(tree: &ClassTree, classes: &Classes, world: &World) -> Vec
     // A router at an access switch is no end, but one at a core is.
     let is_at_core =
         |class: usize| classes.leaves(tree.parents[class]) == 0 && tree.parents[class] != tree.center;
-    let has_core = classes.leaves(tree.center) == 0 || !is_chain(classes, tree.center);
+    let has_core = classes.leaves(tree.center) == 0 || !world.is_known || !is_chain(classes, tree.center);
     let is_end = |class: usize| {
         !has_core || (classes.leaves(class) == 0 && (branches.children[class] > 0 || is_at_core(class)))
     };
@@ -96,17 +96,26 @@ fn below(tree: &ClassTree, classes: &Classes, top: usize, ends: &[usize]) -> Vec
     heights.into_iter().map(|height| height.unwrap_or(0)).collect()
 }
 
-/// Returns whether most switches are one after another, with few branches beside.
+/// Returns whether most switches are one after another, with few branches beside. All but the way out have leaves.
 fn is_chain(classes: &Classes, center: usize) -> bool {
-    let farthest = |from: usize| {
-        let hops = classes.graph().hops(&[from]);
-        let hops = hops.into_iter().enumerate().filter_map(|(class, hops)| Some((hops?, class)));
-        hops.max().unwrap_or((0, from))
+    let graph = classes.graph();
+    let farthest = |hops: &[Option<usize>]| {
+        let hops = hops.iter().enumerate().filter_map(|(class, hops)| Some((*hops.as_ref()?, class)));
+        hops.max().map_or(center, |(_, class)| class)
     };
-    let (_, end) = farthest(center);
-    let (steps, _) = farthest(end);
+    let end = farthest(&graph.hops(&[center]));
+    let hops = graph.hops(&[end]);
+    let is_nearer = |class: usize, than: usize| hops[class].is_some() && hops[class] < hops[than];
+    let chain = std::iter::successors(Some(farthest(&hops)), |class| {
+        graph.neighbors(*class).iter().copied().find(|other| is_nearer(*other, *class))
+    });
+    let (mut length, mut have_leaves) = (0, true);
+    for class in chain {
+        length += 1;
+        have_leaves &= classes.leaves(class) > 0 || classes.is_outward(class);
+    }
     let all: usize = (0..classes.len()).map(|class| classes.members(class).len()).sum();
-    (steps + 1) * IN_CHAIN.1 >= all * IN_CHAIN.0
+    have_leaves && length * IN_CHAIN.1 >= all * IN_CHAIN.0
 }
 
 /// The branches of the center.

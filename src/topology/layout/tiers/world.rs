@@ -24,6 +24,8 @@ pub(super) struct World {
     is_outward: Vec<bool>,
     /// Whether addresses are the evidence rather than roles, which may be wrong.
     pub(super) is_certain: bool,
+    /// Whether roles or addresses of devices are the evidence rather than their places in the network.
+    pub(super) is_known: bool,
 }
 
 impl World {
@@ -31,18 +33,18 @@ impl World {
         let nodes = 0..level.network.len();
         let has_rank = |rank: u8| nodes.clone().map(|node| level.ranks[node] == Some(rank)).collect();
         let is_public = || nodes.clone().map(|node| level.scopes[node] == AddressScope::Public).collect();
-        let evidence: [(bool, &dyn Fn() -> Vec<bool>); 7] = [
-            (true, &|| has_rank(OUTSIDE)),
-            (true, &|| providers(level)),
-            (true, &is_public),
-            (false, &|| has_rank(OUTSIDE + 1)),
-            (false, &|| has_rank(LOWEST_RANK)),
-            (false, &|| entries(level)),
-            (true, &|| lone_devices(level)),
+        let evidence: [(bool, bool, &dyn Fn() -> Vec<bool>); 7] = [
+            (true, true, &|| has_rank(OUTSIDE)),
+            (true, false, &|| providers(level)),
+            (true, true, &is_public),
+            (false, true, &|| has_rank(OUTSIDE + 1)),
+            (false, true, &|| has_rank(LOWEST_RANK)),
+            (false, false, &|| entries(level)),
+            (true, false, &|| lone_devices(level)),
         ];
         evidence
             .into_iter()
-            .map(|(is_certain, of)| Self { is_outward: of(), is_certain })
+            .map(|(is_certain, is_known, of)| Self { is_outward: of(), is_certain, is_known })
             .find(|world| {
                 let count = world.is_outward.iter().filter(|is_outward| **is_outward).count();
                 (1..=MAX_OUTWARD).contains(&count) && count * ONE_IN <= world.is_outward.len()
