@@ -14,7 +14,7 @@ const MAX_REFUSED_LINES: u32 = 3;
 /// The maximum hosts that are remembered. After this many, counting begins anew.
 const MAX_REMEMBERED: usize = 16_384;
 
-/// How many lines of each host an import has refused.
+/// How many lines of each host an import has refused since it was stored.
 #[derive(Debug, Default)]
 pub(super) struct RefusedHosts(HashMap<HostId, u32>);
 
@@ -25,6 +25,11 @@ impl RefusedHosts {
             self.0.clear();
         }
         *self.0.entry(id).or_default() += 1;
+    }
+
+    /// Counts a host anew that was stored.
+    pub(super) fn forget(&mut self, id: HostId) {
+        self.0.remove(&id);
     }
 
     /// Refuses the lines of hosts that have had as many refused lines as they may. Returns the others.

@@ -125,7 +125,10 @@ impl Storing<'_> {
                 }
             };
             match replaced {
-                Ok(replaced) => self.report.accept(replaced, alterations, *reassignment),
+                Ok(replaced) => {
+                    self.refused_hosts.forget(host.host.id);
+                    self.report.accept(replaced, alterations, *reassignment);
+                }
                 Err(refusal) => self.refuse(host.host.id, refusal),
             }
         }

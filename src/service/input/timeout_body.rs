@@ -35,6 +35,8 @@ pub(super) struct TimeoutBody<B> {
     waited: Duration,
     /// When the body began to wait for its next frame; `None` while it does not wait.
     waiting_since: Option<Instant>,
+    /// Whether the rest is read to be dropped. It is not worth a wait without end.
+    is_rest: bool,
     shutdown: Shutdown,
     /// A task that ends at the next check of the clock, or when the service stops. A runtime without a time driver
     /// makes it panic, which must not fail the request.
@@ -50,6 +52,7 @@ impl<B> TimeoutBody<B> {
             stall_timeout: None,
             waited: Duration::ZERO,
             waiting_since: None,
+            is_rest: false,
             shutdown: Shutdown::default(),
             timer: JoinSet::new(),
         }
@@ -60,11 +63,12 @@ impl<B> TimeoutBody<B> {
         self.shutdown = shutdown.clone();
     }
 
-    /// Allows this much time for the rest of the body, whatever its size. Returns the number of bytes that are known to be missing.
+    /// Allows this much time for the rest of the body, whatever its size, and none where there is no clock. Returns the number of bytes
+    /// that are known to be missing.
     pub(super) fn limit_rest(&mut self, time: Duration) -> u64 {
         let missing = self.size.map_or(0, |size| size.saturating_sub(self.received));
         // No time is added for the size.
-        (self.size, self.stall_timeout) = (Some(0), Some(time));
+        (self.size, self.stall_timeout, self.is_rest) = (Some(0), Some(time), true);
         (self.waited, self.waiting_since) = (Duration::ZERO, None);
         self.timer = JoinSet::new();
         missing
@@ -89,14 +93,18 @@ impl<B> TimeoutBody<B> {
                 if remaining.is_some_and(|remaining| remaining.is_zero()) {
                     return Poll::Ready(BodyReadError::TooSlow);
                 }
-                let Ok(runtime) = Handle::try_current() else { return Poll::Pending };
+                let Ok(runtime) = Handle::try_current() else {
+                    return if self.is_rest { Poll::Ready(BodyReadError::TooSlow) } else { Poll::Pending };
+                };
                 let stopped = self.shutdown.reached(ShutdownStage::Over);
                 // The timer runs on when a frame arrives, because most frames arrive long before it ends. The next
                 // deadline is never before its end.
                 self.timer.spawn_on(time_over(remaining, stopped), &runtime);
             }
-            if let Some(Err(_)) = ready!(self.timer.poll_join_next(context)) {
-                self.stall_timeout = None;
+            match ready!(self.timer.poll_join_next(context)) {
+                Some(Err(_)) if self.is_rest => return Poll::Ready(BodyReadError::TooSlow),
+                Some(Err(_)) => self.stall_timeout = None,
+                Some(Ok(())) | None => {}
             }
             if self.shutdown.has_reached(ShutdownStage::Over) {
                 return Poll::Ready(BodyReadError::Stopped);

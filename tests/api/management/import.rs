@@ -108,6 +108,12 @@ fn a_host_of_which_many_lines_were_refused_has_its_further_lines_refused() {
             assert_eq!((&refusal["field"], &refusal["reason"]), (&json!("id"), &json!(reason)), "{place}");
         }
         assert_eq!(fixture.list("").await.total(), 2);
+
+        // A line that is stored makes the host as large as it is itself.
+        let stored = |name: &str| lines([Host { name: name.to_owned(), ..host(1, OFFICE) }]);
+        let text = refused.clone() + &stored("one") + &refused + &stored("two");
+        let report = fixture.send(import(&fixture, "", &text, 1_000)).await;
+        assert_eq!((&report.data()["imported"], &report.data()["refused"]), (&json!(2), &json!(4)));
     });
 }
 

@@ -111,6 +111,16 @@ fn body_that_does_not_arrive_delays_a_refusal_by_a_second_at_most() {
 }
 
 #[test]
+fn body_that_does_not_arrive_delays_no_refusal_without_a_timer() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let fixture = Fixture::new().await;
+        let body = CountedFrames { stalls: true, ..CountedFrames::of(1) };
+        assert_eq!(refused(&fixture, body, None).await, ("close".to_owned(), 1));
+    });
+}
+
+#[test]
 fn unread_body_ends_no_connection_of_http_2() {
     run(async || {
         let fixture = Fixture::new().await;
