@@ -46,19 +46,24 @@ fn routes_of_the_oldest_table_have_the_length_of_their_mask() {
 }
 
 #[test]
-fn default_route_of_the_oldest_table_has_no_length_whatever_its_mask() {
-    let lines = |next: &str| {
-        format!(
+fn default_route_of_the_oldest_table_may_have_the_mask_of_a_host() {
+    for (next, mask, expected) in [
+        ("192.0.2.1", "255.255.255.255", "0.0.0.0/0 192.0.2.1 2 0"),
+        // NX-OS discards packets to the address of zeros, and has the default route in another table.
+        ("0.0.0.0", "255.255.255.255", "0.0.0.0/32 - 2 0"),
+        // OpenVPN routes both halves of all addresses.
+        ("192.0.2.1", "128.0.0.0", "0.0.0.0/1 192.0.2.1 2 0"),
+        ("0.0.0.0", "0.0.0.0", "0.0.0.0/0 - 2 0"),
+    ] {
+        let lines = format!(
             ".1.3.6.1.2.1.4.21.1.2.0.0.0.0 = INTEGER: 2
 .1.3.6.1.2.1.4.21.1.7.0.0.0.0 = IpAddress: {next}
 .1.3.6.1.2.1.4.21.1.8.0.0.0.0 = INTEGER: 4
-.1.3.6.1.2.1.4.21.1.11.0.0.0.0 = IpAddress: 255.255.255.255
+.1.3.6.1.2.1.4.21.1.11.0.0.0.0 = IpAddress: {mask}
 "
-        )
-    };
-    assert_eq!(described(&routes(&lines("192.0.2.1")).unwrap()), ["0.0.0.0/0 192.0.2.1 2 0"]);
-    // NX-OS discards packets to the address of zeros, and has the default route in another table.
-    assert_eq!(described(&routes(&lines("0.0.0.0")).unwrap()), ["0.0.0.0/32 - 2 0"]);
+        );
+        assert_eq!(described(&routes(&lines).unwrap()), [expected], "{next} {mask}");
+    }
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::discovery::parse::text;
 use crate::discovery::report::{MAX_ROUTES, RouteRow, WarningCode};
 use crate::model::Cidr;
 
+/// The length of the prefix of a route to one IPv4 address.
+const HOST_LENGTH: u8 = 32;
+
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     routes: BTreeMap<RouteIndex, Route>,
@@ -37,10 +40,13 @@ struct Route {
 }
 
 impl Route {
-    /// Returns whether the route leads to another router.
-    fn leads_on(&self) -> bool {
+    /// Returns whether the route to the address of zeros is the default route.
+    ///
+    /// Some agents send the mask of a host for it. A route to that host itself leads to no other router.
+    fn is_default(&self) -> bool {
         let is_direct = matches!(self.kind, Some(RouteKind::Direct | RouteKind::Discarded));
-        !is_direct && self.next_hop.is_some_and(|next| !next.is_unspecified())
+        let leads_on = !is_direct && self.next_hop.is_some_and(|next| !next.is_unspecified());
+        self.mask.is_none_or(|length| length == 0 || (length == HOST_LENGTH && leads_on))
     }
 }
 
@@ -184,8 +190,7 @@ impl RouteIndex {
     fn resolve(&self, route: &Route) -> Option<(Cidr, Option<IpAddr>)> {
         match self {
             Self::Start(start) => {
-                // Some agents send another mask for the default route. That of a host leads nowhere.
-                let is_default = start.is_unspecified() && (route.mask.is_none() || route.leads_on());
+                let is_default = start.is_unspecified() && route.is_default();
                 let length = if is_default { 0 } else { route.mask? };
                 Some((Cidr::containing(IpAddr::V4(*start), length).ok()?, route.next_hop))
             }
