@@ -36,6 +36,7 @@ mod neighbor_tables;
 mod nmap;
 mod oracle;
 mod other_tables;
+mod port_numbers;
 mod real;
 mod reconcile;
 mod reports;

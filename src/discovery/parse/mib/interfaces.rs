@@ -198,6 +198,16 @@ impl Interfaces {
         self.entries.iter().any(|entry| entry.row.vlans.is_some())
     }
 
+    /// Returns the number of interfaces with each MAC address.
+    pub(super) fn mac_addresses(&self, meter: &mut Meter) -> HashMap<MacAddress, usize> {
+        meter.add_steps(self.entries.len());
+        let mut counts = HashMap::new();
+        for address in self.entries.iter().filter_map(|entry| entry.row.mac_address) {
+            *counts.entry(address).or_default() += 1;
+        }
+        counts
+    }
+
     pub(super) fn set_vlans(&mut self, index: i64, vlans: Vlans) {
         let place = self.places.get(&index);
         if let Some(entry) = place.and_then(|place| self.entries.get_mut(*place)) {

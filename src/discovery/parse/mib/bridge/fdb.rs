@@ -1,6 +1,6 @@
 //! The forwarding databases of BRIDGE-MIB and Q-BRIDGE-MIB.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::ports::{BasePorts, BridgePorts};
 use super::vlans::VlanTables;
@@ -127,6 +127,39 @@ impl Fdb {
         }
     }
 
+    /// Returns whether the device's own addresses show that the numbers of some tables are interface indexes.
+    ///
+    /// RouterOS has such numbers beside a table of bridge ports. Then all own addresses are at the indexes of their interfaces,
+    /// and some of them are not at the bridge ports of these. An address of most interfaces could be anywhere.
+    fn shows_indexes(
+        &self,
+        is_of: impl Fn(FdbTable) -> bool,
+        base_ports: &BasePorts,
+        interfaces: &Interfaces,
+        own: &HashMap<MacAddress, usize>,
+    ) -> bool {
+        if base_ports.has_losses() {
+            return false;
+        }
+        let is_own =
+            |address: &MacAddress| own.get(address).is_some_and(|count| count * 2 <= interfaces.len());
+        let mut shows_other_ports = false;
+        for ((table, index), entry) in &self.entries {
+            let Some(address) = entry.address(index).filter(|address| is_of(*table) && is_own(address))
+            else {
+                continue;
+            };
+            let Some(number) = entry.port() else { continue };
+            let has_it =
+                |index: i64| interfaces.get(index).is_some_and(|row| row.mac_address == Some(address));
+            if !has_it(number) {
+                return false;
+            }
+            shows_other_ports |= !base_ports.get(number).is_some_and(has_it);
+        }
+        shows_other_ports
+    }
+
     /// Returns the port numbers of some tables.
     fn numbers(&self, is_of: impl Fn(FdbTable) -> bool) -> BTreeSet<i64> {
         self.entries
@@ -144,13 +177,28 @@ impl Fdb {
         interfaces: &Interfaces,
         meter: &mut Meter,
     ) -> Vec<FdbRow> {
-        meter.add_steps(self.entries.len().saturating_mul(3));
+        meter.add_steps(self.entries.len().saturating_mul(5));
         let by_fdb = vlans.by_fdb(meter);
-        let of_bridge = self.numbers(|table| table == FdbTable::Bridge);
-        let of_q_bridge = self.numbers(|table| matches!(table, FdbTable::QBridge(_)));
-        let ports = BridgePorts::new(base_ports, interfaces, &(&of_bridge | &of_q_bridge), meter);
-        let (of_bridge, of_q_bridge) =
-            (ports.of_table(&of_bridge, meter), ports.of_table(&of_q_bridge, meter));
+        let own = interfaces.mac_addresses(meter);
+        let tables = [
+            |table: FdbTable| table == FdbTable::Bridge,
+            |table: FdbTable| matches!(table, FdbTable::QBridge(_)),
+        ];
+        // The numbers of the tables with bridge ports.
+        let numbers = tables.map(|is_of| {
+            let has_indexes = self.shows_indexes(is_of, base_ports, interfaces, &own);
+            (!has_indexes).then(|| self.numbers(is_of))
+        });
+        let ports = BridgePorts::new(
+            base_ports,
+            interfaces,
+            &numbers.iter().flatten().flatten().copied().collect(),
+            meter,
+        );
+        let [of_bridge, of_q_bridge] = numbers.map(|numbers| match numbers {
+            Some(numbers) => ports.of_table(&numbers, meter),
+            None => ports.of_indexes(),
+        });
         let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != FdbTable::Bridge);
         let with_vlan: BTreeSet<MacAddress> =
             with_vlan.filter_map(|((_, index), entry)| entry.address(index)).collect();

@@ -142,7 +142,12 @@ impl<'b> BridgePorts<'b> {
         meter.add_steps(numbers.len());
         let is_other = |number: &i64| self.base_ports.get(*number).is_some_and(|index| index != *number);
         let least_index = if numbers.iter().any(is_other) { self.highest_port.saturating_add(1) } else { 0 };
-        TablePorts { ports: self, least_index }
+        TablePorts { ports: self, least_index, numbering: self.numbering }
+    }
+
+    /// Returns the ports of a table that has shown its numbers to be interface indexes.
+    pub(super) const fn of_indexes(&self) -> TablePorts<'_> {
+        TablePorts { ports: self, least_index: 0, numbering: PortNumbering::Interfaces }
     }
 }
 
@@ -153,20 +158,21 @@ pub(super) struct TablePorts<'p> {
     /// The least number that may be an index, although it is no bridge port. Where another number shows that the table has
     /// bridge ports, those up to the highest one may be bridge ports that are missing.
     least_index: i64,
+    numbering: PortNumbering,
 }
 
 impl TablePorts<'_> {
     /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
     pub(super) fn index_of(self, number: i64) -> Option<i64> {
-        let BridgePorts { base_ports, indexes, numbering, .. } = self.ports;
-        let index = match numbering {
+        let BridgePorts { base_ports, indexes, .. } = self.ports;
+        let index = match self.numbering {
             PortNumbering::BridgePorts => {
                 let is_index = number >= self.least_index && indexes.contains(&number);
                 base_ports.get(number).or(is_index.then_some(number))
             }
             PortNumbering::SomeBridgePorts => base_ports.get(number),
             PortNumbering::Interfaces => Some(number),
-            PortNumbering::Offset(offset) => Some(number.saturating_add(*offset)),
+            PortNumbering::Offset(offset) => Some(number.saturating_add(offset)),
         };
         index.filter(|index| *index > 0)
     }
