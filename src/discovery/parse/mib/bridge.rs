@@ -2,6 +2,7 @@
 
 mod fdb;
 mod lists;
+mod members;
 mod ports;
 mod vlans;
 
@@ -158,7 +159,7 @@ impl Bridge {
         meter: &mut Meter,
     ) -> BridgeTables {
         let Self { base_ports, vlan_ports, stp, fdb, mut vlans, .. } = self;
-        vlans.note_device(object_id);
+        vlans.prepare(object_id, &base_ports, interfaces, meter);
         for (index, vlans) in vlans.by_interface(&base_ports, interfaces, meter) {
             interfaces.set_vlans(index, vlans);
         }

@@ -149,6 +149,30 @@ impl<'b> BridgePorts<'b> {
     pub(super) const fn of_indexes(&self) -> TablePorts<'_> {
         TablePorts { ports: self, least_index: 0, numbering: PortNumbering::Interfaces }
     }
+
+    /// Returns whether the numbers of a table with a row for each port are interface indexes, some of which equal those of
+    /// bridge ports.
+    ///
+    /// `used` are the numbers with a value, `unused` those without. All numbers that are no bridge ports must be indexes of
+    /// such. Either fewer numbers are of no bridge port if all are read as indexes, or the table has unused numbers in place of
+    /// interfaces that are missing.
+    pub(super) fn shows_indexes(
+        &self,
+        used: &BTreeSet<i64>,
+        unused: &BTreeSet<i64>,
+        interfaces: &Interfaces,
+    ) -> bool {
+        let is_index = |number: &&i64| self.indexes.contains(number);
+        let unknown: Vec<&i64> =
+            used.iter().filter(|number| self.base_ports.get(**number).is_none()).collect();
+        if unknown.is_empty() || !unknown.iter().all(is_index) {
+            return false;
+        }
+        let is_missing = |number: &i64| !interfaces.contains(*number);
+        let has_gaps = unused.iter().any(is_missing) && !used.iter().any(is_missing);
+        let others = used.len() - used.iter().filter(is_index).count();
+        others < unknown.len() || (has_gaps && !unused.iter().any(|number| is_index(&number)))
+    }
 }
 
 /// Finds the interface behind a port number of one table.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lists::{ListForm, PortList, union};
+use super::members::{MemberPorts, Membership, VlanLists, members};
 use super::ports::{BasePorts, BridgePorts};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
@@ -22,8 +23,12 @@ pub(super) struct VlanTables {
     vlans: BTreeMap<u16, Vlan>,
     /// The VLANs of frames that come without a tag, by port: `dot1qPvid`.
     port_vlans: BTreeMap<i64, i64>,
-    /// Whether the device may number its VLANs itself.
-    may_have_own_numbers: bool,
+    /// Whether the device numbers its VLANs itself, so that their indexes are no ids.
+    has_own_numbers: bool,
+    /// Whether the input may end before the last column of the lists.
+    may_lack_lists: bool,
+    /// Whether the input may end before the column of the databases.
+    may_lack_databases: bool,
 }
 
 /// The forwarding database and the lists of ports of a VLAN.
@@ -45,13 +50,6 @@ impl Vlan {
             (&self.egress, &self.untagged)
         }
     }
-}
-
-/// The VLANs of one interface, in ascending order.
-#[derive(Debug, Default)]
-struct Membership {
-    untagged: Vec<u16>,
-    tagged: Vec<u16>,
 }
 
 /// The column of a VLAN's row.
@@ -109,31 +107,59 @@ impl VlanTables {
         super::insert(&mut self.port_vlans, port, value.integer(), meter)
     }
 
-    /// Notes the `sysObjectID` of the device.
-    pub(super) fn note_device(&mut self, object_id: Option<&str>) {
-        self.may_have_own_numbers = object_id.is_some_and(|id| id.starts_with(JUNIPER));
+    /// Notes the `sysObjectID` of the device, and whether the input ends early. Follows the last variable.
+    pub(super) fn prepare(
+        &mut self,
+        object_id: Option<&str>,
+        base_ports: &BasePorts,
+        interfaces: &Interfaces,
+        meter: &mut Meter,
+    ) {
+        // `dot1qPvid` follows the lists, which follow the databases.
+        self.may_lack_lists = meter.is_truncated() && self.port_vlans.is_empty();
+        self.may_lack_databases = self.may_lack_lists && self.all_lists().all(<[u8]>::is_empty);
+        if object_id.is_some_and(|id| id.starts_with(JUNIPER)) {
+            self.has_own_numbers = !self.has_ids(self.form(base_ports, interfaces), meter);
+        }
     }
 
     /// Returns whether the indexes of the VLANs are VLAN ids, as the MIB says.
     ///
-    /// Junos numbers the VLANs of some switches itself. Then no VLAN of a port, which is an id, is among the indexes. VLAN 1
-    /// shows nothing, because bridges state it without having it.
-    fn has_ids(&self, meter: &mut Meter) -> bool {
-        if !self.may_have_own_numbers {
-            return true;
-        }
-        meter.add_steps(self.port_vlans.len());
-        let mut numbers = self.port_vlans.values().filter(|number| is_vlan(**number));
-        let is_index = |number: &i64| u16::try_from(*number).is_ok_and(|vlan| self.vlans.contains_key(&vlan));
-        let is_default = self.port_vlans.values().all(|number| *number == DEFAULT_VLAN || !is_vlan(*number));
-        self.vlans.is_empty() || is_default || numbers.any(is_index)
+    /// Junos numbers the VLANs of some switches itself. Then most ports are not in the list of the index that equals their VLAN
+    /// id, but in that of another one. VLAN 1 shows nothing, because bridges state it without having it.
+    fn has_ids(&self, form: ListForm, meter: &mut Meter) -> bool {
+        let untagged = self.vlans.iter().filter_map(|(vlan, entry)| {
+            let (_, untagged) = entry.lists();
+            meter.add_steps(untagged.len());
+            Some((i64::from(*vlan), form.read(untagged)?))
+        });
+        let untagged: BTreeMap<i64, PortList<'_>> = untagged.collect();
+        let listed = union(untagged.values());
+        meter.add_steps(listed.len() + self.port_vlans.len());
+        let is_evidence =
+            |(port, vlan): &(&i64, &i64)| is_vlan(**vlan) && **vlan != DEFAULT_VLAN && listed.contains(port);
+        let (agreeing, others): (Vec<_>, Vec<_>) = self
+            .port_vlans
+            .iter()
+            .filter(is_evidence)
+            .partition(|(port, vlan)| untagged.get(*vlan).is_some_and(|list| list.contains(**port)));
+        others.len() <= agreeing.len()
+    }
+
+    /// Returns the form of all lists.
+    fn form(&self, base_ports: &BasePorts, interfaces: &Interfaces) -> ListForm {
+        let is_known = |port: i64| {
+            base_ports.get(port).is_some() || (base_ports.is_absent() && interfaces.contains(port))
+        };
+        ListForm::of(self.all_lists(), is_known)
     }
 
     /// Returns the VLAN of each forwarding database that has exactly one, or `None` if the VLANs have no ids.
     pub(super) fn by_fdb(&self, meter: &mut Meter) -> Option<BTreeMap<u32, Option<u16>>> {
-        if !self.has_ids(meter) {
+        if self.has_own_numbers {
             return None;
         }
+        meter.add_steps(self.vlans.len());
         let mut vlans = BTreeMap::new();
         for (vlan, entry) in &self.vlans {
             if let Some(fdb_id) = entry.fdb_id {
@@ -148,6 +174,9 @@ impl VlanTables {
         if let Some(vlan) = by_fdb.get(&fdb_id) {
             return *vlan;
         }
+        if self.may_lack_databases {
+            return None;
+        }
         let same = u16::try_from(fdb_id).ok().filter(|vlan| is_vlan(i64::from(*vlan)))?;
         (by_fdb.is_empty() || self.vlans.contains_key(&same)).then_some(same)
     }
@@ -159,12 +188,12 @@ impl VlanTables {
         interfaces: &Interfaces,
         meter: &mut Meter,
     ) -> BTreeMap<i64, Vlans> {
-        let is_known = |port: i64| {
-            base_ports.get(port).is_some() || (base_ports.is_absent() && interfaces.contains(port))
+        let lists = if self.has_own_numbers {
+            self.without_lists(meter)
+        } else {
+            self.lists(self.form(base_ports, interfaces), meter)
         };
-        let form = ListForm::of(self.all_lists(), is_known);
-        let lists = if self.has_ids(meter) { self.lists(form, meter) } else { self.without_lists(meter) };
-        let listed = union(lists.iter().map(|(_, egress, _)| egress));
+        let listed = union(lists.iter().map(|lists| &lists.egress));
         let numbered: BTreeSet<i64> = self.port_vlans.keys().copied().collect();
         meter.add_steps(listed.len() + numbered.len());
         let ports = BridgePorts::new(base_ports, interfaces, &(&listed | &numbered), meter);
@@ -173,8 +202,14 @@ impl VlanTables {
         let is_interface = |index: &i64| !is_uncertain && interfaces.contains(*index);
         let of_lists = ports.of_table(&listed, meter);
         let of_lists = |port: i64| of_lists.index_of(port).filter(is_interface);
-        let mut members = members(&lists, Members::new(&listed, of_lists), meter);
-        let of_port_vlans = ports.of_table(&numbered, meter);
+        let mut members = members(&lists, MemberPorts::new(&listed, of_lists), meter);
+        let (used, unused) =
+            numbered.iter().partition(|port| self.port_vlans.get(port).is_some_and(|vlan| is_vlan(*vlan)));
+        let of_port_vlans = if ports.shows_indexes(&used, &unused, interfaces) {
+            ports.of_indexes()
+        } else {
+            ports.of_table(&numbered, meter)
+        };
         let of_port_vlans = |port: i64| of_port_vlans.index_of(port).filter(is_interface);
         self.add_port_vlans(&lists, &mut members, of_port_vlans, meter);
         members.into_iter().map(|(index, membership)| (index, membership.into_vlans())).collect()
@@ -188,19 +223,26 @@ impl VlanTables {
     }
 
     /// Returns the VLANs with their egress lists and their lists of ports without a tag.
-    fn lists(&self, form: ListForm, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
+    fn lists(&self, form: ListForm, meter: &mut Meter) -> Vec<VlanLists<'_>> {
         let mut lists = Vec::with_capacity(self.vlans.len());
         for (vlan, entry) in &self.vlans {
             let (egress, untagged) = entry.lists();
             meter.add_steps(egress.len() + untagged.len());
+            // Without the second list, all ports would seem to send the VLAN with a tag.
+            if self.may_lack_lists && !egress.is_empty() && untagged.is_empty() {
+                meter.leave_out(WarningCode::RowIncomplete, || {
+                    format!("VLAN {vlan} without a list of ports without a tag")
+                });
+                continue;
+            }
             let (Some(egress), Some(untagged)) = (form.read(egress), form.read(untagged)) else { continue };
-            lists.push((*vlan, egress, untagged));
+            lists.push(VlanLists { vlan: *vlan, egress, untagged });
         }
         lists
     }
 
     /// Counts the VLANs, whose lists are not read because their ids are not known.
-    fn without_lists(&self, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
+    fn without_lists(&self, meter: &mut Meter) -> Vec<VlanLists<'_>> {
         for index in self.vlans.keys() {
             meter.leave_out(WarningCode::ValueInvalid, || {
                 format!("VLAN with the index {index}, which is no VLAN id of a port")
@@ -216,14 +258,14 @@ impl VlanTables {
     /// no tag, unless it is 1 for all ports: bridges that know no VLANs say so.
     fn add_port_vlans(
         &self,
-        lists: &[(u16, PortList<'_>, PortList<'_>)],
+        lists: &[VlanLists<'_>],
         members: &mut BTreeMap<i64, Membership>,
         index_of: impl Fn(i64) -> Option<i64>,
         meter: &mut Meter,
     ) {
-        let has_members = lists.iter().any(|(_, egress, _)| egress.ports().next().is_some());
+        let has_members = lists.iter().any(|lists| lists.egress.ports().next().is_some());
         let is_default = self.port_vlans.values().all(|number| *number == DEFAULT_VLAN);
-        let has_untagged = lists.iter().any(|(_, _, untagged)| untagged.ports().next().is_some());
+        let has_untagged = lists.iter().any(|lists| lists.untagged.ports().next().is_some());
         for (port, number) in &self.port_vlans {
             meter.add_steps(1);
             let Some(index) = index_of(*port) else {
@@ -251,105 +293,6 @@ impl VlanTables {
                 });
             }
         }
-    }
-}
-
-/// The VLANs of the interfaces that are ports of a table.
-#[derive(Debug)]
-struct Members {
-    /// Port numbers in ascending order, each with the place of its interface.
-    places: Vec<(i64, usize)>,
-    /// Interface indexes with their VLANs.
-    interfaces: Vec<(i64, Membership)>,
-}
-
-impl Members {
-    /// Finds the interfaces behind the ports of a table.
-    fn new(numbers: &BTreeSet<i64>, index_of: impl Fn(i64) -> Option<i64>) -> Self {
-        let mut members = Self { places: Vec::with_capacity(numbers.len()), interfaces: Vec::new() };
-        let mut places: BTreeMap<i64, usize> = BTreeMap::new();
-        for port in numbers {
-            let Some(index) = index_of(*port) else { continue };
-            let place = *places.entry(index).or_insert(members.interfaces.len());
-            if place == members.interfaces.len() {
-                members.interfaces.push((index, Membership::default()));
-            }
-            members.places.push((*port, place));
-        }
-        members
-    }
-
-    /// Returns the VLANs of the interface behind a port.
-    fn get_mut(&mut self, port: i64) -> Option<&mut Membership> {
-        let position = self.places.binary_search_by_key(&port, |(port, _)| *port).ok()?;
-        let (_, place) = self.places.get(position)?;
-        self.interfaces.get_mut(*place).map(|(_, membership)| membership)
-    }
-}
-
-/// Collects the VLANs of the interfaces, and counts the ports that are none.
-fn members(
-    lists: &[(u16, PortList<'_>, PortList<'_>)],
-    mut members: Members,
-    meter: &mut Meter,
-) -> BTreeMap<i64, Membership> {
-    for (vlan, egress, untagged) in lists {
-        let (mut found, mut first_unknown) = (false, None);
-        for port in egress.ports() {
-            meter.add_steps(1);
-            if let Some(membership) = members.get_mut(port) {
-                found = true;
-                membership.add(*vlan, untagged.contains(port));
-                continue;
-            }
-            first_unknown = first_unknown.or(Some(port));
-            meter.warn_of(WarningCode::VlanPortUnknown, || format!("bridge port {port} of VLAN {vlan}"));
-        }
-        match first_unknown {
-            Some(port) if !found => meter.leave_out(WarningCode::PortWithoutInterface, || {
-                format!("VLAN {vlan} of bridge port {port}")
-            }),
-            _ => meter.use_rows(1),
-        }
-    }
-    let interfaces = members.interfaces.into_iter();
-    interfaces.filter(|(_, membership)| !membership.is_empty()).collect()
-}
-
-impl Membership {
-    const fn is_empty(&self) -> bool {
-        self.untagged.is_empty() && self.tagged.is_empty()
-    }
-
-    /// Adds a VLAN that is not lower than those before. Several bridge ports may lead to one interface.
-    fn add(&mut self, vlan: u16, is_untagged: bool) {
-        let list = if is_untagged { &mut self.untagged } else { &mut self.tagged };
-        if list.last() != Some(&vlan) {
-            list.push(vlan);
-        }
-    }
-
-    /// Moves a VLAN to the front of those without a tag. Returns whether the port is a member of it.
-    fn prefer(&mut self, vlan: u16, may_be_tagged: bool) -> bool {
-        if let Some(position) = self.untagged.iter().position(|held| *held == vlan) {
-            self.untagged.get_mut(..=position).into_iter().for_each(|held| held.rotate_right(1));
-            return true;
-        }
-        let Some(position) = self.tagged.iter().position(|held| may_be_tagged && *held == vlan) else {
-            return false;
-        };
-        self.tagged.remove(position);
-        self.untagged.insert(0, vlan);
-        true
-    }
-
-    fn into_vlans(self) -> Vlans {
-        let mut untagged = self.untagged.into_iter();
-        let first = untagged.next();
-        let mut other_untagged: Vec<u16> = untagged.filter(|vlan| Some(*vlan) != first).collect();
-        other_untagged.sort_unstable();
-        other_untagged.dedup();
-        Vlans { untagged: first, tagged: self.tagged, other_untagged }
     }
 }
 
