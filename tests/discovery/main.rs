@@ -45,4 +45,5 @@ mod support;
 mod tables;
 mod walk_forms;
 mod walk_sessions;
+mod walk_values;
 mod walks;

@@ -1,20 +1,97 @@
 //! The agents in the commands of a recording.
 
-use std::net::IpAddr;
+use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr};
 
+use super::session::Command;
 use crate::discovery::parse::mib::Mib;
+use crate::discovery::parse::terminal::PROMPT_ENDS;
 
-/// The agents that answered. They are one device if one address of it is known to have the other.
+/// Identifiers that have the form of an IPv4 address: the roots of all variables.
+const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
+/// The options of net-snmp's tools that have no value.
+const FLAGS: [&str; 4] = ["d", "h", "H", "V"];
+/// The destinations of messages that are followed by a file or a facility.
+const LOG_OPTIONS: [&str; 2] = ["Lf", "Ls"];
+/// The longest name of a host.
+const MAX_NAME: usize = 253;
+
+/// The agent that a command asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Agent {
+    Address(IpAddr),
+    Name(String),
+}
+
+impl Agent {
+    /// Finds the agent of a command. Returns `None` if the command does not show it.
+    fn of(command: Command<'_>) -> Option<Self> {
+        let text = str::from_utf8(command.text).ok()?;
+        if command.is_local() {
+            return host_of_prompt(str::from_utf8(command.before).ok()?).map(Self::Name);
+        }
+        let address = text.split(' ').filter(|word| !ROOTS.contains(word)).find_map(address);
+        address.map(Self::Address).or_else(|| name(text).map(Self::Name))
+    }
+}
+
+fn address(word: &str) -> Option<IpAddr> {
+    let word = without_transport(word);
+    let address = || word.trim_matches(['[', ']']).parse().ok();
+    address().or_else(|| Some(word.parse::<SocketAddr>().ok()?.ip()))
+}
+
+/// Returns the name of the agent in a command of net-snmp: its first word that is neither an option nor the value of one.
+fn name(command: &str) -> Option<String> {
+    // Values in quotes may have spaces.
+    if command.contains(['\'', '"']) {
+        return None;
+    }
+    let mut words = command.split_ascii_whitespace().skip(1);
+    while let Some(word) = words.next() {
+        let Some(option) = word.strip_prefix('-') else {
+            return host(without_transport(word).split(':').next()?);
+        };
+        if (option.len() == 1 && !FLAGS.contains(&option)) || LOG_OPTIONS.contains(&option) {
+            words.next();
+        }
+    }
+    None
+}
+
+fn without_transport(word: &str) -> &str {
+    ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word)
+}
+
+/// Returns the host of a prompt such as `user@mx-1> ` or `user@mx-1# run `.
+fn host_of_prompt(before: &str) -> Option<String> {
+    let (place, _) = before.rsplit_once(PROMPT_ENDS)?;
+    host(place.rsplit_once('@').map_or(place, |(_, host)| host))
+}
+
+/// Returns the name of a host in lower case, without its domain, which not every command has.
+fn host(name: &str) -> Option<String> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_name = name.len() <= MAX_NAME && name.bytes().all(is_letter);
+    let label = name.split('.').next().filter(|label| is_name && !label.is_empty())?;
+    Some(label.to_ascii_lowercase())
+}
+
+/// The agents that answered.
+///
+/// Two addresses are those of one device if it is known to have the first one.
 #[derive(Default)]
 pub(super) struct Agents {
     /// The agent of the last command, as long as no variable follows.
-    pub(super) asked: Option<IpAddr>,
+    asked: Option<Agent>,
+    /// The first agent with a name that answered.
+    name: Option<String>,
     /// The first agent of each family that answered, as a device may have an address of both; and others that have named its
     /// address.
     known: Vec<IpAddr>,
     /// The agent that answers, if it is another one than the first.
     other: Option<OtherAgent>,
-    /// The addresses of two devices.
+    /// The addresses or names of two devices.
     conflict: Option<String>,
 }
 
@@ -27,9 +104,32 @@ struct OtherAgent {
 }
 
 impl Agents {
+    /// Notes a command.
+    pub(super) fn ask(&mut self, command: Command<'_>) {
+        self.asked = Agent::of(command);
+    }
+
     /// Notes that a variable follows the last command.
     pub(super) fn answer(&mut self, mib: &Mib) {
-        let Some(address) = self.asked.take() else { return };
+        match self.asked.take() {
+            Some(Agent::Address(address)) => self.answer_from(address, mib),
+            Some(Agent::Name(name)) => self.answer_by_name(name),
+            None => {}
+        }
+    }
+
+    /// Compares the name of the agent that answers with the first one. No variable shows that a device has two names.
+    fn answer_by_name(&mut self, name: String) {
+        match &self.name {
+            Some(first) if *first != name => {
+                self.conflict.get_or_insert_with(|| described(first, &name));
+            }
+            Some(_) => {}
+            None => self.name = Some(name),
+        }
+    }
+
+    fn answer_from(&mut self, address: IpAddr, mib: &Mib) {
         if self.other.as_ref().is_some_and(|other| other.address == address) {
             return;
         }
@@ -51,7 +151,7 @@ impl Agents {
     fn compare(&mut self, mib: &Mib) {
         let Some(OtherAgent { address, first, knew_first }) = self.other.take() else { return };
         if knew_first || !mib.has_address(first) {
-            self.conflict.get_or_insert_with(|| format!("there are commands for {first} and {address}"));
+            self.conflict.get_or_insert_with(|| described(&first, &address));
         } else {
             self.known.push(address);
         }
@@ -62,4 +162,8 @@ impl Agents {
         self.compare(mib);
         self.conflict.map_or(Ok(()), Err)
     }
+}
+
+fn described(first: &dyn Display, other: &dyn Display) -> String {
+    format!("there are commands for {first} and {other}")
 }

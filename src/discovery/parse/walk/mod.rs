@@ -21,7 +21,7 @@ use agents::Agents;
 use layout::Layout;
 use message::{Message, message};
 use oid::{Resolution, resolve};
-use session::{agent, is_command, is_heading, is_session};
+use session::{Command, is_heading, is_session};
 
 pub(super) use oid::parse_numeric;
 
@@ -50,7 +50,7 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
         };
         layout = layout.or_else(|| Layout::detect(line));
         let content = layout.map_or(line, |layout| layout.content(line));
-        let is_quoted = variable.has_open_quote();
+        let is_quoted = variable.is_quote_open;
         let known_message = message(content, is_quoted);
         let mut begun = layout
             .filter(|layout| known_message.is_none() && layout.begins_variable(content, || is_quoted))
@@ -62,7 +62,9 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
         }
         // A value that is not read may have any lines, unless the input ends.
         let is_text = is_quoted || (variable.passes_over_lines() && has_newline);
-        let is_beside = || is_command(content) || (!is_text && is_session(content));
+        let is_entered = |command: &Command<'_>| !is_text || command.is_entered(is_quoted);
+        let command = if begun.is_some() { None } else { Command::find(content).filter(is_entered) };
+        let is_beside = || command.is_some() || (!is_text && is_session(content));
         let message = known_message.or_else(|| (begun.is_none() && is_beside()).then_some(Message::Notice));
         if let Some((layout, content)) = begun {
             variable.flush(mib, meter);
@@ -72,8 +74,8 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
         } else if let Some(message) = message {
             variable.flush(mib, meter);
             variable.ended |= variable.started || message != Message::Notice;
-            if is_command(content) {
-                agents.asked = agent(content);
+            if let Some(command) = command {
+                agents.ask(command);
             }
             match message {
                 Message::Failure => meter.truncate_at(|| shown(content)),
@@ -198,13 +200,15 @@ impl Variable {
         self.lossy = resolution == Resolution::Lossy;
         self.text.clear();
         self.text.extend_from_slice(value);
-        self.is_quote_open = value::has_open_quote(value);
+        // A quote that is a part of raw text would hide all lines behind a value that is not read.
+        self.is_quote_open = value::has_open_quote(value) && (self.is_read || !value::has_inner_quote(value));
         self.started = true;
         self.ended = false;
         self.cut = false;
     }
 
     fn extend(&mut self, line: &[u8], meter: &mut Meter) {
+        self.is_quote_open = self.is_quote_open && !value::closes_quote(line);
         if !self.is_read {
             return;
         }
@@ -214,15 +218,7 @@ impl Variable {
             self.text.push(b'\n');
             self.text.extend_from_slice(line);
             meter.add_steps(line.len());
-            // Blank lines change nothing, and the search for the quote would pass over all of them each time.
-            if !line.trim_ascii().is_empty() {
-                self.is_quote_open = value::has_open_quote(&self.text);
-            }
         }
-    }
-
-    const fn has_open_quote(&self) -> bool {
-        self.is_read && self.is_quote_open
     }
 
     /// Returns whether further lines may belong to a value that no table needs.
@@ -254,7 +250,7 @@ impl Variable {
                 meter.warn(WarningCode::ValueTruncated);
             }
             // Blank lines between variables are no part of a value, unless quotes surround it.
-            if !self.has_open_quote() {
+            if !self.is_quote_open {
                 let last = self.text.iter().rposition(|byte| !b"\r\n".contains(byte));
                 self.text.truncate(last.map_or(0, |last| last + 1));
             }
@@ -267,13 +263,13 @@ impl Variable {
             }
         }
         self.is_read = false;
+        self.is_quote_open = false;
         self.malformed = false;
     }
 
     /// Ends the input. The last value is dropped if it may be cut off.
     fn finish(&mut self, has_newline: bool, mib: &mut Mib, meter: &mut Meter) {
-        let whole =
-            self.ended || (!self.has_open_quote() && (has_newline || value::shows_its_end(&self.text)));
+        let whole = self.ended || (!self.is_quote_open && (has_newline || value::shows_its_end(&self.text)));
         if whole {
             return self.flush(mib, meter);
         }

@@ -1,7 +1,5 @@
 //! Lines that the recording of a terminal has between the variables: prompts, commands, and what shells print.
 
-use std::net::{IpAddr, SocketAddr};
-
 use memchr::memmem;
 
 use crate::discovery::parse::terminal::{PROMPT_ENDS, SESSION_FRAMES};
@@ -14,28 +12,55 @@ pub(super) const TOOLS: &[&[u8]] =
 /// The command of Junos that prints a walk.
 const JUNOS_COMMAND: &[u8] = b"show snmp mib ";
 
-/// Identifiers that have the form of an IPv4 address: the roots of all variables.
-const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
-
-/// Returns the address of the agent in the command of a walk; `None` for an agent with a name.
-pub(super) fn agent(command: &[u8]) -> Option<IpAddr> {
-    let mut words = str::from_utf8(command).ok()?.split(' ').filter(|word| !ROOTS.contains(word));
-    words.find_map(|word| {
-        let word = ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
-        let address = || word.trim_matches(['[', ']']).parse().ok();
-        address().or_else(|| Some(word.parse::<SocketAddr>().ok()?.ip()))
-    })
+/// The command of a walk, and the text before it, such as a prompt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Command<'l> {
+    pub(super) before: &'l [u8],
+    pub(super) text: &'l [u8],
 }
 
-/// Returns whether a line is the command of a walk, with or without the prompt of a shell.
-pub(super) fn is_command(line: &[u8]) -> bool {
-    let is_begun = |position: &usize| {
-        let before = position.checked_sub(1).and_then(|before| line.get(before));
-        before.is_none_or(|before| !before.is_ascii_alphanumeric() && !b"-_.".contains(before))
-    };
-    let mut places = memmem::find_iter(line, b"snmp").filter(is_begun);
-    places.any(|position| begins_command(line.get(position..).asserted_or_default()))
-        || memmem::find(line, JUNOS_COMMAND).is_some()
+impl<'l> Command<'l> {
+    /// Finds the command of a walk in a line.
+    pub(super) fn find(line: &'l [u8]) -> Option<Self> {
+        let is_begun = |position: &usize| {
+            let before = position.checked_sub(1).and_then(|before| line.get(before));
+            before.is_none_or(|before| !before.is_ascii_alphanumeric() && !b"-_.".contains(before))
+        };
+        let is_tool = |position: &usize| begins_command(line.get(*position..).asserted_or_default());
+        let mut places = memmem::find_iter(line, b"snmp").filter(is_begun);
+        let place = places.find(is_tool).or_else(|| memmem::find(line, JUNOS_COMMAND))?;
+        let (before, text) = line.split_at_checked(place)?;
+        Some(Self { before, text })
+    }
+
+    /// Returns whether the command is one of Junos, which walks the device that shows the prompt.
+    pub(super) fn is_local(self) -> bool {
+        self.text.starts_with(JUNOS_COMMAND)
+    }
+
+    /// Returns whether a prompt precedes the command, or nothing if that is enough.
+    ///
+    /// Text may have commands, too, such as the lines of a table of `cron`.
+    pub(super) fn is_entered(self, needs_prompt: bool) -> bool {
+        let Ok(before) = str::from_utf8(self.before) else { return false };
+        let before = without_prefixes(before);
+        if before.is_empty() { !needs_prompt } else { is_prompt(before) }
+    }
+}
+
+/// Removes the words between a prompt and a command: the folder of a tool, and commands that run others.
+fn without_prefixes(before: &str) -> &str {
+    let is_folder = |word: &str| word.ends_with(['/', '\\']) && !word.contains('>');
+    let mut rest = before.trim_end_matches(['\'', '"']);
+    loop {
+        let start = rest.rfind(' ').map_or(0, |space| space + 1);
+        let word = rest.get(start..).asserted_or_default();
+        let is_prefix = is_folder(word) || ["sudo", "run", "time", "+"].contains(&word);
+        if !is_prefix && !word.is_empty() || rest.is_empty() {
+            return rest;
+        }
+        rest = rest.get(..start).asserted_or_default().trim_end();
+    }
 }
 
 /// Returns whether text is a tool with options. Either may be in quotes.

@@ -100,9 +100,19 @@ pub(super) fn is_hex(text: &[u8]) -> bool {
 
 /// Returns whether a string's closing quote is missing.
 pub(super) fn has_open_quote(text: &[u8]) -> bool {
-    let rest = split_type(text).map_or(text, |(_, rest)| rest);
-    let Some(rest) = rest.strip_prefix(b"\"") else { return false };
-    !closes_quote(rest)
+    quoted(text).is_some_and(|content| !closes_quote(content))
+}
+
+/// Returns whether a string that begins with a quote has another one within. net-snmp puts a backslash before those of strings
+/// that it quotes.
+pub(super) fn has_inner_quote(text: &[u8]) -> bool {
+    let Some(content) = quoted(text) else { return false };
+    memchr::memchr_iter(b'"', content).any(|place| content.get(..=place).is_some_and(closes_quote))
+}
+
+/// Returns what follows the quote at the beginning of a string.
+fn quoted(text: &[u8]) -> Option<&[u8]> {
+    split_type(text).map_or(text, |(_, rest)| rest).strip_prefix(b"\"")
 }
 
 /// Returns whether a value may go on in the next line: text of an object that may have several lines, a string whose quote is
@@ -129,7 +139,7 @@ pub(super) fn shows_its_end(text: &[u8]) -> bool {
 }
 
 /// Returns whether text ends with a quote that no odd number of backslashes precedes.
-fn closes_quote(text: &[u8]) -> bool {
+pub(super) fn closes_quote(text: &[u8]) -> bool {
     let Some(content) = text.trim_ascii_end().strip_suffix(b"\"") else { return false };
     content.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
 }

@@ -1,0 +1,130 @@
+//! Lines of walks that are parts of values, and lines that are none although they look like parts.
+
+use toposcope::discovery::report::{IfEntryRow, Table, WarningCode};
+use toposcope::discovery::{Format, ParseErrorKind, Report, parse};
+
+use crate::support::{count, options, refused};
+
+/// Reads a walk that ran to its end.
+fn read(text: &str) -> Report {
+    let options = options().with_reporter("sw-a".into()).with_complete_tables();
+    parse(Format::Snmpwalk, text.as_bytes(), &options).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn interfaces(report: &Report) -> &Table<IfEntryRow> {
+    report.devices[0].tables.if_entries.as_deref().expect("there are interfaces")
+}
+
+/// Returns the descriptions of the interfaces in the order of their indexes.
+fn descriptions(report: &Report) -> Vec<&str> {
+    interfaces(report).rows.iter().map(|row| row.if_descr.as_deref().unwrap_or("none")).collect()
+}
+
+#[test]
+fn lines_within_quotes_are_no_variables() {
+    let line = "ifDescr.7 x7\nentPhysicalSerialNum.1 ABC\n.1.3.6.1.2.1.1.5.0 other\nifDescr.8 = x8\nsysName.0 = other";
+    for name in [".1.3.6.1.4.1.8072.1.3.2.3.1.2.1.97", ".1.3.6.1.2.1.1.1.0"] {
+        let report = read(&format!(
+            ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: \"e1\"\n{name} = STRING: \"dump\n{line}\n\"\n\
+             .1.3.6.1.2.1.2.2.1.2.2 = STRING: \"e2\"\n"
+        ));
+        assert_eq!(descriptions(&report), ["e1", "e2"], "{name}");
+        assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"), "{name}");
+        assert_eq!(report.devices[0].serial_number, None, "{name}");
+        assert_eq!(count(&report, WarningCode::RowMalformed), 0, "{name}: {:?}", report.warnings);
+    }
+}
+
+#[test]
+fn quote_at_the_beginning_of_unread_text_hides_no_variables() {
+    let report =
+        read("sysName.0 = sw-1\nfooArgs.1 = \"a\" -x\nifDescr.1 = e1\nfooArgs.2 = \"b\"\nifDescr.2 = e2\n");
+    assert_eq!(descriptions(&report), ["e1", "e2"]);
+}
+
+#[test]
+fn input_that_ends_within_quotes_is_truncated() {
+    let report = read(
+        ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: \"e1\"\n\
+         .1.3.6.1.4.1.8072.1.3.2.3.1.2.1.97 = STRING: \"dump\nline\n",
+    );
+    assert!(!interfaces(&report).complete);
+    assert_eq!(count(&report, WarningCode::InputTruncated), 1);
+}
+
+#[test]
+fn commands_within_text_are_text_unless_a_prompt_precedes_them() {
+    let unread = "NET-SNMP-EXTEND-MIB::nsExtendOutputFull.\"cron\" = STRING: # crontab\n";
+    let quoted = "SNMPv2-MIB::sysDescr.0 = STRING: \"Appliance\n";
+    for (value, end) in [(unread, "END\n"), (quoted, "end\"\n")] {
+        for line in [
+            "*/5 * * * * root /usr/bin/snmpwalk -v2c -c public 192.0.2.9 ifTable > /tmp/x",
+            "# */5 * * * * snmpwalk -v2c -c public 192.0.2.9",
+            "run this: snmpwalk -v2c -c public 192.0.2.9",
+            "see show snmp mib walk x",
+        ] {
+            let report = read(&format!(
+                "root@nms:~# snmpwalk -v2c -c public 192.0.2.1 .1\nSNMPv2-MIB::sysName.0 = STRING: sw-1\n\
+                 IF-MIB::ifDescr.1 = STRING: e1\n{value}{line}\n{end}IF-MIB::ifDescr.2 = STRING: e2\n"
+            ));
+            assert_eq!(descriptions(&report), ["e1", "e2"], "{line}");
+            assert_eq!(count(&report, WarningCode::RowMalformed), 1, "{line}: the command at the beginning");
+            let is_whole = report.devices[0].sys_descr.as_ref().is_none_or(|text| text.ends_with("end"));
+            assert!(is_whole, "{line}");
+        }
+    }
+}
+
+#[test]
+fn commands_behind_a_prompt_end_text_and_name_the_agent() {
+    let unread = "FOO-MIB::fooText.1 = STRING: text\n";
+    let quoted = "SNMPv2-MIB::sysDescr.0 = STRING: \"text\n";
+    for (value, prompts) in [
+        (
+            unread,
+            ["user@nms:~$ ", "# ", "$ sudo ", "C:\\Tools>", "[root@nms ~]# /usr/bin/", "+ ", "/usr/bin/", ""]
+                .as_slice(),
+        ),
+        (quoted, ["user@nms:~$ ", "# ", "$ sudo ", "C:\\Tools>", "[root@nms ~]# /usr/bin/"].as_slice()),
+    ] {
+        for prompt in prompts {
+            let error = refused(
+                Format::Snmpwalk,
+                format!(
+                    "{prompt}snmpwalk -v2c -c public 192.0.2.1 .1\nIF-MIB::ifDescr.1 = STRING: e1\n{value}\
+                     {prompt}snmpwalk -v2c -c public 192.0.2.2 ifDescr\nIF-MIB::ifDescr.2 = STRING: e2\n"
+                ),
+            );
+            assert!(matches!(error.kind(), ParseErrorKind::SeveralDevices(_)), "{prompt}: {error}");
+        }
+    }
+}
+
+#[test]
+fn commands_for_agents_with_two_names_are_of_two_devices() {
+    let walks = |[first, second]: [&str; 2]| {
+        format!(
+            "{first}\nIF-MIB::ifDescr.1 = STRING: e1\nuser@nms:~$ snmpwalk -v2c -c public silent ifDescr\n\
+             Timeout: No Response from silent\n{second}\nIF-MIB::ifDescr.2 = STRING: e2\n"
+        )
+    };
+    for commands in [
+        ["user@mx1> show snmp mib walk ifDescr", "user@mx2> show snmp mib walk ifDescr"],
+        ["{master:0}user@mx1# run show snmp mib walk ifDescr", "user@mx2> show snmp mib walk ifDescr"],
+        ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c public sw-2 ifDescr"],
+        ["$ snmpwalk -v 2c -c public -On sw-1", "$ snmpbulkwalk -d -t 9 -Lf log udp:sw-2:161 ifDescr"],
+    ] {
+        let error = refused(Format::Snmpwalk, walks(commands));
+        let ParseErrorKind::SeveralDevices(reason) = error.kind() else { panic!("{commands:?}: {error}") };
+        let names = if commands[0].contains("mx1") { "mx1 and mx2" } else { "sw-1 and sw-2" };
+        assert_eq!(reason, &format!("there are commands for {names}"));
+    }
+    for commands in [
+        ["user@mx1> show snmp mib walk ifDescr", "user@MX1# run show snmp mib walk ifDescr"],
+        ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c other SW-1.example.net ifAlias"],
+        ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c public 192.0.2.1 ifDescr"],
+        ["$ snmpwalk -v2c -c public $HOST ifDescr", "$ snmpwalk -v2c -c 'a b' sw-2 ifDescr"],
+    ] {
+        assert_eq!(descriptions(&read(&walks(commands))), ["e1", "e2"], "{commands:?}");
+    }
+}
