@@ -128,3 +128,32 @@ fn commands_for_agents_with_two_names_are_of_two_devices() {
         assert_eq!(descriptions(&read(&walks(commands))), ["e1", "e2"], "{commands:?}");
     }
 }
+
+#[test]
+fn lines_without_bytes_end_a_value_of_bytes() {
+    // (line behind the value, whether the table is complete)
+    for (line, is_complete) in [("== sysName", true), ("# sysName", true), ("sysName:", false), ("", true)] {
+        let report = read(&format!(
+            "{line}\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: \"e1\"\n\
+             .1.3.6.1.2.1.2.2.1.6.1 = Hex-STRING: 00 00 5E 00 \n53 01 \n{line}\n.1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n"
+        ));
+        let address = interfaces(&report).rows[0].mac_address.map(|address| address.to_string());
+        assert_eq!(address.as_deref(), Some("00:00:5E:00:53:01"), "{line}");
+        assert_eq!(interfaces(&report).complete, is_complete, "{line}");
+        assert_eq!(count(&report, WarningCode::ValueInvalid), 0, "{line}");
+    }
+}
+
+#[test]
+fn bytes_as_text_behind_bytes_may_have_a_newline() {
+    for text in ["[..^.S.]", "[..^.S\n]", "[..^\n53]", "[..^\n.S.]"] {
+        let report = read(&format!(
+            ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n.1.3.6.1.2.1.2.2.1.6.1 = Hex-STRING: 00 00 5E 00 53 0A   {text}\n\
+             .1.3.6.1.2.1.2.2.1.6.2 = Hex-STRING: 00 00 5E 00 53 02   [..^.S.]\n"
+        ));
+        let addresses =
+            interfaces(&report).rows.iter().map(|row| row.mac_address.map(|address| address.octets()[5]));
+        assert_eq!(addresses.collect::<Vec<_>>(), [Some(0x0A), Some(0x02)], "{text}");
+        assert!(interfaces(&report).complete && report.warnings.is_empty(), "{text}: {:?}", report.warnings);
+    }
+}

@@ -87,7 +87,7 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
             variable.flush(mib, meter);
             meter.truncate();
             is_ended = true;
-        } else if variable.takes_lines() {
+        } else if variable.takes_line(content) {
             variable.extend(content, meter);
         } else if !content.trim_ascii().is_empty() {
             if !is_heading(content) {
@@ -226,10 +226,10 @@ impl Variable {
         self.started && !self.ended && !self.is_read
     }
 
-    /// Returns whether further lines may belong to the value.
-    fn takes_lines(&self) -> bool {
-        let takes_lines = || value::takes_lines(&self.text, self.is_quote_open, &self.arcs);
-        self.passes_over_lines() || (self.started && !self.ended && takes_lines())
+    /// Returns whether a line may belong to the value.
+    fn takes_line(&self, line: &[u8]) -> bool {
+        let takes_line = || value::takes_line(&self.text, self.is_quote_open, &self.arcs, line);
+        self.passes_over_lines() || (self.started && !self.ended && takes_line())
     }
 
     /// Notes that a line behind the value could not be read: either a part of it, or another variable of its table.

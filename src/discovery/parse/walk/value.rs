@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::super::mib::VariableValue;
 use super::oid::{Resolution, resolve};
 use super::syntax;
+use crate::invariant::Invariant;
 
 /// The error for a value that does not have the form of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,15 +116,19 @@ fn quoted(text: &[u8]) -> Option<&[u8]> {
     split_type(text).map_or(text, |(_, rest)| rest).strip_prefix(b"\"")
 }
 
-/// Returns whether a value may go on in the next line: text of an object that may have several lines, a string whose quote is
-/// open, and bytes.
-pub(super) fn takes_lines(text: &[u8], is_quote_open: bool, oid: &[u64]) -> bool {
+/// Returns whether a value may go on in a line: text of an object that may have several lines, a string whose quote is open,
+/// and bytes if the line has more of them.
+pub(super) fn takes_line(text: &[u8], is_quote_open: bool, oid: &[u64], line: &[u8]) -> bool {
     let text = without_wrong_type(text);
     let (kind, rest) = split_type(text).unwrap_or((b"STRING", text));
     match kind {
         b"STRING" if rest.starts_with(b"\"") => is_quote_open,
         b"STRING" => syntax::may_have_lines(oid) && !ABSENT.iter().any(|absent| rest.starts_with(absent)),
-        kind => matches!(kind, b"Hex-STRING" | b"BITS" | b"Opaque"),
+        b"Hex-STRING" | b"BITS" | b"Opaque" => {
+            let has_bytes = || hex(line, kind == b"BITS").is_ok_and(|octets| !octets.is_empty());
+            line.trim_ascii().is_empty() || has_open_bracket(text) || has_bytes()
+        }
+        _ => false,
     }
 }
 
@@ -232,12 +237,15 @@ fn string(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Reads bytes of one or two hexadecimal digits. Names follow the digits of `BITS`.
 ///
-/// With `-OT`, each line ends with the same bytes as text in brackets.
+/// With `-OT`, each line ends with the same bytes as text in brackets, which go on in the next line behind a newline.
 fn hex(text: &[u8], is_bits: bool) -> Result<Vec<u8>, Invalid> {
     let mut octets = Vec::with_capacity(text.len() / 3 + 1);
     let is_separator = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    let mut is_text = false;
     for line in text.split(|byte| *byte == b'\n') {
-        let digits = memchr::memchr(b'[', line).and_then(|end| line.get(..end)).unwrap_or(line);
+        let bracket = if is_text { Some(0) } else { memchr::memchr(b'[', line) };
+        let digits = bracket.and_then(|end| line.get(..end)).unwrap_or(line);
+        is_text = bracket.is_some() && !line.trim_ascii_end().ends_with(b"]");
         for digits in digits.split(is_separator).filter(|digits| !digits.is_empty()) {
             match hex_number(digits) {
                 Some(octet) => octets.push(octet),
@@ -247,6 +255,13 @@ fn hex(text: &[u8], is_bits: bool) -> Result<Vec<u8>, Invalid> {
         }
     }
     Ok(octets)
+}
+
+/// Returns whether the last line has a bracket that is not closed at its end.
+fn has_open_bracket(text: &[u8]) -> bool {
+    let start = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
+    let line = text.get(start..).asserted_or_default();
+    memchr::memchr(b'[', line).is_some() && !line.trim_ascii_end().ends_with(b"]")
 }
 
 fn hex_number(text: &[u8]) -> Option<u8> {
