@@ -157,3 +157,26 @@ fn bytes_as_text_behind_bytes_may_have_a_newline() {
         assert!(interfaces(&report).complete && report.warnings.is_empty(), "{text}: {:?}", report.warnings);
     }
 }
+
+#[test]
+fn equals_sign_belongs_to_the_value_unless_the_layout_changes() {
+    let quick = "SNMPv2-MIB::sysName.0 sw-1\nIF-MIB::ifDescr.1 e1\nIF-MIB::ifAlias.1 x\n";
+    // (lines, aliases of both interfaces)
+    for (lines, expected) in [
+        ("IF-MIB::ifAlias.1 = to core =\nIF-MIB::ifAlias.2 \"= x\"\n", ["= to core =", "= x"]),
+        ("IF-MIB::ifAlias.2 = to core =\n", ["x", "= to core ="]),
+        ("IF-MIB::ifAlias.2 =x\n", ["x", "=x"]),
+        ("IF-MIB::ifAlias.2 = STRING: y\n", ["x", "y"]),
+        ("IF-MIB::ifType.2 = 6\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
+        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
+        ("$ snmpwalk -OQ -v2c -c public sw-1 ifAlias\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
+        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.1 z\nIF-MIB::ifAlias.2 \"= y\"\n", ["z", "= y"]),
+    ] {
+        let first = if expected[0] == "x" { quick } else { quick.trim_end_matches("IF-MIB::ifAlias.1 x\n") };
+        let report = read(&format!("{first}{lines}"));
+        let aliases: Vec<_> =
+            interfaces(&report).rows.iter().map(|row| row.if_alias.as_deref().unwrap()).collect();
+        assert_eq!(aliases, expected, "{lines}");
+        assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"), "{lines}");
+    }
+}

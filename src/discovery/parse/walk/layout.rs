@@ -60,7 +60,7 @@ impl Layout {
         if self.is_quick {
             let end = end_of_name(line);
             let (name, value) = line.split_at_checked(end)?;
-            return (!name.is_empty()).then(|| (name, without_sign(value.trim_ascii_start())));
+            return (!name.is_empty()).then(|| (name, value.trim_ascii_start()));
         }
         let separator = separator(line)?;
         let (name, rest) = line.split_at_checked(separator)?;
@@ -68,6 +68,22 @@ impl Layout {
         let is_separated = matches!(value.first(), None | Some(b' ' | b'\t'));
         // Junos aligns the equals signs.
         is_separated.then(|| (name.trim_ascii_end(), value.trim_ascii_start()))
+    }
+
+    /// Returns the layout with ` = ` of a variable behind others without, or `None` if its value may begin with the sign.
+    ///
+    /// `begins_walk`: whether the variable is the first one of another walk.
+    pub(super) fn with_signs(self, content: &[u8], begins_walk: impl Fn(&[u8]) -> bool) -> Option<Self> {
+        if !self.is_quick {
+            return None;
+        }
+        let (name, value) = self.split(content)?;
+        let value = value.strip_prefix(b"=")?;
+        let is_separated = matches!(value.first(), None | Some(b' ' | b'\t'));
+        let value = value.trim_ascii_start();
+        let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+        let has_form = is_number || value.starts_with(b"\"") || value::is_typed(value);
+        (is_separated && (has_form || begins_walk(name))).then_some(Self { is_quick: false, ..self })
     }
 
     /// Returns whether a line begins a variable. Other lines continue the value of the variable before.
@@ -83,14 +99,6 @@ impl Layout {
             return is_certain(name) || (is_indexed_name(name) && !is_quoted());
         }
         begins(name, value) || ((is_indexed_name(name) || is_known(name)) && !is_quoted())
-    }
-}
-
-/// Removes the equals sign from a value, which it precedes where lines with ` = ` follow others.
-fn without_sign(value: &[u8]) -> &[u8] {
-    match value.strip_prefix(b"=") {
-        Some(rest) if matches!(rest.first(), None | Some(b' ' | b'\t')) => rest.trim_ascii_start(),
-        _ => value,
     }
 }
 

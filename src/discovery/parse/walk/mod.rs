@@ -60,6 +60,12 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
             begun = other.map(|layout| (layout, layout.content(line)));
             layout = other.or(layout);
         }
+        if let Some((quick, content)) = begun
+            && let Some(signed) = quick.with_signs(content, |name| variable.is_followed_by_walk(name))
+        {
+            begun = Some((signed, content));
+            layout = Some(signed);
+        }
         // A value that is not read may have any lines, unless the input ends.
         let is_text = is_quoted || (variable.passes_over_lines() && has_newline);
         let is_entered = |command: &Command<'_>| !is_text || command.is_entered(is_quoted);
@@ -219,6 +225,13 @@ impl Variable {
             self.text.extend_from_slice(line);
             meter.add_steps(line.len());
         }
+    }
+
+    /// Returns whether a variable behind this one is the first of another walk: a walk is in the order of the identifiers.
+    fn is_followed_by_walk(&self, name: &[u8]) -> bool {
+        let mut arcs = Vec::new();
+        let is_resolved = matches!(resolve(name, &mut arcs), Resolution::Complete | Resolution::Lossy);
+        self.ended || (is_resolved && arcs <= self.arcs)
     }
 
     /// Returns whether further lines may belong to a value that no table needs.
