@@ -157,3 +157,58 @@ fn document_that_ends_early_gives_its_whole_interfaces() {
     let error = refused(Format::Lldpctl, &whole[..60]);
     assert!(error.to_string().contains("ends early"), "{error}");
 }
+
+/// Returns the output about one neighbor. `details` are further fields of its chassis, each with a comma behind it.
+fn neighbor(via: &str, port: &str, mac: &str, details: &str) -> String {
+    format!(
+        r#"{{"lldp":{{"interface":[{{"{port}":{{"via":"{via}","rid":"1","chassis":{{"sw-1":{{{details}"id":{{"type":"mac","value":"00:00:5e:00:53:{mac}"}}}}}},"port":{{"id":{{"type":"local","value":"7"}}}}}}}}]}}}}"#
+    )
+}
+
+#[test]
+fn summary_and_details_are_joined_in_any_order() {
+    let details =
+        r#""descr":"a switch","mgmt-ip":"192.0.2.2","capability":[{"type":"Bridge","enabled":true}],"#;
+    for via in ["LLDP", "CDPv2"] {
+        let [summary, detailed] = ["", details].map(|details| neighbor(via, "eth0", "01", details));
+        let expected = parsed(Format::Lldpctl, &detailed).devices;
+        for text in [format!("{summary}\n{detailed}"), format!("{detailed}\n{summary}")] {
+            let report = parsed(Format::Lldpctl, &text);
+            assert_eq!((&report.devices, count(&report, WarningCode::RowRepeated)), (&expected, 1), "{text}");
+        }
+    }
+}
+
+#[test]
+fn ports_with_other_neighbors_are_those_of_another_device() {
+    let first = neighbor("LLDP", "eth0", "01", "");
+    let [both, other, by_cdp] =
+        [("LLDP", "02"), ("LLDP", "02"), ("CDPv2", "03")].map(|(via, mac)| neighbor(via, "eth0", mac, ""));
+    let both = format!("{{\"lldp\":[{},{}]}}", &first[8..first.len() - 1], &both[8..both.len() - 1]);
+    for (text, is_refused) in [
+        (format!("{first}\n{both}"), false),
+        (format!("{both}\n{other}"), false),
+        (format!("{first}\n{first}"), false),
+        (format!("{first}\n{other}"), true),
+        (format!("{first}\n{other}\n{first}"), true),
+        (format!("{first}\n{}", by_cdp.replace("sw-1", "sw-3")), true),
+        (format!("{first}\n{}", neighbor("LLDP", "eth1", "02", "")), false),
+    ] {
+        let read = parse(Format::Lldpctl, text.as_bytes(), &with_reporter());
+        assert_eq!(read.is_err(), is_refused, "{text}");
+        let Err(error) = read else { continue };
+        assert!(matches!(error.kind(), ParseErrorKind::SeveralDevices(_)), "{text}: {error}");
+        assert!(error.to_string().contains("eth0 has the neighbors"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn documents_without_neighbors_are_counted() {
+    let text = format!(
+        "{}\n{{\"local-chassis\":{{\"chassis\":{ID}}}}}\n{{\"foo\":[{{\"a\":1}}]}}\n{{\"lldp\":{{}}}}\n",
+        neighbor("LLDP", "eth0", "01", "")
+    );
+    let report = parsed(Format::Lldpctl, &text);
+    assert_eq!(count(&report, WarningCode::EntryInvalid), 2);
+    assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (3, 1, 2));
+}

@@ -5,9 +5,9 @@
 
 mod interface;
 mod node;
+mod sink;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
@@ -16,9 +16,9 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
-use crate::discovery::report::{CdpRow, LldpRow, Report, Table, WarningCode};
-use interface::NeighborRow;
+use crate::discovery::report::{Report, Table, WarningCode};
 use node::{JsonNode, NodeSeed};
+use sink::Sink;
 
 const EXPECTED: &str = "the output of `lldpctl -f json`: it has no `lldp`";
 const EXPECTED_NEIGHBORS: &str = "the output of `lldpctl -f json`: it has no `interface` with neighbors";
@@ -39,13 +39,17 @@ pub(super) fn read(
     let counts = json::InputCounts::default();
     let mut deserializer = json::deserializer(reader, &counts, options);
     let read = json::each_document(&mut deserializer, |deserializer| {
-        sink.document += 1;
+        sink.begin_document();
         Level { sink: &mut sink, place: Place::Document }.deserialize(deserializer)
     });
+    let conflict = sink.conflict();
     let Sink { lldp, cdp, found, has_others, .. } = sink;
     json::finish_rows(read, &counts, meter, !lldp.is_empty() || !cdp.is_empty())?;
     if !found {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
+    }
+    if let Some(conflict) = conflict {
+        return Err(meter.error(ParseErrorKind::SeveralDevices(conflict)));
     }
     if has_others && lldp.is_empty() && cdp.is_empty() {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_NEIGHBORS)));
@@ -59,60 +63,6 @@ pub(super) fn read(
     }
     device.tables.lldp = Some(Table::of(lldp, complete));
     Ok(Report::of_device("lldpd", options.observed_at, device))
-}
-
-struct Sink<'m> {
-    meter: &'m mut Meter,
-    lldp: Vec<LldpRow>,
-    cdp: Vec<CdpRow>,
-    /// The number of documents that have begun.
-    document: u32,
-    /// The neighbors so far, each with the first document that has it.
-    known: HashMap<NeighborKey, u32>,
-    /// Whether the document has an `lldp`.
-    found: bool,
-    /// Whether the `lldp` has something else than neighbors.
-    has_others: bool,
-}
-
-/// A neighbor: the protocol and the local port, the ids of the device and of its port.
-type NeighborKey = (bool, Option<String>, String, Option<String>);
-
-impl<'m> Sink<'m> {
-    fn new(meter: &'m mut Meter) -> Self {
-        let (lldp, cdp, known) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { meter, lldp, cdp, document: 0, known, found: false, has_others: false }
-    }
-
-    fn push(&mut self, name: &str, interface: &JsonNode) {
-        match interface::row(name, interface) {
-            Ok(row) if *self.known.entry(row.key()).or_insert(self.document) != self.document => {
-                // Another command has printed the neighbor as well.
-                let example = || interface::described(name, interface);
-                self.meter.skip_of(WarningCode::RowRepeated, example);
-            }
-            Ok(row) => {
-                if self.meter.admit_row() {
-                    match row {
-                        NeighborRow::Lldp(row) => self.lldp.push(row),
-                        NeighborRow::Cdp(row) => self.cdp.push(row),
-                    }
-                }
-            }
-            Err(interface::Unusable::Incomplete) => {
-                let example = || interface::described(name, interface);
-                self.meter.skip_of(WarningCode::RowIncomplete, example);
-            }
-            Err(interface::Unusable::Local) => {
-                self.has_others = true;
-                self.meter.skip_of(WarningCode::EntryInvalid, || format!("the port {name} itself"));
-            }
-            Err(interface::Unusable::Protocol) => {
-                let example = || interface::described(name, interface);
-                self.meter.skip_of(WarningCode::ProtocolUnread, example);
-            }
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -155,10 +105,12 @@ impl<'de> Visitor<'de> for Level<'_, '_> {
         if self.place == Place::Interfaces {
             return read_interfaces(self.sink, map);
         }
+        let (mut is_read, mut unread) = (false, None);
         while let Some(key) = map.next_key::<String>()? {
             match (self.place, key.as_str()) {
                 (Place::Document, "lldp") => {
                     self.sink.found = true;
+                    is_read = true;
                     map.next_value_seed(Level { sink: &mut *self.sink, place: Place::Lldp })?;
                 }
                 (Place::Lldp, "interface") => {
@@ -167,8 +119,13 @@ impl<'de> Visitor<'de> for Level<'_, '_> {
                 _ => {
                     self.sink.has_others |= self.place == Place::Lldp;
                     map.next_value::<IgnoredAny>()?;
+                    unread.get_or_insert(key);
                 }
             }
+        }
+        if let Some(key) = unread.filter(|_| self.place == Place::Document && !is_read) {
+            let example = || format!("a document with `{key}`");
+            self.sink.meter.skip_of(WarningCode::EntryInvalid, example);
         }
         Ok(())
     }

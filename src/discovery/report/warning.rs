@@ -77,7 +77,8 @@ pub enum WarningCode {
     PortVlanNotUntagged,
     /// An address that no single device has, such as a broadcast or multicast address, was left out.
     AddressShared,
-    /// A neighbor was left out that the device marks as invalid, or whose MAC address it does not know; or a route that does not count.
+    /// A neighbor was left out that the device marks as invalid, or whose MAC address it does not know; a route that does not
+    /// count; or a document without the neighbors that the other documents have.
     EntryInvalid,
     /// An interface above another one was left out, because it is no link aggregation group.
     NotAnAggregate,

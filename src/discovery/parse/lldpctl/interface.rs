@@ -1,7 +1,7 @@
 //! An interface of lldpd with its neighbor.
 
-use super::NeighborKey;
 use super::node::JsonNode;
+use super::sink::NeighborKey;
 use crate::discovery::parse::text::{device_id, mac_text};
 use crate::discovery::report::{Capability, CdpRow, LldpRow};
 use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
@@ -52,6 +52,30 @@ pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusa
             cdp(if_name, sys_name, chassis, port).map(NeighborRow::Cdp)
         }
         Some(_) => Err(Unusable::Protocol),
+    }
+}
+
+/// Adds what a later row has and the known one of the same neighbor lacks. A summary has fewer fields.
+pub(super) fn complete_lldp(known: &mut LldpRow, later: LldpRow) {
+    known.port_desc = known.port_desc.take().or(later.port_desc);
+    known.sys_name = known.sys_name.take().or(later.sys_name);
+    known.sys_desc = known.sys_desc.take().or(later.sys_desc);
+    known.lag_id = known.lag_id.or(later.lag_id);
+    known.port_vlan = known.port_vlan.or(later.port_vlan);
+    complete_list(&mut known.mgmt_addrs, later.mgmt_addrs);
+    complete_list(&mut known.capabilities, later.capabilities);
+}
+
+/// As [`complete_lldp`], for a neighbor by CDP.
+pub(super) fn complete_cdp(known: &mut CdpRow, later: CdpRow) {
+    known.version = known.version.take().or(later.version);
+    known.address = known.address.take().or(later.address);
+    complete_list(&mut known.capabilities, later.capabilities);
+}
+
+fn complete_list<T>(known: &mut Vec<T>, later: Vec<T>) {
+    if known.is_empty() {
+        *known = later;
     }
 }
 
