@@ -159,3 +159,23 @@ fn many_documents_take_linear_time() {
     let report = read(&format!("{NEIGHBORS}{long}{ROUTES}")).unwrap();
     assert_eq!(tables(&report), ["arp 1", "routes 1"]);
 }
+
+#[test]
+fn escape_characters_of_a_name_swallow_nothing() {
+    for (alias, expected) in [
+        ("a\u{1B}]b", "a]b"),
+        ("a\u{1B}[", "a["),
+        ("a\u{1B}", "a"),
+        ("a\u{1B}[12\\n", "a[12\n"),
+        ("a\u{1B}]0;title\u{7}b", "ab"),
+        ("a\u{1B}]0;title\u{1B}\\b", "ab"),
+        ("a\u{1B}[31mb", "ab"),
+    ] {
+        let addresses = ADDRESSES.replace("\"flags\"", &format!("\"ifalias\":\"{alias}\",\"flags\""));
+        for text in [addresses.clone(), format!("{addresses}\n{NEIGHBORS}\n")] {
+            let report = read(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+            let entries = rows(report.devices[0].tables.if_entries.as_deref());
+            assert_eq!(entries[0].if_alias.as_deref(), Some(expected), "{text:?}");
+        }
+    }
+}

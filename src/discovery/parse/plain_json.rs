@@ -1,6 +1,7 @@
 //! JSON without the colors and the pager of a terminal.
 //!
-//! JSON has no control characters apart from white space, so that all of them come from the terminal.
+//! Most control characters come from the terminal, as JSON has none apart from white space. But iproute2 writes those of names and
+//! aliases as they are, so that a sequence that no terminal knows the end of is text.
 
 use super::terminal;
 
@@ -11,6 +12,9 @@ const BACKSPACE: u8 = 0x08;
 const WORDS: [&[u8]; 3] = [b"more", b"More", b"MORE"];
 /// The longest text with which a pager waits for a key.
 const MAX_MARK: usize = 64;
+
+/// The longest escape sequence, such as the title of a window. More text is that of a document.
+const MAX_SEQUENCE: usize = 256;
 
 /// The place within an escape sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,12 +27,16 @@ enum Sequence {
     Command,
     /// Within the title of the window, which a bell or another sequence ends.
     Title,
+    /// Behind the escape character that ends a title.
+    TitleEnd,
 }
 
 /// Removes escape sequences, and the texts of pagers with the spaces that overwrite them, from chunks of JSON.
 #[derive(Debug, Default)]
 pub(super) struct PlainJson {
     sequence: Sequence,
+    /// The text of the sequence behind the escape character.
+    pending: Vec<u8>,
     /// Whether the cursor has moved back, so that spaces overwrite what is left of a pager.
     is_erasing: bool,
     /// Whether the last character was a carriage return.
@@ -51,6 +59,7 @@ impl PlainJson {
 
     /// Appends the rest of the JSON to the output.
     pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
+        self.give_back();
         self.remove_mark();
         output.append(&mut self.held);
     }
@@ -71,21 +80,54 @@ impl PlainJson {
         match (self.sequence, byte) {
             (Sequence::None, ESCAPE) => self.sequence = Sequence::Begun,
             (Sequence::None, _) => self.accept_text(byte),
-            (Sequence::Begun, b'[') => self.sequence = Sequence::Command,
-            (Sequence::Begun, b']') => self.sequence = Sequence::Title,
-            (Sequence::Begun, _) => self.sequence = Sequence::None,
-            (Sequence::Command, b'0'..=b'9' | b';' | b'?' | b'=' | b'>') => {}
-            (Sequence::Command, command) => {
-                self.sequence = Sequence::None;
+            (Sequence::Begun, b'[') => self.go_on(Sequence::Command, byte),
+            (Sequence::Begun, b']') => self.go_on(Sequence::Title, byte),
+            // Quotes and backslashes are those of a string.
+            (Sequence::Begun, b' '..=b'~') if !matches!(byte, b'"' | b'\\') => self.end(),
+            (Sequence::Command, b'0'..=b'9' | b';' | b'?' | b'=' | b'>') if self.has_room() => {
+                self.pending.push(byte);
+            }
+            (Sequence::Command, b'@'..=b'~') if byte != b'\\' => {
+                self.end();
                 // Moves of the cursor, and the erasure of the line.
-                if matches!(command, b'D' | b'G' | b'K') {
+                if matches!(byte, b'D' | b'G' | b'K') {
                     self.move_back();
                 }
             }
-            (Sequence::Title, BELL) => self.sequence = Sequence::None,
-            (Sequence::Title, ESCAPE) => self.sequence = Sequence::Begun,
-            (Sequence::Title, _) => {}
+            (Sequence::Title, BELL) | (Sequence::TitleEnd, b'\\') => self.end(),
+            (Sequence::Title, ESCAPE) => self.sequence = Sequence::TitleEnd,
+            (Sequence::Title, _) if byte != b'\n' && self.has_room() => self.pending.push(byte),
+            (Sequence::TitleEnd, _) => {
+                self.end();
+                self.sequence = Sequence::Begun;
+                self.accept(byte);
+            }
+            (Sequence::Begun | Sequence::Command | Sequence::Title, _) => {
+                self.give_back();
+                self.accept(byte);
+            }
         }
+    }
+
+    fn go_on(&mut self, sequence: Sequence, byte: u8) {
+        self.sequence = sequence;
+        self.pending.push(byte);
+    }
+
+    const fn has_room(&self) -> bool {
+        self.pending.len() < MAX_SEQUENCE
+    }
+
+    /// Leaves out a sequence.
+    fn end(&mut self) {
+        self.sequence = Sequence::None;
+        self.pending.clear();
+    }
+
+    /// Takes the text of a sequence that is none.
+    fn give_back(&mut self) {
+        self.sequence = Sequence::None;
+        std::mem::take(&mut self.pending).into_iter().for_each(|byte| self.accept_text(byte));
     }
 
     fn accept_text(&mut self, byte: u8) {
