@@ -101,6 +101,22 @@ fn lists_without_details_leave_types_and_members_as_they_are() {
 }
 
 #[test]
+fn details_of_one_interface_show_no_type_of_another() {
+    let plain = format!("[{},{}]", interface(2, "eth0", ""), interface(3, "br0", ""));
+    let detailed = format!("[{}]", interface(2, "eth0", r#""promiscuity":0,"#));
+    for (text, missing) in [(format!("{plain}{detailed}"), 1), (plain, 2)] {
+        let report = complete(&text);
+        let tables = &report.devices[0].tables;
+        let entries = tables.if_entries.as_deref().unwrap();
+        assert_eq!((entries.rows[1].if_type, entries.complete, tables.lag.is_none()), (None, false, true));
+        assert_eq!(count(&report, WarningCode::DetailsMissing), missing, "{text}");
+    }
+    let text = format!("[{}]", interface(2, "eth0", ""));
+    let report = parse(Format::IpAddr, text.as_bytes(), &with_reporter()).unwrap();
+    assert_eq!(count(&report, WarningCode::DetailsMissing), 0, "no table is stated to be complete");
+}
+
+#[test]
 fn lists_of_two_devices_are_refused() {
     let first = interface(2, "eth0", "");
     let other_mac = first.replace("53:02", "53:09");

@@ -127,4 +127,7 @@ pub enum WarningCode {
     NameOnTwoHosts,
     /// A device has tables as unchanged that are not known of its host. It must be read again, with all tables.
     TableUnknown,
+    /// The type of an interface is unknown, because `ip -j` ran without `-d`. The tables of interfaces and aggregates are
+    /// therefore not complete, and no missing interface becomes stale. One occurrence for each interface.
+    DetailsMissing,
 }

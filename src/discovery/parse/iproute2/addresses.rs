@@ -30,7 +30,7 @@ pub(in crate::discovery::parse) fn read(
     let mut device = named_device(options, meter)?;
     let mut sink = Sink::new(meter);
     let counts = json::InputCounts::default();
-    let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(entry));
+    let read = super::read_lists(reader, options, &counts, COMMAND, |list, entry| sink.accept(list, entry));
     let has_rows = !sink.interfaces.is_empty();
     json::finish_rows(read.map(drop), &counts, sink.meter, has_rows)?;
     if let Some(conflict) = sink.conflict {
@@ -53,9 +53,9 @@ struct Sink<'m> {
     tagged: BTreeMap<String, BTreeSet<u16>>,
     /// Whether any entry has a list of addresses. `ip link` prints none.
     has_addresses: bool,
-    /// Whether any entry has the details that `-d` adds.
-    has_details: bool,
     has_malformed: bool,
+    /// The number of the list at the place.
+    list: usize,
     /// Two entries that cannot be of one device.
     conflict: Option<String>,
 }
@@ -69,13 +69,16 @@ impl<'m> Sink<'m> {
             known_addresses: HashSet::new(),
             tagged: BTreeMap::new(),
             has_addresses: false,
-            has_details: false,
             has_malformed: false,
+            list: 0,
             conflict: None,
         }
     }
 
-    fn accept(&mut self, entry: InterfaceEntry) {
+    fn accept(&mut self, list: usize, entry: InterfaceEntry) {
+        if std::mem::replace(&mut self.list, list) != list {
+            self.interfaces.end_list();
+        }
         let (Some(index), Some(name), true) = (entry.ifindex, &entry.ifname, entry.is_interface()) else {
             self.has_malformed = true;
             let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
@@ -92,7 +95,6 @@ impl<'m> Sink<'m> {
             }
         }
         let mac_address = self.interfaces.join(index, name, &entry);
-        self.has_details |= entry.has_details();
         if let Some((parent, vlan)) = entry.link.as_ref().zip(entry.vlan()) {
             self.tagged.entry(parent.clone()).or_default().insert(vlan);
         }
@@ -132,15 +134,23 @@ impl<'m> Sink<'m> {
     }
 
     fn into_tables(self, is_complete: bool) -> Tables {
-        let Self { meter, interfaces, addresses, mut tagged, has_details, .. } = self;
+        let Self { meter, mut interfaces, addresses, mut tagged, .. } = self;
+        interfaces.end_list();
         meter.use_rows(interfaces.len() + addresses.len());
         let is_complete = is_complete && !self.has_malformed && !meter.is_truncated();
         let lag = aggregates(&interfaces);
+        // Without `-d`, a complete table would clear the types, and the members of teams, which have no flag.
+        let has_details = !interfaces.is_empty() && interfaces.iter().all(|interface| interface.has_details);
         let mut has_types = true;
         let entries = interfaces.into_list().into_iter().map(|interface| {
-            let if_type = interface.if_type(has_details);
-            has_types &= if_type.is_some() || has_details;
+            let if_type = interface.if_type();
             let name = interface.row.if_name.as_deref().unwrap_or_default();
+            if if_type.is_none() && !interface.has_details {
+                has_types = false;
+                if is_complete {
+                    meter.warn_of(WarningCode::DetailsMissing, || name);
+                }
+            }
             // A port of a bridge has the VLANs that `bridge -j vlan` states, whichever file is imported last. It prints those
             // of bridges and their ports, so that others never have VLANs from there.
             let vlans = tagged.remove(name).filter(|_| !interface.is_of_bridge);
@@ -150,7 +160,6 @@ impl<'m> Sink<'m> {
         });
         let entries = entries.collect();
         Tables {
-            // Without `-d`, a complete table would clear the types, and the members of teams, which have no flag.
             if_entries: Some(Table::of(entries, is_complete && has_types)),
             addresses: self.has_addresses.then(|| Table::of(addresses, is_complete)),
             lag: (is_complete && has_details || !lag.is_empty())

@@ -38,7 +38,7 @@ pub(in crate::discovery::parse) fn read(
     let mut device = named_device(options, meter)?;
     let mut sink = Sink { meter, rows: Vec::new(), groups: 0, malformed: 0 };
     let counts = json::InputCounts::default();
-    let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(&entry));
+    let read = super::read_lists(reader, options, &counts, COMMAND, |_, entry| sink.accept(&entry));
     let Sink { rows, groups, malformed, .. } = sink;
     json::finish_rows(read.map(drop), &counts, meter, !rows.is_empty())?;
     if rows.is_empty() && groups == 0 && malformed > 0 {

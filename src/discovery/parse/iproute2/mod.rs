@@ -21,7 +21,8 @@ pub(super) use fdb::read as read_fdb;
 pub(super) use routes::read as read_routes;
 pub(super) use vlans::read as read_vlans;
 
-/// Reads lists of objects, of several runs of a command one after the other. Returns the lengths of the lists.
+/// Reads lists of objects, of several runs of a command one after the other. Each object is passed on with the number of its
+/// list. Returns the lengths of the lists.
 ///
 /// No more than one object is in memory as a document. Entries that a filter of the command leaves out are empty objects.
 /// They are skipped.
@@ -30,7 +31,7 @@ fn read_lists<T: for<'de> Deserialize<'de>>(
     options: &ParseOptions,
     counts: &json::InputCounts,
     expected: &'static str,
-    mut visit: impl FnMut(T),
+    mut visit: impl FnMut(usize, T),
 ) -> serde_json::Result<ListLengths> {
     let mut deserializer = json::deserializer(reader, counts, options);
     let mut lists = ListLengths::default();
@@ -38,7 +39,7 @@ fn read_lists<T: for<'de> Deserialize<'de>>(
         let mut is_empty = true;
         let visit = |entry| {
             is_empty = false;
-            visit(entry);
+            visit(lists.count, entry);
         };
         let list = List { expected, visit, entry: PhantomData::<T> };
         list.deserialize(Objects(deserializer))?;

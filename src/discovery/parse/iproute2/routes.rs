@@ -73,7 +73,7 @@ pub(in crate::discovery::parse) fn read(
     let mut device = named_device(options, meter)?;
     let mut sink = Sink { meter, rows: Vec::new(), read: 0, malformed: 0, has_too_many: false };
     let counts = json::InputCounts::default();
-    let read = super::read_lists(reader, options, &counts, COMMAND, |entry| sink.accept(&entry));
+    let read = super::read_lists(reader, options, &counts, COMMAND, |_, entry| sink.accept(&entry));
     let Sink { rows, read: routes, malformed, has_too_many, .. } = sink;
     let lists = read.as_ref().map_or(ListLengths::default(), |lists| *lists);
     json::finish_rows(read.map(drop), &counts, meter, !rows.is_empty())?;

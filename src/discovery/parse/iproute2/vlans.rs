@@ -63,7 +63,7 @@ pub(in crate::discovery::parse) fn read(
             PortsByName(&mut sink).deserialize(deserializer)
         })
     } else {
-        let accept = |port: BridgePort| sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
+        let accept = |_, port: BridgePort| sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
         super::read_lists(reader, options, &counts, COMMAND, accept).map(drop)
     };
     let Sink { rows, malformed, has_options, .. } = sink;

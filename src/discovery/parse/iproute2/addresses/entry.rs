@@ -64,7 +64,7 @@ impl InterfaceEntry {
         self.operstate.is_some() || self.link_type.is_some() || self.addr_info.is_some()
     }
 
-    /// Returns whether the output has the details of interfaces.
+    /// Returns whether the entry has the details that `-d` adds.
     pub(super) const fn has_details(&self) -> bool {
         self.linkinfo.is_some() || self.promiscuity.is_some()
     }

@@ -14,6 +14,9 @@ pub(super) struct Interfaces {
     /// The place of each interface, by its index and by its name.
     by_index: HashMap<i64, usize>,
     by_name: HashMap<String, usize>,
+    /// The places of the interfaces of the list that is being read, and whether that has details.
+    places: Vec<usize>,
+    is_detailed: bool,
 }
 
 /// An interface.
@@ -26,6 +29,8 @@ pub(super) struct KnownInterface {
     type_by_link: Option<i64>,
     /// The bridge or bond that has this interface, and whether that is known to be a bundle.
     pub(super) master: Option<(String, bool)>,
+    /// Whether a list with the details that `-d` adds has the interface.
+    pub(super) has_details: bool,
     /// Whether the interface bundles others.
     pub(super) is_aggregate: bool,
     /// Whether the interface is a bridge or the port of one.
@@ -90,9 +95,21 @@ impl Interfaces {
                 place
             }
         };
+        self.places.push(place);
+        self.is_detailed |= entry.has_details();
         let interface = self.list.get_mut(place)?;
         interface.join(entry, entry.row(index, name));
         interface.row.mac_address
+    }
+
+    /// Ends a list of interfaces. If `-d` has printed it, it has the details of all of them, also where an entry shows none.
+    pub(super) fn end_list(&mut self) {
+        let is_detailed = std::mem::take(&mut self.is_detailed);
+        for place in self.places.drain(..) {
+            if let Some(interface) = self.list.get_mut(place) {
+                interface.has_details |= is_detailed;
+            }
+        }
     }
 }
 
@@ -104,6 +121,7 @@ impl KnownInterface {
             type_by_kind: None,
             type_by_link: None,
             master: None,
+            has_details: false,
             is_aggregate: false,
             is_of_bridge: false,
         }
@@ -129,7 +147,7 @@ impl KnownInterface {
     /// Returns the type in IANA's registry.
     ///
     /// Bridges, bonds and VLAN interfaces have the link layer of Ethernet, too, and only details tell them from it.
-    pub(super) fn if_type(&self, has_details: bool) -> Option<i64> {
-        self.type_by_kind.or(self.type_by_link).filter(|number| has_details || *number != ETHERNET)
+    pub(super) fn if_type(&self) -> Option<i64> {
+        self.type_by_kind.or(self.type_by_link).filter(|number| self.has_details || *number != ETHERNET)
     }
 }
