@@ -1,6 +1,6 @@
 //! JSON documents of several commands in one file, and as terminals and programs leave them.
 
-use toposcope::discovery::report::WarningCode;
+use toposcope::discovery::report::{AddressFamily, WarningCode};
 use toposcope::discovery::{Format, ParseError, ParseErrorKind, Report, parse};
 
 use crate::support::{count, refused, rows, with_reporter};
@@ -158,6 +158,42 @@ fn many_documents_take_linear_time() {
     let long = " ".repeat(1 << 20);
     let report = read(&format!("{NEIGHBORS}{long}{ROUTES}")).unwrap();
     assert_eq!(tables(&report), ["arp 1", "routes 1"]);
+}
+
+const PORT_VLANS: &str = r#"[{"ifname":"eth0","vlans":[{"vlan":30}]}]"#;
+
+#[test]
+fn empty_list_among_several_commands_shows_no_family() {
+    let ipv4 = Some(AddressFamily::Ipv4);
+    for (documents, expected) in [
+        (vec![ROUTES, "[]"], (None, true)),
+        (vec!["[]", ROUTES], (None, true)),
+        (vec![ROUTES, ROUTES_6], (None, true)),
+        (vec![ROUTES, "[]", "[]"], (ipv4, true)),
+        (vec![ADDRESSES, ROUTES, "[]"], (ipv4, true)),
+        (vec![ROUTES, "[]", NEIGHBORS], (ipv4, true)),
+        (vec![ROUTES, NEIGHBORS, ROUTES_6, FORWARDING], (None, true)),
+    ] {
+        let report = read(&documents.join("\n")).unwrap();
+        let routes = report.devices[0].tables.routes.as_deref().unwrap();
+        assert_eq!((routes.family, routes.complete), expected, "{documents:?}");
+    }
+}
+
+#[test]
+fn lists_of_vlans_that_differ_are_refused() {
+    let report = read(&format!("{VLANS}\n{VLANS}")).unwrap();
+    assert_eq!(
+        (tables(&report), count(&report, WarningCode::RowRepeated)),
+        (vec!["if_entries 2".to_owned()], 2)
+    );
+    let error = read(&format!("{VLANS}\n{PORT_VLANS}")).unwrap_err();
+    assert!(matches!(error.kind(), ParseErrorKind::SeveralDevices(_)), "{error}");
+    assert!(error.to_string().contains("eth0 has different VLANs"), "{error}");
+    for documents in [[VLANS, FORWARDING, PORT_VLANS], [VLANS, ADDRESSES, PORT_VLANS]] {
+        let error = read(&documents.concat()).unwrap_err();
+        assert!(matches!(error.kind(), ParseErrorKind::TableRepeated(_)), "{error}");
+    }
 }
 
 #[test]

@@ -182,7 +182,8 @@ fn vlan_out_of_range_is_reported_and_a_range_is_bounded() {
     assert_eq!(count(&report, WarningCode::ValueInvalid), 4);
     let rows = rows(report.devices[0].tables.if_entries.as_deref());
     assert_eq!(rows[0].vlans.as_ref().unwrap().tagged, [4094]);
-    let many = "{\"ifname\":\"a\",\"vlans\":[{\"vlan\":1,\"vlanEnd\":4094}]},".repeat(2_000);
+    let port = |number: u32| format!(r#"{{"ifname":"a{number}","vlans":[{{"vlan":1,"vlanEnd":4094}}]}},"#);
+    let many: String = (0..2_000).map(port).collect();
     let report = parsed(Format::BridgeVlan, &format!("[{many}{{}}]"));
     assert!(count(&report, WarningCode::RowLimitReached) > 1_000);
     assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);

@@ -3,17 +3,30 @@
 use std::collections::HashMap;
 
 use super::meter::MAX_INTERFACES;
-use crate::discovery::report::{IfEntryRow, MAX_ROUTES, Report, Table, TableKind, Tables, tables};
+use crate::discovery::report::{
+    AddressFamily, IfEntryRow, MAX_ROUTES, Report, Table, TableKind, Tables, tables,
+};
 
 /// Adds the tables of a later report to a report. Their devices are the same.
 ///
 /// # Errors
 /// Returns the kind of a table that both reports have.
 pub(super) fn join(report: &mut Report, later: Report) -> Result<(), TableKind> {
-    for (device, later) in report.devices.iter_mut().zip(later.devices) {
+    for (device, mut later) in report.devices.iter_mut().zip(later.devices) {
+        limit_routes(&mut device.tables);
+        limit_routes(&mut later.tables);
         join_tables(&mut device.tables, later.tables)?;
     }
     Ok(())
+}
+
+/// Limits routes to the family that they have. Among several commands, an empty list is not known to be that of a family.
+fn limit_routes(tables: &mut Tables) {
+    if let Some(mut routes) = tables.routes.take() {
+        let family = AddressFamily::of_all(routes.rows.iter().map(|row| row.destination.first_address()));
+        routes.complete &= !routes.rows.is_empty();
+        tables.routes = Some(routes.limited_to(family));
+    }
 }
 
 /// Joins the tables of each kind.
@@ -64,6 +77,9 @@ fn join_entries(known: &mut Table<IfEntryRow>, mut later: Box<Table<IfEntryRow>>
     let has_indexes = |table: &Table<IfEntryRow>| table.rows.iter().any(|row| row.if_index != 0);
     match (has_indexes(known), has_indexes(&later)) {
         (true, true) => return Err(TableKind::IfEntries),
+        (false, false) if !known.rows.is_empty() && !later.rows.is_empty() => {
+            return Err(TableKind::IfEntries);
+        }
         (false, true) => std::mem::swap(known, &mut later),
         (_, false) => {}
     }
@@ -73,6 +89,10 @@ fn join_entries(known: &mut Table<IfEntryRow>, mut later: Box<Table<IfEntryRow>>
     for port in later.rows {
         let place = port.if_name.as_ref().and_then(|name| places.get(name)).copied();
         if let Some(row) = place.and_then(|place| known.rows.get_mut(place)) {
+            // Only another list of the ports of bridges, at a place before, has VLANs of one.
+            if row.vlans.as_ref().is_some_and(|vlans| port.vlans.as_ref() != Some(vlans)) {
+                return Err(TableKind::IfEntries);
+            }
             row.vlans = port.vlans;
         } else if known.rows.len() < MAX_INTERFACES {
             known.rows.push(port);

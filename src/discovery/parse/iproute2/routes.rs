@@ -82,8 +82,9 @@ pub(in crate::discovery::parse) fn read(
     }
     meter.use_rows(rows.len());
     // The command prints the routes of one family, which must not replace those of the other. Of the other family, the list
-    // may be empty. The same command twice gives no empty list, unless the device has no routes at all.
-    let has_both = lists.count > 1 && lists.has_empty;
+    // may be empty. The same command twice gives no empty list, unless the device has no routes at all, and with more
+    // than two lists, the empty one may be that of any command.
+    let has_both = lists.count == 2 && lists.has_empty;
     let family = AddressFamily::of_all(rows.iter().map(|row| row.destination.first_address()));
     let is_whole = malformed == 0 && !has_too_many && !meter.is_truncated();
     // An empty list of one command does not show the family.

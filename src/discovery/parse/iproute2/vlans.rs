@@ -1,5 +1,6 @@
 //! `bridge -j vlan`.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
@@ -10,6 +11,7 @@ use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
 use crate::discovery::report::{IfEntryRow, Report, Table, WarningCode};
 use crate::model::Vlans;
+use crate::printable::printable;
 
 const COMMAND: &str = "bridge -j vlan";
 const EXPECTED: &str = "the output of `bridge -j vlan`: no entry has an interface and its VLANs";
@@ -18,6 +20,9 @@ const EXPECTED_PORTS: &str = "the output of `bridge -j vlan show`: it has the op
 const MAX_VLAN: u16 = 4094;
 /// The VLANs of all ports together that are kept. A short text can state a range of thousands.
 const MAX_MEMBERSHIPS: usize = 2_000_000;
+
+/// Maximum number of characters that show a contradiction between two lists. Names of interfaces have up to 15.
+const MAX_CONFLICT: usize = 120;
 
 /// A port of a bridge.
 #[derive(Default, Deserialize)]
@@ -55,7 +60,7 @@ pub(in crate::discovery::parse) fn read(
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
     let first = json::first_byte(reader, meter)?;
-    let mut sink = Sink { meter, rows: Vec::new(), memberships: 0, malformed: 0, has_options: false };
+    let mut sink = Sink::new(meter);
     let counts = json::InputCounts::default();
     let read = if first == Some(b'{') {
         let mut deserializer = json::deserializer(reader, &counts, options);
@@ -66,10 +71,13 @@ pub(in crate::discovery::parse) fn read(
         let accept = |_, port: BridgePort| sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
         super::read_lists(reader, options, &counts, COMMAND, accept).map(drop)
     };
-    let Sink { rows, malformed, has_options, .. } = sink;
+    let Sink { rows, malformed, has_options, conflict, .. } = sink;
     json::finish_rows(read, &counts, meter, !rows.is_empty())?;
     if has_options {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_PORTS)));
+    }
+    if let Some(conflict) = conflict {
+        return Err(meter.error(ParseErrorKind::SeveralDevices(conflict)));
     }
     if rows.is_empty() && malformed > 0 {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
@@ -83,6 +91,10 @@ pub(in crate::discovery::parse) fn read(
 struct Sink<'m> {
     meter: &'m mut Meter,
     rows: Vec<IfEntryRow>,
+    /// The places of the ports in the rows.
+    places: HashMap<String, usize>,
+    /// A port that cannot be the same in two entries.
+    conflict: Option<String>,
     /// The VLANs of all rows.
     memberships: usize,
     malformed: u64,
@@ -90,7 +102,19 @@ struct Sink<'m> {
     has_options: bool,
 }
 
-impl Sink<'_> {
+impl<'m> Sink<'m> {
+    fn new(meter: &'m mut Meter) -> Self {
+        Self {
+            meter,
+            rows: Vec::new(),
+            places: HashMap::new(),
+            conflict: None,
+            memberships: 0,
+            malformed: 0,
+            has_options: false,
+        }
+    }
+
     fn accept(&mut self, ifname: Option<&str>, ranges: Option<&[Range]>) {
         let (Some(ifname), Some(ranges)) = (ifname.filter(|name| !name.is_empty()), ranges) else {
             self.malformed += 1;
@@ -98,12 +122,20 @@ impl Sink<'_> {
         };
         self.has_options |= ranges.iter().any(Range::has_options);
         let vlans = self.vlans(ifname, ranges);
+        if let Some(known) = self.places.get(ifname).and_then(|place| self.rows.get(*place)) {
+            if known.vlans.as_ref() != Some(&vlans) {
+                let conflict = || printable(&format!("{ifname} has different VLANs"), MAX_CONFLICT);
+                self.conflict.get_or_insert_with(conflict);
+            }
+            return self.meter.skip_of(WarningCode::RowRepeated, || ifname);
+        }
         self.memberships = self.memberships.saturating_add(vlans.tagged.len() + vlans.other_untagged.len());
         if self.memberships > MAX_MEMBERSHIPS {
             return self.meter.skip_of(WarningCode::RowLimitReached, || ifname);
         }
         if self.meter.admit_interface(self.rows.len()) {
             let if_name = Some(ifname.to_owned());
+            self.places.insert(ifname.to_owned(), self.rows.len());
             self.rows.push(IfEntryRow { if_name, vlans: Some(vlans), ..IfEntryRow::new(0) });
         }
     }
