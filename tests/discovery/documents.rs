@@ -155,12 +155,40 @@ fn many_documents_take_linear_time() {
     let empty = "[]\n".repeat(1 << 17);
     let report = read(&format!("{NEIGHBORS}{empty}{ROUTES}")).unwrap();
     assert_eq!(tables(&report), ["arp 1", "routes 1"]);
+    let small: String = (0..1 << 14).map(|number| format!("{{\"a{number}\":[{{\"b\":1}}]}}\n")).collect();
+    assert_eq!(tables(&read(&format!("{NEIGHBORS}{small}{ROUTES}")).unwrap()), ["arp 1", "routes 1"]);
     let long = " ".repeat(1 << 20);
     let report = read(&format!("{NEIGHBORS}{long}{ROUTES}")).unwrap();
     assert_eq!(tables(&report), ["arp 1", "routes 1"]);
 }
 
 const PORT_VLANS: &str = r#"[{"ifname":"eth0","vlans":[{"vlan":30}]}]"#;
+
+#[test]
+fn document_below_a_table_in_text_leaves_the_table() {
+    let port = |number: u8| format!(".1.3.6.1.2.1.2.2.1.2.{number} = STRING: \"p{number}\"\n");
+    let ports: String = (1..=30).map(port).collect();
+    let walk = format!(".1.3.6.1.2.1.1.5.0 = STRING: \"core-1\"\n{ports}");
+    let value = format!("{walk}.1.3.6.1.4.1.8072.1.3.2.3.1.2.1.97 = STRING: {{\n{LLDP}\n}}\n{}", port(31));
+    let scan = "<?xml version=\"1.0\"?>\n<nmaprun scanner=\"nmap\"></nmaprun>\n";
+    let neighbor = |number: u8| format!("192.0.2.{number} dev eth0 lladdr 00:00:5e:00:53:0{number} STALE\n");
+    let neighbors: String = (1..=9).map(neighbor).collect();
+    let session = format!("admin@r1:~$ ip neigh\n{neighbors}admin@r1:~$ lldpctl -f json\n{LLDP}\n");
+    for (format, text, expected) in [
+        (Format::Snmpwalk, format!("{walk}{LLDP}\n"), "if_entries 30"),
+        (Format::Snmpwalk, value, "if_entries 31"),
+        (Format::Snmpwalk, format!("{walk}{scan}"), "if_entries 30"),
+        (Format::Arp, format!("{neighbors}{LLDP}\n"), "arp 9"),
+        (Format::Arp, session, "arp 9"),
+    ] {
+        for format in [Format::Auto, format] {
+            let report = parse(format, text.as_bytes(), &with_reporter()).unwrap();
+            assert!(tables(&report).iter().any(|table| table == expected), "{format}: {text}");
+        }
+        let stated = parse(Format::Lldpctl, text.as_bytes(), &with_reporter());
+        assert!(stated.is_err() || tables(&stated.unwrap()) == ["lldp 1"], "{text}");
+    }
+}
 
 #[test]
 fn empty_list_among_several_commands_shows_no_family() {
@@ -194,6 +222,71 @@ fn lists_of_vlans_that_differ_are_refused() {
         let error = read(&documents.concat()).unwrap_err();
         assert!(matches!(error.kind(), ParseErrorKind::TableRepeated(_)), "{error}");
     }
+}
+
+#[test]
+fn documents_that_only_look_like_another_kind_stay_in_their_run() {
+    let nxos = r#"{"TABLE_vrf":{"ROW_vrf":{"cnt-total":"1","TABLE_adj":{"ROW_adj":{"intf-out":"mgmt0","ip-addr-out":"192.0.2.7","mac":"0000.5e00.5307"}}}}}"#;
+    let status = r#"{"TABLE_interface":{"ROW_interface":{"interface":"Eth1/1","vlan":"1"}}}"#;
+    let named = r#"{"data":[{"name":"eth1","vlan":1}]}"#;
+    let entry = |number: u8| {
+        format!(r#"[{{"ip":"192.0.2.{number}","mac":"00:00:5e:00:53:0{number}","dev":"eth0"}}]"#)
+    };
+    for (text, expected) in [
+        (format!("{nxos}\n{status}"), vec!["arp 1"]),
+        (format!("{NEIGHBORS}\n{named}"), vec!["arp 1"]),
+        (format!("{}\n{}", entry(7), entry(8)), vec!["arp 2"]),
+        (format!("{}\n{ROUTES}", entry(7)), vec!["arp 1", "routes 1"]),
+        (
+            format!("{NEIGHBORS}\n{{\"eth1\":[{{\"vlan\":1,\"flags\":[]}}],\"eth2\":null}}"),
+            vec!["if_entries 1", "arp 1"],
+        ),
+    ] {
+        let report = parse(Format::Arp, text.as_bytes(), &with_reporter()).unwrap();
+        assert_eq!(tables(&report), expected, "{text}");
+    }
+}
+
+#[test]
+fn faults_have_the_line_of_the_file_and_rows_have_none() {
+    let lines = |text: &str| text.replace(",\"", ",\n\"");
+    let (addresses, routes) = (lines(ADDRESSES), lines(ROUTES));
+    let incomplete = r#"[{"dst":"192.0.2.9","dev":"eth0","state":["FAILED"]}]"#;
+    for before in ["", "\n\n\n", "$ ip -j addr\n\n"] {
+        let between = if before.starts_with('$') { "$ \n\n$ ip -j route\n" } else { "\n" };
+        let text = format!("{before}{addresses}\n{between}{}", routes.replace(']', " x]"));
+        let expected = text.lines().position(|line| line.contains(" x]")).unwrap() as u64 + 1;
+        let error = read(&text).unwrap_err();
+        assert_eq!(error.line(), Some(expected), "{text:?}: {error}");
+        let report = read(&format!("{before}{addresses}\n{between}{incomplete}")).unwrap();
+        let warning = report.warnings.iter().find(|one| one.code == WarningCode::RowIncomplete).unwrap();
+        assert_eq!(warning.line, None, "{text:?}");
+    }
+    let repeated = format!("{ADDRESSES}\n\n{NEIGHBORS}\n{ADDRESSES}\n");
+    assert_eq!(read(&repeated).unwrap_err().line(), Some(4));
+}
+
+#[test]
+fn document_of_a_recording_may_begin_anywhere_in_a_chunk() {
+    let name = "x".repeat(20_000);
+    let addresses = ADDRESSES.replace("\"flags\"", &format!("\"ifalias\":\"{name}\",\"flags\""));
+    let text =
+        format!("$ ip -j addr\n{addresses}\n$ ip -j neigh\n\u{1B}[0m{NEIGHBORS}\n[  OK  ] Started\n$ \n");
+    for capacity in [1, 7, 1 << 16] {
+        let input = std::io::BufReader::with_capacity(capacity, text.as_bytes());
+        let report = parse(Format::Auto, input, &with_reporter()).unwrap();
+        assert_eq!(tables(&report), ["if_entries 1", "addresses 1", "arp 1"], "{capacity}");
+        assert_eq!(count(&report, WarningCode::TextIgnored), 4, "{capacity}");
+    }
+}
+
+#[test]
+fn document_that_ends_early_leaves_those_before_it() {
+    let report = read(&format!("{ADDRESSES}\n{}", &NEIGHBORS[..30])).unwrap();
+    let found = &report.devices[0].tables;
+    assert_eq!(tables(&report), ["if_entries 1", "addresses 1", "arp 0", "lag 0"]);
+    let complete = (found.if_entries.as_deref().unwrap().complete, found.arp.as_deref().unwrap().complete);
+    assert_eq!((complete, count(&report, WarningCode::InputTruncated)), ((true, false), 1));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::detect;
 use super::encoding::Utf8Input;
 use super::meter::Meter;
 use super::nesting::{Nesting, up_to_bracket};
-use super::terminal;
+use super::peek_buffer::PeekBuffer;
+use super::{Format, detect, terminal};
 use crate::discovery::report::{Report, Warning, WarningCode};
 use crate::invariant::Invariant;
 use crate::printable::printable;
@@ -14,16 +14,30 @@ use crate::printable::printable;
 /// The characters of a line that are shown in a warning.
 const MAX_EXAMPLE: usize = 80;
 
-/// A reader of the documents of a recording, without the lines between them.
+/// The bytes of a line that show whether a document begins there, with the escape sequences before it.
+const MAX_BEGINNING: usize = 256;
+
+/// The place in a recording.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Within a document, or at its beginning.
+    Document,
+    /// Behind a document, on its last line.
+    LastLine,
+    /// At the beginning or the end of a line between documents.
+    Between,
+}
+
+/// A reader of the documents of a recording, without the text between them. Its line breaks stay, so that lines keep their
+/// numbers.
 pub(super) struct Capture<'r> {
-    reader: &'r mut dyn BufRead,
+    input: PeekBuffer<'r>,
     /// Whether the documents are JSON, of which several may follow. XML is the rest of the input.
     is_json: bool,
     nesting: Nesting,
     /// The number of further bytes that are handed out before the next search for a closing bracket.
     ahead: usize,
-    /// Whether a document has ended, so that its line and those before the next one are skipped.
-    is_between: bool,
+    place: Place,
     /// The number of lines that are no documents, and the first of them.
     skipped: u64,
     example: Option<String>,
@@ -32,20 +46,20 @@ pub(super) struct Capture<'r> {
 impl<'r> Capture<'r> {
     /// Skips the lines before the first document of a recording. Returns `None` for other input, of which nothing is
     /// skipped.
-    pub(super) fn begin(input: &'r mut Utf8Input<'_>, meter: &mut Meter) -> Option<Self> {
-        let length = detect::before_document(input.head())?;
+    pub(super) fn begin(format: Format, input: &'r mut Utf8Input<'_>, meter: &mut Meter) -> Option<Self> {
+        let length = detect::before_recorded(format, input.head())?;
         let is_json = input.head().get(length) != Some(&b'<');
         let before = input.head().get(..length).asserted_or_default().to_vec();
-        let lines = before.split_inclusive(|byte| *byte == b'\n');
-        let lines: Vec<&[u8]> = lines.inspect(|_| meter.begin_line()).collect();
+        let lines: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
+        meter.pass_lines(memchr::memchr_iter(b'\n', &before).count() as u64);
         meter.add_bytes(length);
         input.consume(length);
         let mut capture = Self {
-            reader: input,
+            input: PeekBuffer::new(input),
             is_json,
             nesting: Nesting::default(),
             ahead: 0,
-            is_between: false,
+            place: Place::Document,
             skipped: 0,
             example: None,
         };
@@ -70,81 +84,82 @@ impl<'r> Capture<'r> {
         }
     }
 
-    /// Skips the rest of the line behind a document, and all lines up to the next one.
-    fn skip_lines(&mut self) -> io::Result<()> {
-        let (mut line, mut is_at_start) = (Vec::new(), false);
+    /// Skips text up to the line break, unless a document begins at the place.
+    fn skip_line(&mut self) -> io::Result<()> {
+        if self.place == Place::Between && self.skip_to_document()? {
+            self.place = Place::Document;
+            return Ok(());
+        }
+        let mut line = Vec::new();
         loop {
-            let chunk = self.reader.fill_buf()?;
-            if chunk.is_empty() {
-                break;
-            }
-            let controls = if is_at_start { terminal::controls_before(chunk) } else { 0 };
-            let is_document = is_at_start && begins_document(chunk.get(controls..).asserted_or_default());
-            if is_document {
-                self.reader.consume(controls);
-                break;
-            }
-            let newline = memchr::memchr(b'\n', chunk);
-            let part = chunk.get(..newline.unwrap_or(chunk.len())).asserted_or_default();
+            self.input.fill(1)?;
+            let rest = self.input.rest();
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let is_end = rest.is_empty() || length < rest.len();
             let room = (4 * MAX_EXAMPLE).saturating_sub(line.len());
-            line.extend_from_slice(part.get(..part.len().min(room)).asserted_or_default());
-            let length = part.len() + usize::from(newline.is_some());
-            self.reader.consume(length);
-            is_at_start = newline.is_some();
-            if is_at_start {
-                self.skip(&std::mem::take(&mut line));
+            line.extend_from_slice(rest.get(..length.min(room)).asserted_or_default());
+            self.input.consume(length);
+            if is_end {
+                break;
             }
         }
         self.skip(&line);
-        self.is_between = false;
         Ok(())
     }
-}
 
-/// Returns whether a line begins a document. Some prompts begin with a bracket, too.
-fn begins_document(line: &[u8]) -> bool {
-    match line {
-        [b'[', next, ..] => matches!(next, b'{' | b'[' | b']' | b'"' | b' ' | b'\r' | b'\n'),
-        [b'{', next, ..] => matches!(next, b'"' | b'}' | b' ' | b'\r' | b'\n'),
-        _ => false,
+    /// Skips the escape sequences before a document. Returns whether one begins there.
+    fn skip_to_document(&mut self) -> io::Result<bool> {
+        self.input.fill(MAX_BEGINNING)?;
+        let rest = self.input.rest();
+        let line = rest.get(..rest.len().min(MAX_BEGINNING)).asserted_or_default();
+        let controls = terminal::controls_before(line);
+        let text = line.get(controls..).asserted_or_default();
+        let is_document = matches!(text.first(), Some(b'{' | b'[')) && detect::is_structured(text);
+        if is_document {
+            self.input.consume(controls);
+        }
+        Ok(is_document)
     }
 }
 
 impl Read for Capture<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.fill_buf()?.read(buffer)?;
-        if self.is_json {
-            self.is_between |= self.nesting.note(buffer.get(..length).asserted_or_default());
-            self.ahead = self.ahead.saturating_sub(length);
-        }
-        self.reader.consume(length);
+        self.consume(length);
         Ok(length)
     }
 }
 
 impl BufRead for Capture<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.is_between {
-            self.skip_lines()?;
+        if self.place != Place::Document {
+            self.skip_line()?;
         }
-        let chunk = self.reader.fill_buf()?;
+        self.input.fill(1)?;
+        let rest = self.input.rest();
+        if self.place != Place::Document {
+            return Ok(rest.get(..rest.len().min(1)).asserted_or_default());
+        }
         if !self.is_json {
-            return Ok(chunk);
+            return Ok(rest);
         }
         if self.ahead == 0 {
             // The end of a document may be any of its closing brackets.
-            self.ahead = up_to_bracket(chunk);
+            self.ahead = up_to_bracket(rest);
         }
-        Ok(chunk.get(..self.ahead.min(chunk.len())).asserted_or_default())
+        Ok(rest.get(..self.ahead.min(rest.len())).asserted_or_default())
     }
 
     fn consume(&mut self, amount: usize) {
-        if self.is_json
-            && let Ok(chunk) = self.reader.fill_buf()
-        {
-            self.is_between |= self.nesting.note(chunk.get(..amount).unwrap_or(chunk));
-            self.ahead = self.ahead.saturating_sub(amount);
+        let consumed = self.input.consume(amount);
+        if self.place != Place::Document {
+            // The line break behind skipped text.
+            self.place = if consumed.is_empty() { self.place } else { Place::Between };
+        } else if self.is_json {
+            self.ahead = self.ahead.saturating_sub(consumed.len());
+            if self.nesting.note(consumed) {
+                self.place = Place::LastLine;
+            }
         }
-        self.reader.consume(amount);
     }
 }

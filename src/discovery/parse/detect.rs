@@ -1,18 +1,17 @@
 //! Recognition of a format by the beginning of the input.
 
+mod keys;
+
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use memchr::memmem;
 
+use self::keys::{Keys, keys};
 use super::{Format, arp, encoding, plain_json, terminal, walk};
-
 use crate::invariant::Invariant;
 
 /// Maximum number of lines that are read. Some tools print a few lines before their output.
 const MAX_LINES: usize = 200;
-/// The deepest nesting of JSON in which keys are read. The answers of NX-OS have their entries at up to 18 levels.
-const MAX_DEPTH: usize = 20;
 
 impl Format {
     /// Recognizes the format by the first bytes of the input; 16 KiB are enough. `None`: it has none of the
@@ -29,7 +28,7 @@ impl Format {
     pub fn detect(input: &[u8]) -> Option<Self> {
         let head = encoding::decoded_head(input)?;
         let plain = plain_json::plain(&head);
-        if is_json(&plain) { detect(&plain) } else { detect(&head) }
+        if is_json(Self::Auto, &plain) { detect(&plain) } else { detect(&head) }
     }
 }
 
@@ -40,17 +39,35 @@ pub(super) fn detect(head: &[u8]) -> Option<Format> {
     if is_structured(text) {
         return structured(text);
     }
-    let recorded = || structured(text.get(before_document(text)?..)?);
-    recorded().or_else(|| lines(text))
+    match before_recorded(Format::Auto, text) {
+        Some(length) => structured(text.get(length..)?),
+        None => lines(text),
+    }
 }
 
-/// Returns whether input is JSON, or a recording whose documents are.
-pub(super) fn is_json(head: &[u8]) -> bool {
+/// Returns whether input of a format is JSON, or a recording whose documents are.
+pub(super) fn is_json(format: Format, head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     match text.first() {
         Some(b'{' | b'[') if is_structured(text) => true,
-        _ => before_document(head).and_then(|length| head.get(length)).is_some_and(|first| *first != b'<'),
+        _ => before_recorded(format, head)
+            .and_then(|length| head.get(length))
+            .is_some_and(|first| *first != b'<'),
     }
+}
+
+/// Returns the length of the lines before the first document of a recording. `None` for input that is no recording.
+///
+/// A document below a table in text is no recording, because the table would be skipped as text beside the document.
+pub(super) fn before_recorded(format: Format, text: &[u8]) -> Option<usize> {
+    let is_table = |before: &[u8]| match format {
+        Format::Auto => table(before).is_some(),
+        Format::Arp => table(before) == Some(Format::Arp),
+        _ => false,
+    };
+    let reads_text_alone = matches!(format, Format::Snmpwalk | Format::Snmprec);
+    let length = if reads_text_alone { None } else { before_document(text) }?;
+    (!is_table(text.get(..length)?)).then_some(length)
 }
 
 /// Recognizes the format of XML and JSON. That of JSON is the format of the first document that has keys.
@@ -61,7 +78,7 @@ fn structured(text: &[u8]) -> Option<Format> {
     let mut rest = text;
     loop {
         let (keys, behind) = keys(rest);
-        if !keys.0.is_empty() || behind.is_empty() {
+        if !keys.is_empty() || behind.is_empty() {
             return by_keys(rest, &keys);
         }
         rest = behind;
@@ -73,7 +90,7 @@ pub(super) fn of_document(text: &[u8]) -> Option<Format> {
     by_keys(text, &keys(text).0)
 }
 
-fn by_keys(text: &[u8], keys: &Keys) -> Option<Format> {
+fn by_keys(text: &[u8], keys: &Keys<'_>) -> Option<Format> {
     match text.first()? {
         b'{' => object(keys),
         b'[' => list(keys),
@@ -86,7 +103,7 @@ const MAX_LIKE_DOCUMENTS: usize = 20;
 
 /// Returns the length of the lines before the first line that begins a document of a known format. `None` if the text
 /// begins with a document, or if there is none.
-pub(super) fn before_document(text: &[u8]) -> Option<usize> {
+fn before_document(text: &[u8]) -> Option<usize> {
     if is_structured(text.trim_ascii_start()) {
         return None;
     }
@@ -112,7 +129,7 @@ pub(super) fn before_document(text: &[u8]) -> Option<usize> {
 
 /// Returns whether text that begins with a bracket is JSON or markup. Prompts such as `<switch>`, `[admin@router] >` and `{master:0}` also begin
 /// with one.
-fn is_structured(text: &[u8]) -> bool {
+pub(super) fn is_structured(text: &[u8]) -> bool {
     let Some((first, rest)) = text.split_first() else { return false };
     let next = rest.trim_ascii_start().first();
     match first {
@@ -124,7 +141,7 @@ fn is_structured(text: &[u8]) -> bool {
 }
 
 /// Recognizes a JSON object by its keys.
-fn object(keys: &Keys) -> Option<Format> {
+fn object(keys: &Keys<'_>) -> Option<Format> {
     let has = |key: &str| keys.has(1, key);
     if has("lldp") {
         Some(Format::Lldpctl)
@@ -133,13 +150,22 @@ fn object(keys: &Keys) -> Option<Format> {
     } else if has_neighbors(keys) {
         Some(Format::Arp)
     } else {
-        // iproute2 before 4.20: lists of VLANs by the name of the interface.
-        keys.has(3, "vlan").then_some(Format::BridgeVlan)
+        has_vlans_by_name(keys).then_some(Format::BridgeVlan)
     }
 }
 
+/// Returns whether a document has lists of VLANs by the names of interfaces, as iproute2 before 4.20 prints them. Those of
+/// other systems have a key `vlan` at the same depth.
+fn has_vlans_by_name(keys: &Keys<'_>) -> bool {
+    let is_of_vlan = |key: &&[u8]| VLAN_KEYS.iter().any(|known| known.as_bytes() == *key);
+    !keys.has_other_values && keys.has(3, "vlan") && keys.at(3).iter().all(is_of_vlan)
+}
+
+/// The keys of a VLAN in the lists of iproute2 before 4.20, also with `-s`.
+const VLAN_KEYS: [&str; 7] = ["vlan", "vlanEnd", "flags", "rx_bytes", "rx_packets", "tx_bytes", "tx_packets"];
+
 /// Recognizes a JSON list by the keys of its objects.
-fn list(keys: &Keys) -> Option<Format> {
+fn list(keys: &Keys<'_>) -> Option<Format> {
     let has = |key: &str| keys.has(2, key);
     // Neighbors have a state, and routes none.
     let is_route = ["gateway", "via", "nexthops", "protocol", "scope", "flags"].into_iter().any(has);
@@ -159,12 +185,13 @@ fn list(keys: &Keys) -> Option<Format> {
 }
 
 /// Returns whether a document of another system than Linux has neighbors, at any depth.
-fn has_neighbors(keys: &Keys) -> bool {
+fn has_neighbors(keys: &Keys<'_>) -> bool {
+    let depths = || 1..keys.depths();
     let is_entry =
         |depth: usize| NEIGHBOR_KEYS.iter().any(|names| names.iter().all(|name| keys.has(depth, name)));
-    let has = |name: &str| (1..=MAX_DEPTH).any(|depth| keys.has(depth, name));
+    let has = |name: &str| depths().any(|depth| keys.has(depth, name));
     let has_table = NEIGHBOR_TABLES.iter().any(|names| names.iter().all(|name| has(name)));
-    has_table || (1..=MAX_DEPTH).any(is_entry)
+    has_table || depths().any(is_entry)
 }
 
 /// The keys of an entry of OPNsense, FortiOS, RouterOS, PowerShell, Arista EOS, NX-OS and Junos. Leases have no interface,
@@ -189,70 +216,29 @@ const NEIGHBOR_TABLES: [&[&str]; 5] = [
     &["TABLE_vrf", "cnt-total"],
 ];
 
-/// The keys of a JSON document by depth. Those of the outermost object have depth 1.
-#[derive(Default)]
-struct Keys(BTreeSet<(usize, String)>);
-
-impl Keys {
-    fn has(&self, depth: usize, key: &str) -> bool {
-        self.0.contains(&(depth, key.to_owned()))
-    }
-}
-
-/// Collects the keys of a document that may be cut off. Returns them with the text behind the document.
-fn keys(text: &[u8]) -> (Keys, &[u8]) {
-    let mut keys = Keys::default();
-    let (mut depth, mut last) = (0_usize, None);
-    let mut rest = text;
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        match first {
-            b'"' => {
-                let end = end_of_string(behind);
-                last = behind.get(..end);
-                // Nothing is behind a string that does not end.
-                rest = behind.get(end + 1..).unwrap_or(&[]);
-            }
-            b':' => {
-                if let Some(key) = last.take().filter(|_| depth <= MAX_DEPTH) {
-                    keys.0.insert((depth, String::from_utf8_lossy(key).into_owned()));
-                }
-            }
-            b'{' | b'[' => depth = depth.saturating_add(1),
-            b'}' | b']' if depth <= 1 => return (keys, rest.trim_ascii_start()),
-            b'}' | b']' => depth -= 1,
-            _ => {}
-        }
-    }
-    (keys, &[])
-}
-
-/// Returns the length of a string up to its closing quote.
-fn end_of_string(text: &[u8]) -> usize {
-    let mut is_escaped = false;
-    let end = text.iter().position(|byte| {
-        let is_end = *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
-        is_end
-    });
-    end.unwrap_or(text.len())
-}
-
 /// Recognizes text by its first lines.
 fn lines(text: &[u8]) -> Option<Format> {
-    let text = &*if memchr::memchr(0x1B, text).is_some() {
-        Cow::Owned(walk::plain(text))
-    } else {
-        Cow::Borrowed(text)
-    };
+    let text = &*without_escapes(text);
+    variables(text).or_else(|| arp::is_table(text, MAX_LINES).then_some(Format::Arp))
+}
+
+/// Recognizes a table before a document by its rows or its heading. The command alone may be that of the document.
+fn table(text: &[u8]) -> Option<Format> {
+    let text = &*without_escapes(text);
+    variables(text).or_else(|| arp::has_rows(text, MAX_LINES).then_some(Format::Arp))
+}
+
+fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(0x1B, text).is_some() { Cow::Owned(walk::plain(text)) } else { Cow::Borrowed(text) }
+}
+
+/// Recognizes the variables of an agent.
+fn variables(text: &[u8]) -> Option<Format> {
     let lines = || text.split(|byte| *byte == b'\n').take(MAX_LINES);
     if lines().any(is_recorded) {
         return Some(Format::Snmprec);
     }
-    if lines().any(|line| is_walked(line) || walk::is_named_variable(line)) {
-        return Some(Format::Snmpwalk);
-    }
-    arp::is_table(text, MAX_LINES).then_some(Format::Arp)
+    lines().any(|line| is_walked(line) || walk::is_named_variable(line)).then_some(Format::Snmpwalk)
 }
 
 /// Returns whether a line has the form `OID|TAG|value`.

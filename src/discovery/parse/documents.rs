@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 use super::encoding::HEAD;
 use super::meter::Meter;
 use super::nesting::{Nesting, up_to_bracket};
+use super::peek_buffer::PeekBuffer;
 use super::{Format, detect};
 use crate::invariant::Invariant;
 
@@ -15,11 +16,10 @@ const FILLERS: [u8; 2] = [0, 0x1A];
 ///
 /// A document whose format is not recognized, such as an empty list, belongs to the run before it.
 pub(super) struct DocumentRun<'r> {
-    reader: &'r mut dyn BufRead,
-    /// The bytes that were read ahead, from `position` on.
-    buffer: Vec<u8>,
-    position: usize,
+    input: PeekBuffer<'r>,
     format: Format,
+    /// The format that the first document of the run looks like. Further documents of that look are of the stated format, too.
+    look: Option<Format>,
     /// The format of the document behind the run.
     next: Option<Format>,
     /// Whether the place is behind a document, or before the first one of the run.
@@ -29,63 +29,39 @@ pub(super) struct DocumentRun<'r> {
     nesting: Nesting,
     /// The number of further bytes that are handed out before the next search for a bracket or the end of white space.
     ahead: usize,
-    /// The line breaks of the run.
+    /// The number of lines before the place.
     lines: u64,
 }
 
 impl<'r> DocumentRun<'r> {
-    /// Reads the first run, whose format is given.
-    pub(super) fn new(reader: &'r mut dyn BufRead, format: Format) -> Self {
+    /// Reads the first run, whose format is given. A number of lines precedes it.
+    pub(super) fn new(reader: &'r mut dyn BufRead, format: Format, lines: u64) -> Self {
         Self {
-            reader,
-            buffer: Vec::new(),
-            position: 0,
+            input: PeekBuffer::new(reader),
             format,
+            look: None,
             next: None,
             is_between: true,
             is_known: true,
             nesting: Nesting::default(),
             ahead: 0,
-            lines: 0,
+            lines,
         }
     }
 
     /// Begins the next run. Returns its format; `None` at the end of the input.
     pub(super) fn begin_next(&mut self, meter: &mut Meter) -> Option<Format> {
-        (0..std::mem::take(&mut self.lines)).for_each(|_| meter.begin_line());
+        meter.pass_lines(self.lines);
         self.format = self.next.take()?;
         self.is_known = true;
         Some(self.format)
     }
 
-    /// Reads further bytes. Returns whether there are any.
-    fn read_chunk(&mut self) -> io::Result<bool> {
-        let chunk = match self.reader.fill_buf() {
-            Ok(chunk) => chunk.get(..chunk.len().min(HEAD)).asserted_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
-            Err(error) => return Err(error),
-        };
-        // The bytes that were handed out are dropped once they are the larger part, so that each is moved about once.
-        if self.position > self.buffer.len() / 2 {
-            self.buffer.drain(..self.position);
-            self.position = 0;
-        }
-        self.buffer.extend_from_slice(chunk);
-        let length = chunk.len();
-        self.reader.consume(length);
-        Ok(length > 0)
-    }
-
-    fn rest(&self) -> &[u8] {
-        self.buffer.get(self.position..).asserted_or_default()
-    }
-
     /// Returns the number of bytes that can be handed out behind a document, and begins the next one.
     fn begin_document(&mut self) -> io::Result<usize> {
-        while self.rest().is_empty() && self.read_chunk()? {}
-        let rest = self.buffer.get_mut(self.position..).unwrap_or_default();
+        self.input.fill(1)?;
         let mut blank = 0;
-        for byte in rest {
+        for byte in self.input.rest_mut() {
             if FILLERS.contains(byte) {
                 *byte = b' ';
             }
@@ -97,10 +73,12 @@ impl<'r> DocumentRun<'r> {
         if blank > 0 {
             return Ok(blank);
         }
-        if !std::mem::take(&mut self.is_known) {
-            while self.rest().len() < HEAD && self.read_chunk()? {}
-            let format = detect::of_document(self.rest()).filter(|format| format.has_documents());
-            self.next = format.filter(|format| *format != self.format);
+        self.input.fill(HEAD)?;
+        let format = detect::of_document(self.input.rest()).filter(|format| format.has_documents());
+        if std::mem::take(&mut self.is_known) {
+            self.look = format;
+        } else {
+            self.next = format.filter(|format| ![Some(self.format), self.look].contains(&Some(*format)));
         }
         self.is_between = self.next.is_some();
         Ok(0)
@@ -127,19 +105,17 @@ impl BufRead for DocumentRun<'_> {
             }
         }
         if self.ahead == 0 {
-            while self.rest().is_empty() && self.read_chunk()? {}
-            self.ahead = up_to_bracket(self.rest());
+            self.input.fill(1)?;
+            self.ahead = up_to_bracket(self.input.rest());
         }
-        let rest = self.rest();
+        let rest = self.input.rest();
         Ok(rest.get(..self.ahead.min(rest.len())).asserted_or_default())
     }
 
     fn consume(&mut self, amount: usize) {
-        let end = self.position.saturating_add(amount).min(self.buffer.len());
-        let consumed = self.buffer.get(self.position..end).asserted_or_default();
+        let consumed = self.input.consume(amount);
         self.lines = self.lines.saturating_add(memchr::memchr_iter(b'\n', consumed).count() as u64);
         self.is_between |= self.nesting.note(consumed);
         self.ahead = self.ahead.saturating_sub(consumed.len());
-        self.position = end;
     }
 }

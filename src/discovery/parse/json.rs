@@ -188,7 +188,7 @@ pub(super) fn each_document<'r>(
     }
 }
 
-/// Finishes as [`finish`] does, but accepts input that ends early if it has rows before its end.
+/// Finishes as [`finish`] does, but accepts input that ends early if it has rows before its end, also of other commands.
 pub(super) fn finish_rows(
     result: serde_json::Result<()>,
     counts: &InputCounts,
@@ -196,7 +196,7 @@ pub(super) fn finish_rows(
     has_rows: bool,
 ) -> Result<(), ParseError> {
     match result {
-        Err(error) if has_rows && error.is_eof() && !counts.is_too_large.get() => {
+        Err(error) if error.is_eof() && !counts.is_too_large.get() && (has_rows || meter.has_used_rows()) => {
             meter.truncate_at(|| "the document is not closed");
             finish(Ok(()), counts, meter)
         }

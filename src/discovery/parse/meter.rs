@@ -18,7 +18,10 @@ pub(super) const MAX_INTERFACES: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct Meter {
     bytes: u64,
+    /// The line at the place; in JSON the last one before the run of documents.
     line: u64,
+    /// Whether the input is JSON, whose rows have no lines of their own.
+    is_json: bool,
     steps: u64,
     /// The rows admitted so far.
     rows: u64,
@@ -47,6 +50,7 @@ impl Meter {
         Self {
             bytes: 0,
             line: 0,
+            is_json: false,
             steps: 0,
             rows: 0,
             refused_rows: 0,
@@ -73,6 +77,16 @@ impl Meter {
 
     pub(super) const fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Notes that the input is JSON: its rows are on any line of their run of documents.
+    pub(super) const fn read_as_json(&mut self) {
+        self.is_json = true;
+    }
+
+    /// Notes the number of lines before the next run of documents.
+    pub(super) fn pass_lines(&mut self, lines: u64) {
+        self.line = self.line.max(lines);
     }
 
     pub(super) const fn add_steps(&mut self, count: usize) {
@@ -122,7 +136,8 @@ impl Meter {
     }
 
     fn count(&mut self, code: WarningCode, count: u64, example: Option<&str>) {
-        self.count_at(self.line, code, count, example);
+        let line = if self.is_json { 0 } else { self.line };
+        self.count_at(line, code, count, example);
     }
 
     fn count_at(&mut self, line: u64, code: WarningCode, count: u64, example: Option<&str>) {
@@ -144,6 +159,11 @@ impl Meter {
     /// Counts rows of the input that the report uses. Each was admitted.
     pub(super) const fn use_rows(&mut self, count: usize) {
         self.used_rows = self.used_rows.saturating_add(count as u64);
+    }
+
+    /// Returns whether a part of the input that was read before has rows.
+    pub(super) const fn has_used_rows(&self) -> bool {
+        self.used_rows > 0
     }
 
     /// Counts a row that was never admitted, at the current line.
@@ -209,7 +229,8 @@ impl Meter {
 
     /// Creates an error at the current position.
     pub(super) fn error(&self, kind: ParseErrorKind) -> ParseError {
-        ParseError::new(kind, (self.line > 0).then_some(self.line), self.bytes)
+        let line = self.line.saturating_add(u64::from(self.is_json));
+        ParseError::new(kind, (self.line > 0).then_some(line), self.bytes)
     }
 
     /// Takes the counts for the report.

@@ -16,6 +16,7 @@ mod mib;
 mod nesting;
 mod nmap;
 mod options;
+mod peek_buffer;
 mod plain_json;
 mod snmprec;
 mod terminal;
@@ -82,9 +83,10 @@ pub fn parse<R: BufRead>(
 ) -> Result<Report, ParseError> {
     let mut meter = Meter::new(options);
     let mut input = Utf8Input::open(&mut reader, &mut meter)?;
-    let is_json = detect::is_json(&plain_json::plain(input.head()));
+    let is_json = detect::is_json(format, &plain_json::plain(input.head()));
     if is_json {
         input.read_as_json();
+        meter.read_as_json();
     }
     let format = match format {
         Format::Auto => {
@@ -93,7 +95,7 @@ pub fn parse<R: BufRead>(
         format => format,
     };
     let read = if is_json && format.has_documents() { read_documents } else { read_format };
-    match Capture::begin(&mut input, &mut meter) {
+    match Capture::begin(format, &mut input, &mut meter) {
         Some(mut capture) => {
             let mut report = read(format, &mut capture, options, &mut meter)?;
             finish(&mut report, &mut meter);
@@ -115,7 +117,7 @@ fn read_documents(
     options: &ParseOptions,
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
-    let mut documents = DocumentRun::new(reader, format);
+    let mut documents = DocumentRun::new(reader, format, meter.line());
     let mut report = read_format(format, &mut documents, options, meter)?;
     while let Some(format) = documents.begin_next(meter) {
         let later = read_format(format, &mut documents, options, meter)?;

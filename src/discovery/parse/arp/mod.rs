@@ -191,8 +191,17 @@ fn read_lines(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<(), Parse
     Ok(())
 }
 
-/// Returns whether text has a heading or an entry of a table among its first lines.
+/// Returns whether text has a heading or an entry of a table, or announces a table, among its first lines.
 pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bool {
+    begins_table(text, max_lines, beside::announces_table)
+}
+
+/// Returns whether text has a heading or an entry of a table among its first lines.
+pub(in crate::discovery::parse) fn has_rows(text: &[u8], max_lines: usize) -> bool {
+    begins_table(text, max_lines, |_| false)
+}
+
+fn begins_table(text: &[u8], max_lines: usize, is_announced: impl Fn(&str) -> bool) -> bool {
     let mut before = String::new();
     let mut entry: Option<Properties> = None;
     text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
@@ -213,9 +222,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
         match fields::read(&line).unwrap_or_else(|| line::read(&words, None)) {
             ArpLine::Row(_) => true,
             ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
-            ArpLine::NoAddress => {
-                beside::announces_table(&line) || Heading::read(&words).or_else(wrapped).is_some()
-            }
+            ArpLine::NoAddress => is_announced(&line) || Heading::read(&words).or_else(wrapped).is_some(),
             ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly | ArpLine::Unreadable => false,
         }
     })
