@@ -120,7 +120,7 @@ pub use tags::Tags;
 #[cfg(feature = "topology")]
 pub use topology::{TopologyLinks, TopologyRecords};
 pub use users::Users;
-pub(crate) use validate::{dotted, invalid_json};
+pub(crate) use validate::{check_expected_time, dotted, invalid_json};
 #[cfg(feature = "discovery")]
 pub use {
     crate::discovery::{Claim, ClaimRows, MissingRows, SeenPart},

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
+use uuid::Uuid;
 
-use super::{Error, Problem};
+use super::{Entity, Error, ErrorKind, Problem};
 use crate::access::PasswordHasher;
 use crate::model::{RecordId, Timestamp};
 use crate::printable::printable;
@@ -99,6 +100,22 @@ pub(crate) fn invalid_json(path: String, error: &serde_json::Error) -> Error {
         Problem::InvalidFormat
     };
     Error::invalid(path, problem)
+}
+
+/// Checks that a record is the one that a client has read: its `updated_at` is the expected one.
+///
+/// # Errors
+/// `Outdated`.
+pub(crate) fn check_expected_time(
+    expected: Option<Timestamp>,
+    entity: Entity,
+    id: impl Into<Uuid>,
+    updated_at: Timestamp,
+) -> Result<(), Error> {
+    if expected.is_none_or(|expected| expected == updated_at) {
+        return Ok(());
+    }
+    Err(ErrorKind::Outdated { entity, id: id.into() }.into())
 }
 
 /// The maximum nesting depth of JSON values within records.

@@ -95,9 +95,7 @@ pub(crate) use mac::mac_digits;
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
 pub use organization::{Network, Organization, Permission, Referral, Session, Tag, User};
-#[cfg(feature = "discovery")]
-pub(crate) use part::part_ids;
-pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
+pub(crate) use part::{Age, Common, HostPart, for_each_part_type, part_ids};
 pub use past::{
     ChangeCount, ChangeSummary, ChangedHost, DiffCounts, DiffedHost, DiffedLink, DiffedLinkEnd, HostDiff,
     LinkDiff, LinkDiffCounts, MovedLink, StateDiff,

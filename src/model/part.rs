@@ -110,7 +110,6 @@ macro_rules! for_each_part_type {
 pub(crate) use for_each_part_type;
 
 /// Returns the ids of all parts of a host.
-#[cfg(feature = "discovery")]
 pub(crate) fn part_ids(host: &Host) -> Vec<Uuid> {
     let mut ids = Vec::new();
     for_each_part_type!(P => ids.extend(P::list(host).iter().map(|part| part.id.uuid())));

@@ -25,6 +25,9 @@ pub struct ImportReport {
     /// Lines whose hosts are stored as the lines describe them, so that nothing was written.
     #[serde(default)]
     pub unchanged: u64,
+    /// Interfaces, ports, services and interface entries that the replaced hosts had and no longer have.
+    #[serde(default)]
+    pub removed_parts: u64,
     /// Lines refused.
     pub refused: u64,
     /// The first refused lines, with reasons.
@@ -52,7 +55,8 @@ pub struct Refusal {
     pub field: Option<String>,
     /// The reason for the refusal, as a sentence.
     pub reason: String,
-    /// The code of the host application, such as `policy.frozen`; absent unless its rules refuse the line.
+    /// The code of the host application, such as `policy.frozen`, if its rules refuse the line; `entity_conflict` if the host has
+    /// changed since `expected_updated_at`; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
@@ -147,6 +151,9 @@ impl fmt::Display for ImportReport {
         )?;
         if self.unchanged > 0 {
             writeln!(formatter, "{} hosts are as described, so that nothing was written.", self.unchanged)?;
+        }
+        if self.removed_parts > 0 {
+            writeln!(formatter, "{} parts of the replaced hosts removed.", self.removed_parts)?;
         }
         if self.created_networks > 0 {
             writeln!(formatter, "{} networks created.", self.created_networks)?;

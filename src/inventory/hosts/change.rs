@@ -69,14 +69,14 @@ pub(in crate::inventory) trait HostEffect: fmt::Debug + Send + Sync {
 }
 
 impl Inventory {
-    /// Puts hosts unconditionally. Returns the ids of the hosts that existed, or a part whose id is taken.
+    /// Puts hosts unconditionally. Returns the hosts that existed, or a part whose id is taken.
     ///
     /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
     pub(super) async fn replace_hosts(
         &self,
         actor: Actor<'_>,
         puts: &[EncodedHost],
-    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
+    ) -> Result<Result<Before, TakenPart>, Error> {
         self.replace_hosts_if(actor, puts, |_| Ok(())).await
     }
 
@@ -86,7 +86,7 @@ impl Inventory {
         actor: Actor<'_>,
         puts: &[EncodedHost],
         check: impl Fn(&Before) -> Result<(), Error>,
-    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
+    ) -> Result<Result<Before, TakenPart>, Error> {
         let organization = actor.organization_id();
         let change = HostChange {
             request: HostsInRequest::Whole,
@@ -109,7 +109,7 @@ impl Inventory {
             }
             self.check_host_quota(organization, created).await?;
             match self.change_hosts_as(&transaction, actor, &change, &before).await? {
-                Attempt::Committed => return Ok(Ok(before.into_keys().collect())),
+                Attempt::Committed => return Ok(Ok(before)),
                 Attempt::Stale => transaction.retry().await?,
                 Attempt::Taken(part) => return Ok(Err(part)),
             }

@@ -13,7 +13,7 @@ use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted, invalid_json};
 use crate::json_objects::Objects;
 use crate::model::{
-    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole,
+    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostId, HostRole,
     HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress,
     Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service,
     ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans,
@@ -50,6 +50,33 @@ pub(in crate::inventory) fn missing_fields(json: &[u8]) -> Result<Vec<&'static s
     let Required { network_id, name } = parse_object(json)?;
     let fields = [("network_id", network_id), ("name", name)];
     Ok(fields.into_iter().filter(|(_, given)| given.is_none()).map(|(field, _)| field).collect())
+}
+
+/// Parses a host of a list like [`parse_host`], with the time at which the client believes that it last changed.
+///
+/// # Errors
+/// The errors of [`parse_host`].
+pub(super) fn parse_listed_host(json: &[u8]) -> Result<(Host, Option<Timestamp>), Error> {
+    let host = parse_host(json)?;
+    // Searching is faster than reading, and most hosts have no such time.
+    if memchr::memmem::find(json, b"\"expected_updated_at\"").is_none() {
+        return Ok((host, None));
+    }
+    #[derive(Deserialize)]
+    struct Lock {
+        expected_updated_at: Option<Timestamp>,
+    }
+    let Lock { expected_updated_at } = parse_object(json)?;
+    check_lock(expected_updated_at, host.id)?;
+    Ok((host, expected_updated_at))
+}
+
+/// Checks that a host of which a state is expected has an id.
+///
+/// # Errors
+/// `Invalid` with the field `id`.
+pub(in crate::inventory) fn check_lock(expected: Option<Timestamp>, id: HostId) -> Result<(), Error> {
+    if expected.is_some() && id.is_nil() { Err(Error::invalid("id", Problem::Required)) } else { Ok(()) }
 }
 
 /// Parses a host like [`parse_host`], except that any field may be missing. The value of a missing field has

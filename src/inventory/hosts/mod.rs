@@ -31,10 +31,10 @@ mod validate;
 mod virtualization;
 
 pub use bulk::{BulkChange, BulkHost, BulkResult};
-pub(super) use bulk::{adopt_parts, stamp};
+pub(super) use bulk::{adopt_parts, rename_host, stamp};
 pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder, decode};
-pub(super) use input::{BindingType, Given, Omissible, missing_fields, or_default, parse_object};
+pub(super) use input::{BindingType, Given, Omissible, check_lock, missing_fields, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub(super) use kept_ids::keep_drafted_part_ids;
 pub use list::HostPage;
@@ -58,15 +58,17 @@ pub(super) use {
     virtualization::Summary,
 };
 
+use std::collections::HashMap;
+
 use self::change::check_replacement;
 pub(super) use self::change::{Before, HostEffect};
 use super::collections::handle;
 use super::policy::Actor;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
-use super::{Entity, Error, ErrorKind, Inventory, require_system};
+use super::{Entity, Error, ErrorKind, Inventory, check_expected_time, require_system};
 use crate::access::Caller;
-use crate::model::{Host, HostId, NetworkId, OrganizationId, uuids};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, Timestamp, uuids};
 use crate::store::{Query, Record};
 
 /// The outcome of [`Hosts::put`].
@@ -127,28 +129,51 @@ impl Hosts<'_> {
         check_host_texts(&host, None)?;
         let encoder = self.inventory.host_encoder(organization);
         let hosts = [encoder.encode_in(&self.inventory.state.offload, host).await?];
-        let replaced = self.inventory.put_hosts(caller, &hosts).await?;
-        Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
+        let replaced = self.inventory.put_hosts(caller, &hosts, &Expectations::new()).await?;
+        Ok(if replaced.contains_key(&id) { Written::Replaced } else { Written::Created })
+    }
+}
+
+/// The `updated_at` that clients expect of stored hosts.
+pub(super) type Expectations = HashMap<HostId, Timestamp>;
+
+/// Checks that a stored host, of which this is `updated_at`, is the one that the client has read.
+///
+/// # Errors
+/// `Outdated`, or `NotFound` if there is no such host.
+pub(super) fn check_expectation(
+    expected: Option<Timestamp>,
+    id: HostId,
+    stored: Option<Timestamp>,
+) -> Result<(), Error> {
+    match (expected, stored) {
+        (None, _) => Ok(()),
+        (_, Some(updated_at)) => check_expected_time(expected, Entity::Host, id, updated_at),
+        (Some(_), None) => Err(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() }.into()),
     }
 }
 
 impl Inventory {
-    /// Stores hosts with distinct ids atomically. Returns the ids of those that replaced others.
+    /// Stores hosts with distinct ids atomically. Returns the hosts that they replaced.
     ///
     /// # Errors
-    /// `AccessDenied` and `NetworkMismatch` for the hosts to be replaced, except for the system.
+    /// `AccessDenied` and `NetworkMismatch` for the hosts to be replaced, except for the system; `Outdated` and `NotFound`
+    /// for those that are not as expected.
     pub(super) async fn put_hosts(
         &self,
         caller: &Caller,
         hosts: &[EncodedHost],
-    ) -> Result<Vec<HostId>, Error> {
+        expected: &Expectations,
+    ) -> Result<Before, Error> {
         let check = |before: &Before| {
-            if caller.is_system() {
-                return Ok(());
-            }
-            let replaced = hosts.iter().filter_map(|put| Some((&put.host, &before.get(&put.host.id)?.1)));
-            let mut checks =
-                replaced.map(|(host, summary)| check_replacement(caller, host, summary.network_id));
+            let mut checks = hosts.iter().map(|put| {
+                let id = put.host.id;
+                let replaced = before.get(&id).map(|(_, summary)| summary);
+                if let Some(summary) = replaced.filter(|_| !caller.is_system()) {
+                    check_replacement(caller, &put.host, summary.network_id)?;
+                }
+                check_expectation(expected.get(&id).copied(), id, replaced.map(|summary| summary.updated_at))
+            });
             checks.find(Result::is_err).unwrap_or(Ok(()))
         };
         self.replace_hosts_if(Actor::Caller(caller), hosts, check).await?.map_err(Error::from)

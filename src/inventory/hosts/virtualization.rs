@@ -11,6 +11,7 @@ use crate::inventory::schema::{SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_uni
 use crate::inventory::{Error, Inventory};
 use crate::model::{
     Host, HostVirtualization, NetworkId, OrganizationId, Service, ServiceId, ServiceVirtualization, TagId,
+    Timestamp,
 };
 use crate::store::{Batch, Guard, Key, Link, Precondition};
 
@@ -19,6 +20,7 @@ use crate::store::{Batch, Guard, Key, Link, Precondition};
 #[serde(from = "StoredSummary")]
 pub(in crate::inventory) struct Summary {
     pub(in crate::inventory) network_id: NetworkId,
+    pub(super) updated_at: Timestamp,
     /// The tags of the host and of its services.
     pub(super) tags: HashSet<TagId>,
     pub(in crate::inventory) services: Vec<NamedService>,
@@ -36,6 +38,7 @@ pub(in crate::inventory) struct NamedService {
 #[derive(Deserialize)]
 struct StoredSummary {
     network_id: NetworkId,
+    updated_at: Timestamp,
     tags: Vec<TagId>,
     services: Vec<StoredService>,
     virtualization: Option<HostVirtualization>,
@@ -50,7 +53,7 @@ struct StoredService {
 }
 
 impl From<StoredSummary> for Summary {
-    fn from(StoredSummary { network_id, tags, services, virtualization }: StoredSummary) -> Self {
+    fn from(StoredSummary { network_id, updated_at, tags, services, virtualization }: StoredSummary) -> Self {
         let mut tags: HashSet<TagId> = tags.into_iter().collect();
         let mut virtualized_by: HashSet<ServiceId> =
             virtualization.iter().map(HostVirtualization::service_id).collect();
@@ -60,7 +63,7 @@ impl From<StoredSummary> for Summary {
             NamedService { id, name }
         };
         let services = services.into_iter().map(summarize).collect();
-        Self { network_id, tags, services, virtualized_by }
+        Self { network_id, updated_at, tags, services, virtualized_by }
     }
 }
 
@@ -71,17 +74,17 @@ impl From<&Host> for Summary {
         let tags = host.tags.iter().chain(of_services).copied().collect();
         let services = host.services.iter().map(summarize).collect();
         let virtualized_by = virtualizing_services(host).collect();
-        Self { network_id: host.network_id, tags, services, virtualized_by }
+        Self { network_id: host.network_id, updated_at: host.updated_at, tags, services, virtualized_by }
     }
 }
 
 impl From<Host> for Summary {
     fn from(host: Host) -> Self {
-        let Host { network_id, tags, services, virtualization, .. } = host;
+        let Host { network_id, updated_at, tags, services, virtualization, .. } = host;
         let of_service =
             |Service { id, name, tags, virtualization, .. }| StoredService { id, name, tags, virtualization };
         let services = services.into_iter().map(of_service).collect();
-        Self::from(StoredSummary { network_id, tags, services, virtualization })
+        Self::from(StoredSummary { network_id, updated_at, tags, services, virtualization })
     }
 }
 

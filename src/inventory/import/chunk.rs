@@ -95,11 +95,11 @@ impl Chunk {
     /// Refuses the lines for whose network there is a reason.
     pub(super) fn refuse(&mut self, reason: impl Fn(&Host) -> Option<String>) {
         for line in std::mem::take(&mut self.accepted) {
-            match reason(&line.encoded.host) {
+            match reason(line.host()) {
                 None => self.accepted.push(line),
                 Some(reason) => {
                     let field = Some("network_id".to_owned());
-                    self.refusals.push(Refusal { line: line.line, field, reason, code: None });
+                    self.refusals.push(Refusal { line: line.facts.line, field, reason, code: None });
                 }
             }
         }
@@ -114,9 +114,9 @@ pub(super) fn split_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>>
     let mut part: Vec<ParsedLine> = Vec::new();
     let mut seen = HashSet::new();
     for line in lines {
-        if !seen.insert(line.encoded.host.id) {
+        if !seen.insert(line.host().id) {
             parts.push(std::mem::take(&mut part));
-            seen = HashSet::from([line.encoded.host.id]);
+            seen = HashSet::from([line.host().id]);
         }
         part.push(line);
     }

@@ -1,19 +1,25 @@
-//! Lines with the id of a stored host that leave ids or times to the server, as those of scripts and spreadsheets do.
+//! Lines with the id of a stored host that leave ids, times or fields to the server, as those of scripts and spreadsheets do.
 //!
 //! A part without an id is the stored one with the same key, so that it keeps its id and all that refers to it. A line without times is
-//! a description of the host, as in `PUT`: a host that stays as it is is not written.
+//! a description of the host, as in `PUT`: a host that stays as it is is not written. A row of a CSV keeps the fields without a column,
+//! and is a description unless its times are others than the stored ones.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::parse::{ParsedLine, refusal_of_host};
+use super::document::HostDocument;
+use super::parse::{LineFacts, LineHost, ParsedLine, refusal_of_host};
 use super::report::Alterations;
+use super::row_fields::RowFields;
 use super::storing::Storing;
 use crate::inventory::Error;
-use crate::inventory::hosts::{HostEncoder, adopt_parts, decode, keep_drafted_part_ids, stamp};
+use crate::inventory::hosts::{
+    EncodedHost, HostEncoder, adopt_parts, check_expectation, decode, keep_drafted_part_ids, stamp,
+};
 use crate::inventory::schema::host_key;
-use crate::model::{Host, HostId, Interface, Timestamp};
+use crate::model::{Host, HostId, Interface, InterfaceId, Timestamp};
 use crate::store::{Key, Record};
 use crate::wire::Refusal;
 
@@ -22,17 +28,33 @@ use crate::wire::Refusal;
 pub(super) struct LeftOut {
     /// The new ids of parts and bindings without ids.
     pub(super) drafted: HashSet<Uuid>,
-    /// Whether the line does not state when the host was created.
-    pub(super) has_no_creation: bool,
-    /// Whether the host and its parts have neither times nor ages.
-    pub(super) has_no_time: bool,
-    /// Whether the line is a row of a CSV, whose list of addresses can have no more of an interface.
-    pub(super) is_row: bool,
+    pub(super) given_times: GivenTimes,
+    /// The fields of a row of a CSV, whose list of addresses can have no more of an interface; `None` for a line of JSON.
+    pub(super) row_fields: Option<Arc<RowFields>>,
 }
+
+/// The times that a line has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenTimes {
+    pub(super) created_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+    /// Whether the host or a part has a time or an age.
+    has_any: bool,
+}
+
+impl GivenTimes {
+    pub(super) fn of(document: &HostDocument) -> Self {
+        let (created_at, updated_at) = (document.created_at, document.updated_at);
+        Self { created_at, updated_at, has_any: !document.has_no_time() }
+    }
+}
+
+/// A line that is ready to be stored.
+pub(super) type CompleteLine = (LineFacts, EncodedHost);
 
 /// A line, with what the stored host has and the line leaves out.
 enum Completed {
-    Changed(Box<ParsedLine>),
+    Changed(Box<CompleteLine>),
     Unchanged(Alterations),
     Refused(HostId, Refusal),
 }
@@ -40,76 +62,103 @@ enum Completed {
 impl Storing<'_> {
     /// Completes lines from the hosts that they replace. Returns those that change something. The ids of the lines are distinct, and those
     /// of other organizations have been replaced.
-    pub(super) async fn complete_lines(&mut self, lines: Vec<ParsedLine>) -> Result<Vec<ParsedLine>, Error> {
+    pub(super) async fn complete_lines(
+        &mut self,
+        lines: Vec<ParsedLine>,
+    ) -> Result<Vec<CompleteLine>, Error> {
         let (inventory, organization) = (self.inventory, self.target.organization);
-        let incomplete = lines.iter().filter(|line| line.left_out.is_some());
-        let ids: Vec<HostId> = incomplete.map(|line| line.encoded.host.id).collect();
-        if ids.is_empty() {
-            return Ok(lines);
+        let is_incomplete = |line: &&ParsedLine| matches!(line.host, LineHost::Incomplete(..));
+        let ids: Vec<HostId> = lines.iter().filter(is_incomplete).map(|line| line.host().id).collect();
+        let mut stored: HashMap<HostId, Record> = HashMap::new();
+        if !ids.is_empty() {
+            let keys: Vec<Key> = ids.into_iter().map(host_key).collect();
+            let records = inventory.store.get(&keys).await?.into_iter().flatten();
+            stored.extend(records.map(|record| (HostId::new(record.key.id), record)));
         }
-        let keys: Vec<Key> = ids.into_iter().map(host_key).collect();
-        let stored = inventory.store.get(&keys).await?.into_iter().flatten();
-        let mut stored: HashMap<HostId, Record> =
-            stored.map(|record| (record.key.id.into(), record)).collect();
-        let inputs = lines.into_iter().map(|line| {
-            let stored = line.left_out.as_ref().and_then(|_| stored.remove(&line.encoded.host.id));
-            (stored.as_ref().map_or(0, |stored| stored.body.len()), (line, stored))
-        });
         let (encoder, now) = (inventory.host_encoder(organization), inventory.now());
-        let work = move |(line, stored): (ParsedLine, Option<Record>)| match stored {
-            Some(stored) => complete(line, &stored, encoder, now),
-            None => Ok(Completed::Changed(Box::new(line))),
+        let mut incomplete = Vec::new();
+        let mut complete = Vec::with_capacity(lines.len());
+        for line in lines {
+            match line.host {
+                LineHost::Encoded(encoded) => complete.push((line.facts, *encoded)),
+                LineHost::Incomplete(host, left_out) => {
+                    let stored = stored.remove(&host.id);
+                    let size = stored.as_ref().map_or(0, |stored| stored.body.len());
+                    incomplete.push((size, (line.facts, host, left_out, stored)));
+                }
+            }
+        }
+        let work = move |(facts, host, left_out, stored): (LineFacts, Box<Host>, LeftOut, Option<Record>)| {
+            complete_line(facts, *host, &left_out, stored.as_ref(), encoder, now)
         };
-        let mut changed = Vec::new();
-        for completed in inventory.in_jobs(organization, inputs.collect(), work).await? {
+        for completed in inventory.in_jobs(organization, incomplete, work).await? {
             match completed? {
-                Completed::Changed(line) => changed.push(*line),
+                Completed::Changed(line) => complete.push(*line),
                 Completed::Unchanged(alterations) => self.report.accept_unchanged(&alterations),
                 Completed::Refused(host, refusal) => self.refuse(host, refusal),
             }
         }
-        Ok(changed)
+        complete.sort_by_key(|(facts, _)| facts.line);
+        Ok(complete)
     }
 }
 
-fn complete(
-    mut line: ParsedLine,
-    stored: &Record,
+fn complete_line(
+    facts: LineFacts,
+    mut host: Host,
+    left_out: &LeftOut,
+    stored: Option<&Record>,
     encoder: HostEncoder,
     now: Timestamp,
 ) -> Result<Completed, Error> {
-    let before: Host = decode(stored)?;
+    let before: Option<Host> = stored.map(decode).transpose()?;
     // Whether the caller may see the former network is not known yet.
-    let is_same = before.network_id == line.encoded.host.network_id;
-    let Some(left_out) = line.left_out.as_ref().filter(|_| is_same) else {
-        return Ok(Completed::Changed(Box::new(line)));
-    };
-    let mut host = line.encoded.host;
-    let has_address_alone: Vec<bool> = host
-        .interfaces
-        .iter()
-        .map(|interface| {
-            left_out.is_row && is_address(interface) && left_out.drafted.contains(&interface.id.uuid())
-        })
-        .collect();
-    keep_drafted_part_ids(&before, &mut host, &left_out.drafted);
-    keep_interfaces(&before, &mut host, &has_address_alone);
-    adopt_parts(&mut host);
-    if left_out.has_no_creation {
-        host.created_at = before.created_at.min(host.updated_at);
-    }
-    let place = i64::try_from(line.line).unwrap_or(i64::MAX);
-    if left_out.has_no_time && !stamp(&mut host, Some(&before), now.plus_micros(place)) {
-        return Ok(Completed::Unchanged(line.alterations));
-    }
-    match encoder.of_stored(stored.body.len()).encode(host) {
-        Ok(encoded) => {
-            line.encoded = encoded;
-            Ok(Completed::Changed(Box::new(line)))
+    let before = before.filter(|before| before.network_id == host.network_id);
+    let id = host.id;
+    if let Some(before) = &before {
+        let place = i64::try_from(facts.line).unwrap_or(i64::MAX);
+        let is_changed = left_out.complete(before, &mut host, now.plus_micros(place));
+        // One that is not as expected is refused when it is stored.
+        let is_expected = check_expectation(facts.expected_updated_at, id, Some(before.updated_at)).is_ok();
+        if !is_changed && is_expected {
+            return Ok(Completed::Unchanged(facts.alterations));
         }
-        Err(error) => {
-            Ok(Completed::Refused(before.id, refusal_of_host(line.line, &error, &line.alterations)))
+    }
+    match encoder.of_stored(stored.map_or(0, |stored| stored.body.len())).encode(host) {
+        Ok(encoded) => Ok(Completed::Changed(Box::new((facts, encoded)))),
+        Err(error) => Ok(Completed::Refused(id, refusal_of_host(facts.line, &error, &facts.alterations))),
+    }
+}
+
+impl LeftOut {
+    /// Sets what a line leaves out from the stored host. Returns whether the host changes.
+    fn complete(&self, before: &Host, host: &mut Host, now: Timestamp) -> bool {
+        let is_drafted =
+            |interface: &Interface| is_address(interface) && self.drafted.contains(&interface.id.uuid());
+        let is_row = self.row_fields.is_some();
+        let has_address_alone: Vec<bool> =
+            host.interfaces.iter().map(|interface| is_row && is_drafted(interface)).collect();
+        keep_drafted_part_ids(before, host, &self.drafted);
+        keep_interfaces(before, host, &has_address_alone);
+        if let Some(fields) = &self.row_fields {
+            fields.keep_others(before, host);
         }
+        adopt_parts(host);
+        if self.given_times.created_at.is_none() {
+            host.created_at = before.created_at.min(host.updated_at);
+        }
+        !self.is_description(before, host) || stamp(host, Some(before), now)
+    }
+
+    /// Returns whether the times of the host are to be set as those of a description of it.
+    fn is_description(&self, before: &Host, host: &Host) -> bool {
+        let GivenTimes { created_at, updated_at, has_any } = self.given_times;
+        let is_stored = |given: Option<Timestamp>, stored| given.is_none_or(|given| given == stored);
+        !has_any
+            || self.row_fields.is_some()
+                && is_stored(created_at, before.created_at)
+                && is_stored(updated_at, before.updated_at)
+                && (host.last_seen_at, host.is_stale) == (before.last_seen_at, before.is_stale)
     }
 }
 
@@ -119,12 +168,22 @@ const fn is_address(interface: &Interface) -> bool {
 }
 
 /// Gives interfaces of which a row has the address alone all else that is stored of them.
+///
+/// They keep their positions, too, if the row has stored interfaces alone, in the stored order.
 fn keep_interfaces(before: &Host, host: &mut Host, has_address_alone: &[bool]) {
-    let stored: HashMap<_, &Interface> =
-        before.interfaces.iter().map(|interface| (interface.id, interface)).collect();
+    let stored: HashMap<InterfaceId, (usize, &Interface)> = before
+        .interfaces
+        .iter()
+        .enumerate()
+        .map(|(place, interface)| (interface.id, (place, interface)))
+        .collect();
+    let places: Option<Vec<usize>> =
+        host.interfaces.iter().map(|interface| Some(stored.get(&interface.id)?.0)).collect();
+    let is_in_order = places.is_some_and(|places| places.is_sorted());
     for (interface, _) in host.interfaces.iter_mut().zip(has_address_alone).filter(|(_, alone)| **alone) {
-        if let Some(stored) = stored.get(&interface.id) {
-            *interface = Interface { position: interface.position, ..(*stored).clone() };
+        if let Some((_, stored)) = stored.get(&interface.id) {
+            let position = if is_in_order { stored.position } else { interface.position };
+            *interface = Interface { position, ..(*stored).clone() };
         }
     }
 }

@@ -54,6 +54,8 @@ macro_rules! host_document {
             pub(super) created_at: Option<Timestamp>,
             pub(super) updated_at: Option<Timestamp>,
             pub(super) last_seen_at: Option<Timestamp>,
+            /// The `updated_at` that the client expects of the stored host.
+            pub(super) expected_updated_at: Option<Timestamp>,
             #[serde(default, deserialize_with = "or_default")]
             pub(super) is_stale: bool,
             #[serde(default, deserialize_with = "or_default")]

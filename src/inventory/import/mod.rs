@@ -12,7 +12,9 @@ mod encoding;
 mod options;
 mod parse;
 mod refused_hosts;
+mod removed_parts;
 mod report;
+mod row_fields;
 mod rows;
 mod storing;
 mod times;
@@ -160,15 +162,11 @@ impl Inventory {
         };
         #[cfg(not(feature = "csv"))]
         let mut rows = ImportRows::of_lines(input, max_line);
-        #[cfg(feature = "csv")]
-        let are_rows = is_csv;
-        #[cfg(not(feature = "csv"))]
-        let are_rows = false;
         let parser = LineParser {
             inventory: inventory.clone(),
             organization,
             network,
-            are_rows,
+            row_fields: rows.fields(),
             began_at: self.now(),
         };
         let mut refused_hosts = RefusedHosts::default();

@@ -117,8 +117,8 @@ impl<'p> Import<'p> {
 
     /// Reads a CSV (RFC 4180, UTF-8) instead of JSON lines.
     ///
-    /// Its header has the names of fields of hosts, and each row has one host. The inventory chooses the ids and times that
-    /// a row leaves out, for a stored host those that it has. Lists of ids, addresses and ports are separated by semicolons,
+    /// Its header has the names of fields of hosts, and each row has one host. A stored host keeps the fields without a column.
+    /// The inventory chooses the ids and times that a row leaves out, for a stored host those that it has. Lists of ids, addresses and ports are separated by semicolons,
     /// such as `443/Tcp;53/Udp`; other lists and objects are JSON. An apostrophe in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away,
     /// at the beginning of a cell and after each semicolon, tab and line break in it. A header with an unknown field, or
     /// without a required one, fails the import with `Invalid`.

@@ -2,32 +2,57 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::described::LeftOut;
+use super::described::{GivenTimes, LeftOut};
 use super::document::HostDocument;
 use super::draft::LineDraft;
 use super::report::Alterations;
+use super::row_fields::RowFields;
 use super::times::count_truncated_times;
-use crate::inventory::hosts::{EncodedHost, check_host_texts, missing_fields, parse_object};
+use crate::inventory::hosts::{EncodedHost, check_host_texts, check_lock, missing_fields, parse_object};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::lines::is_utf_16;
-use crate::model::{NetworkId, OrganizationId, Timestamp};
+use crate::model::{Host, NetworkId, OrganizationId, Timestamp};
 use crate::wire::{Reassignment, Refusal};
 
 /// A line that was parsed to a host.
 #[derive(Debug)]
 pub(super) struct ParsedLine {
+    pub(super) facts: LineFacts,
+    pub(super) host: LineHost,
+}
+
+/// The facts about a line that its host does not have.
+#[derive(Debug)]
+pub(super) struct LineFacts {
     pub(super) line: u64,
-    pub(super) encoded: EncodedHost,
     pub(super) alterations: Alterations,
     /// Whether the line has no id, so that the host is new.
     pub(super) is_new: bool,
-    /// The values that the line of a given host leaves to the server.
-    pub(super) left_out: Option<LeftOut>,
+    /// The `updated_at` that the client expects of the stored host.
+    pub(super) expected_updated_at: Option<Timestamp>,
     /// The new id of a host whose own id belongs to another organization.
     pub(super) reassignment: Option<Reassignment>,
+}
+
+/// The host of a line.
+#[derive(Debug)]
+pub(super) enum LineHost {
+    Encoded(Box<EncodedHost>),
+    /// A host with an id that leaves values to the server. Only with those of the stored host, its references can be checked.
+    Incomplete(Box<Host>, LeftOut),
+}
+
+impl ParsedLine {
+    pub(super) fn host(&self) -> &Host {
+        match &self.host {
+            LineHost::Encoded(encoded) => &encoded.host,
+            LineHost::Incomplete(host, _) => host,
+        }
+    }
 }
 
 /// Parses lines of one organization.
@@ -37,8 +62,8 @@ pub(super) struct LineParser {
     pub(super) organization: OrganizationId,
     /// The network of lines that name none.
     pub(super) network: Option<NetworkId>,
-    /// Whether the lines are rows of a CSV.
-    pub(super) are_rows: bool,
+    /// The fields that rows of a CSV have; `None` for lines of JSON.
+    pub(super) row_fields: Option<Arc<RowFields>>,
     /// When the import began.
     pub(super) began_at: Timestamp,
 }
@@ -57,21 +82,28 @@ impl LineParser {
         };
         count_truncated_times(bytes, &mut alterations);
         let is_new = document.id.is_nil();
-        let (has_no_creation, has_no_time) = (document.created_at.is_none(), document.has_no_time());
+        let expected_updated_at = document.expected_updated_at;
+        if let Err(error) = check_lock(expected_updated_at, document.id.into()) {
+            return Ok(Err(refusal(line, &error)));
+        }
+        let given_times = GivenTimes::of(&document);
         let drafted = RefCell::default();
         let draft = self.draft(line, &drafted);
         let host = draft.complete(document, &mut alterations)?;
-        let drafted = drafted.into_inner();
-        let left_out = (!is_new && (has_no_creation || !drafted.is_empty())).then(|| LeftOut {
-            drafted,
-            has_no_creation,
-            has_no_time,
-            is_row: self.are_rows,
-        });
+        let (drafted, row_fields) = (drafted.into_inner(), self.row_fields.clone());
+        let is_incomplete = row_fields.is_some() || given_times.created_at.is_none() || !drafted.is_empty();
         let encoder = self.inventory.host_encoder(self.organization);
-        Ok(match check_host_texts(&host, None).and_then(|()| encoder.encode(host)) {
-            Ok(encoded) => {
-                Ok(ParsedLine { line, encoded, alterations, is_new, left_out, reassignment: None })
+        let host = check_host_texts(&host, None).and_then(|()| {
+            Ok(if !is_new && is_incomplete {
+                LineHost::Incomplete(Box::new(host), LeftOut { drafted, given_times, row_fields })
+            } else {
+                LineHost::Encoded(Box::new(encoder.encode(host)?))
+            })
+        });
+        Ok(match host {
+            Ok(host) => {
+                let facts = LineFacts { line, alterations, is_new, expected_updated_at, reassignment: None };
+                Ok(ParsedLine { facts, host })
             }
             Err(error) => Err(refusal_of_host(line, &error, &alterations)),
         })
@@ -139,6 +171,12 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
             field: Some(field.clone()),
             reason: format!("does not refer to an existing {entity}"),
             code: None,
+        },
+        ErrorKind::Outdated { .. } => Refusal {
+            line,
+            field: Some("expected_updated_at".to_owned()),
+            reason: error.to_string(),
+            code: Some(error.code().as_str().to_owned()),
         },
         _ => Refusal {
             line,

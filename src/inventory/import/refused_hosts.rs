@@ -34,12 +34,11 @@ impl RefusedHosts {
 
     /// Refuses the lines of hosts that have had as many refused lines as they may. Returns the others.
     pub(super) fn refuse(&self, lines: Vec<ParsedLine>, refusals: &mut Vec<Refusal>) -> Vec<ParsedLine> {
-        let is_exhausted = |line: &ParsedLine| {
-            self.0.get(&line.encoded.host.id).is_some_and(|count| *count >= MAX_REFUSED_LINES)
-        };
+        let is_exhausted =
+            |line: &ParsedLine| self.0.get(&line.host().id).is_some_and(|count| *count >= MAX_REFUSED_LINES);
         let (exhausted, others): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_exhausted);
         refusals.extend(exhausted.into_iter().map(|line| Refusal {
-            line: line.line,
+            line: line.facts.line,
             field: Some("id".to_owned()),
             reason: format!("names a host of which {MAX_REFUSED_LINES} lines were refused before"),
             code: None,

@@ -1,6 +1,7 @@
 //! The rows of an import, each with one host.
 
 use std::io;
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, BufReader};
 
@@ -8,6 +9,7 @@ use tokio::io::{AsyncRead, BufReader};
 use super::csv::{Cells, CsvRows};
 #[cfg(feature = "csv")]
 use super::encoding::Utf8Text;
+use super::row_fields::RowFields;
 #[cfg(feature = "csv")]
 use crate::inventory::Error;
 use crate::lines::{Line, Lines};
@@ -52,6 +54,15 @@ impl<R: AsyncRead + Unpin> ImportRows<R> {
     ) -> Result<Self, Error> {
         let input = Utf8Text::new(BufReader::with_capacity(BUFFER, input));
         CsvRows::begin(input, max_length, network).await.map(Self::Csv)
+    }
+
+    /// Returns the fields that rows have; `None` for lines of JSON.
+    pub(super) fn fields(&self) -> Option<Arc<RowFields>> {
+        match self {
+            Self::Lines(_) => None,
+            #[cfg(feature = "csv")]
+            Self::Csv(rows) => Some(rows.fields()),
+        }
     }
 
     /// Returns the number of lines read so far.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::chunk::{Chunk, split_repeated_ids};
+use super::described::CompleteLine;
 use super::options::ImportTarget;
-use super::parse::{ParsedLine, refusal};
+use super::parse::{LineFacts, LineHost, ParsedLine, refusal};
 use super::refused_hosts::RefusedHosts;
 use crate::access::Caller;
-use crate::inventory::hosts::EncodedHost;
+use crate::inventory::hosts::{Before, EncodedHost, rename_host};
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::network_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -48,7 +49,7 @@ impl Storing<'_> {
     ///
     /// Other networks outside of the scope do not exist for the organization, and are refused like unknown ones.
     async fn refuse_denied_networks(&mut self, caller: &Caller) -> Result<(), Error> {
-        let networks = self.chunk.accepted.iter().map(|line| line.encoded.host.network_id);
+        let networks = self.chunk.accepted.iter().map(|line| line.host().network_id);
         let outside: BTreeSet<NetworkId> = networks.filter(|id| !caller.scope().allows(*id)).collect();
         let keys: Vec<Key> = outside.into_iter().map(network_key).collect();
         let mut denied = HashSet::new();
@@ -77,7 +78,7 @@ impl Storing<'_> {
     /// A host that occurs again gets the same id, as long as the report contains it.
     async fn reassign_foreign_ids(&self, lines: Vec<ParsedLine>) -> Result<Vec<ParsedLine>, Error> {
         let (inventory, organization) = (self.inventory, self.target.organization);
-        let ids = lines.iter().map(|line| line.encoded.host.id).collect();
+        let ids = lines.iter().map(|line| line.host().id).collect();
         let foreign = inventory.foreign_host_ids(organization, ids).await?;
         if foreign.is_empty() {
             return Ok(lines);
@@ -86,15 +87,24 @@ impl Storing<'_> {
         let mut new_ids: HashMap<HostId, HostId> = known.collect();
         let mut reassigned = Vec::with_capacity(lines.len());
         for mut line in lines {
-            let given = line.encoded.host.id;
+            let given = line.host().id;
             if foreign.contains(&given) {
                 let id = match new_ids.get(&given) {
                     Some(id) => *id,
                     None => inventory.new_random_id()?,
                 };
                 new_ids.insert(given, id);
-                line.encoded = inventory.reassign_host(organization, line.encoded, id).await?;
-                line.reassignment = Some(Reassignment { line: line.line, given_id: given, id });
+                line.host = match line.host {
+                    LineHost::Encoded(encoded) => {
+                        let encoded = inventory.reassign_host(organization, *encoded, id).await?;
+                        LineHost::Encoded(Box::new(encoded))
+                    }
+                    LineHost::Incomplete(mut host, left_out) => {
+                        rename_host(&mut host, id);
+                        LineHost::Incomplete(host, left_out)
+                    }
+                };
+                line.facts.reassignment = Some(Reassignment { line: line.facts.line, given_id: given, id });
             }
             reassigned.push(line);
         }
@@ -104,30 +114,27 @@ impl Storing<'_> {
     /// Stores lines together or, if that fails, one by one.
     ///
     /// Thus only faulty lines are refused.
-    async fn store_lines(&mut self, lines: Vec<ParsedLine>) -> Result<(), Error> {
-        let (encoded, rest): (Vec<EncodedHost>, Vec<_>) = lines
-            .into_iter()
-            .map(|parsed| {
-                (parsed.encoded, (parsed.line, parsed.is_new, parsed.alterations, parsed.reassignment))
-            })
-            .unzip();
-        let together = self.put_lines(&encoded).await?;
-        for (host, (line, is_new, alterations, reassignment)) in encoded.iter().zip(&rest) {
+    async fn store_lines(&mut self, lines: Vec<CompleteLine>) -> Result<(), Error> {
+        let (facts, encoded): (Vec<LineFacts>, Vec<EncodedHost>) = lines.into_iter().unzip();
+        let together = self.put_lines(&facts, &encoded).await?;
+        if let Ok(before) = &together {
+            self.count_removed_parts(&encoded, before).await?;
+        }
+        for (facts, host) in facts.iter().zip(&encoded) {
             let replaced = match &together {
-                Ok(ids) => Ok(ids.contains(&host.host.id)),
-                Err(_) if *is_new => {
-                    self.put_new_line(host).await?.map(|()| false).map_err(|error| refusal(*line, &error))
-                }
-                Err(error) if encoded.len() == 1 => Err(refusal(*line, error)),
-                Err(_) => {
-                    let alone = self.put_lines(std::slice::from_ref(host)).await?;
-                    alone.map(|ids| !ids.is_empty()).map_err(|error| refusal(*line, &error))
-                }
+                Ok(before) => Ok(before.contains_key(&host.host.id)),
+                Err(_) if facts.is_new => self
+                    .put_new_line(host)
+                    .await?
+                    .map(|()| false)
+                    .map_err(|error| refusal(facts.line, &error)),
+                Err(error) if encoded.len() == 1 => Err(refusal(facts.line, error)),
+                Err(_) => self.put_line(facts, host).await?,
             };
             match replaced {
                 Ok(replaced) => {
                     self.refused_hosts.forget(host.host.id);
-                    self.report.accept(replaced, alterations, *reassignment);
+                    self.report.accept(replaced, &facts.alterations, facts.reassignment);
                 }
                 Err(refusal) => self.refuse(host.host.id, refusal),
             }
@@ -135,9 +142,31 @@ impl Storing<'_> {
         Ok(())
     }
 
+    /// Stores one line. Returns whether its host replaced another.
+    async fn put_line(
+        &mut self,
+        facts: &LineFacts,
+        host: &EncodedHost,
+    ) -> Result<Result<bool, Refusal>, Error> {
+        let hosts = std::slice::from_ref(host);
+        let before = match self.put_lines(std::slice::from_ref(facts), hosts).await? {
+            Ok(before) => before,
+            Err(error) => return Ok(Err(refusal(facts.line, &error))),
+        };
+        self.count_removed_parts(hosts, &before).await?;
+        Ok(Ok(!before.is_empty()))
+    }
+
     /// Stores hosts with distinct ids. Separates errors that refuse a host from those that end the import.
-    async fn put_lines(&self, hosts: &[EncodedHost]) -> Result<Result<Vec<HostId>, Error>, Error> {
-        unless_fatal(self.inventory.put_hosts(&self.target.importer(), hosts).await)
+    async fn put_lines(
+        &self,
+        facts: &[LineFacts],
+        hosts: &[EncodedHost],
+    ) -> Result<Result<Before, Error>, Error> {
+        let expected = facts.iter().zip(hosts);
+        let expected = expected.filter_map(|(facts, put)| Some((put.host.id, facts.expected_updated_at?)));
+        let expected = expected.collect();
+        unless_fatal(self.inventory.put_hosts(&self.target.importer(), hosts, &expected).await)
     }
 
     /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
@@ -148,7 +177,7 @@ impl Storing<'_> {
 
     /// Creates missing networks named by the lines, and counts them.
     async fn create_missing_networks(&mut self, lines: &[ParsedLine]) -> Result<(), Error> {
-        let named: BTreeSet<NetworkId> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
+        let named: BTreeSet<NetworkId> = lines.iter().map(|line| line.host().network_id).collect();
         let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
         let found = self.inventory.store.get(&keys).await?;
         let system = Caller::system(self.target.organization);

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::inventory::{
     BulkDeletable, Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Resource, Revertable,
+    check_expected_time,
 };
 use crate::model::ChangePosition;
 use crate::service::input::{Fields, read_erase, read_id, read_ids, read_no_query};
@@ -176,10 +177,7 @@ pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Resu
 
 /// Checks the `expected_updated_at` of a body against the present record.
 pub(in crate::service) fn check_time<T: Resource>(fields: &Fields<'_>, record: &T) -> Result<(), Error> {
-    if fields.expected_updated_at()?.is_none_or(|expected| expected == record.updated_at()) {
-        return Ok(());
-    }
-    Err(ErrorKind::Outdated { entity: T::ENTITY, id: record.id().into() }.into())
+    check_expected_time(fields.expected_updated_at()?, T::ENTITY, record.id(), record.updated_at())
 }
 
 /// Checks the `If-Match` of a request against the present record.

@@ -11,7 +11,8 @@ use uuid::Uuid;
 use super::collections::{BulkDeletion, check_missing};
 use super::lists::{Sending, begin_list, shaped_page};
 use crate::inventory::{
-    Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
+    Entity, Error, ErrorKind, Inventory, Part, check_expected_time, parse_host, parse_host_changes,
+    parse_part,
 };
 use crate::model::{ChangePosition, Common, Host, HostId, NetworkId, Record, Timestamp};
 #[cfg(feature = "csv")]
@@ -113,7 +114,7 @@ impl HostUpdate {
 
     fn apply(&self, host: &mut Host) -> Result<(), Error> {
         check_precondition(&self.request, Entity::Host, self.id, host)?;
-        check_time(self.expected_updated_at, Entity::Host, self.id, host.updated_at)?;
+        check_expected_time(self.expected_updated_at, Entity::Host, self.id, host.updated_at)?;
         let patched;
         let given = match &self.given {
             Some(given) => given,
@@ -310,7 +311,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
             let Common { host_id, network_id, updated_at, .. } = part.common();
-            check_time(fields.expected_updated_at()?, P::ENTITY, id, updated_at)?;
+            check_expected_time(fields.expected_updated_at()?, P::ENTITY, id, updated_at)?;
             let document = fields.merged_with(part, &position_of(part)?)?;
             let changed = P::parse(&text_of(&document)?)?;
             check_types(&document, &changed)?;
@@ -352,17 +353,4 @@ pub(super) fn check_precondition(
         return Ok(());
     }
     Err(ErrorKind::PreconditionFailed { entity, id: id.into() }.into())
-}
-
-/// Checks the `expected_updated_at` of a body against the present record.
-fn check_time(
-    expected: Option<Timestamp>,
-    entity: Entity,
-    id: impl Into<Uuid>,
-    updated_at: Timestamp,
-) -> Result<(), Error> {
-    if expected.is_none_or(|expected| expected == updated_at) {
-        return Ok(());
-    }
-    Err(ErrorKind::Outdated { entity, id: id.into() }.into())
 }

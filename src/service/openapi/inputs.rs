@@ -12,7 +12,7 @@ use super::parameters::{SCHEMAS, reference, schema_of, set};
 use super::patches::Patches;
 use crate::invariant::Invariant;
 use crate::model::MacAddress;
-use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
+use crate::service::routes::parameter::{EXPECTED_UPDATED_AT, Kind, Parameter, Presence, RequestContent};
 use crate::service::routes::route::Route;
 
 /// The schemas of request bodies by name, and the name for each operation.
@@ -224,6 +224,7 @@ impl Types<'_> {
         let mut inner = Vec::new();
         let schema = match self.forms.get(name) {
             _ if name == REPORTED_HOST => self.reported_host(&mut inner),
+            _ if name == LISTED_HOST => self.listed_host(&mut inner),
             Some(form) if !self.is_record(name) => {
                 let mut form = form.clone();
                 self.refer_to_items(&mut form, &mut inner);
@@ -266,6 +267,14 @@ impl Types<'_> {
         }
         let example = without_server_values(self.example_of_schema(name));
         Some(json!({"type": "object", "properties": properties, "required": required, "examples": [example]}))
+    }
+
+    /// Returns the schema of a host of a bulk request.
+    fn listed_host(&self, inner: &mut Vec<String>) -> Option<Value> {
+        let mut host = self.record(LISTED_HOST, inner)?;
+        let lock = property(&EXPECTED_UPDATED_AT, &reference);
+        set(host.get_mut("properties")?, EXPECTED_UPDATED_AT.name, lock);
+        Some(host)
     }
 
     /// Returns the schema of a host in the report of a daemon.
@@ -323,6 +332,9 @@ impl Types<'_> {
 
 /// A host in the report of a daemon: its network is that of the daemon, and its parts stand beside it.
 const REPORTED_HOST: &str = "ReportedHost";
+
+/// A host of a bulk request.
+const LISTED_HOST: &str = "Host";
 
 /// The schema of a field that is another name of `type`. A body has one of both.
 const GIVEN_DISCOVERY_TYPE: &str = "GivenDiscoveryType";

@@ -4,7 +4,6 @@ use http::HeaderMap;
 use http_body_util::BodyExt;
 use toposcope::model::{Custom, Host, NetworkId};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use super::*;
 use crate::common::host;
@@ -17,7 +16,7 @@ const FIELDS: &str = "name,hostname,description,sys_name,sys_location,chassis_id
                       ports,created_at,updated_at,last_seen_at";
 
 /// Returns a list as CSV, with the headers of the response.
-async fn csv(fixture: &Fixture, target: &str) -> (HeaderMap, String) {
+pub(super) async fn csv(fixture: &Fixture, target: &str) -> (HeaderMap, String) {
     let request = with_header(with_key(get(target), &fixture.key), "accept", "text/csv");
     let response = fixture.server.api.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
@@ -29,19 +28,19 @@ async fn csv(fixture: &Fixture, target: &str) -> (HeaderMap, String) {
     (parts.headers, text)
 }
 
-fn import(query: &str, text: impl Into<Vec<u8>>) -> Request<http_body_util::Full<bytes::Bytes>> {
+pub(super) fn import(query: &str, text: impl Into<Vec<u8>>) -> Request<http_body_util::Full<bytes::Bytes>> {
     let request = with_header(bare("POST", &format!("{IMPORT}{query}")), "content-type", "text/csv");
     request.map(|_| http_body_util::Full::new(bytes::Bytes::from(text.into())))
 }
 
 /// Imports a CSV into a network and returns the report.
-async fn imported(fixture: &Fixture, network: NetworkId, text: impl Into<Vec<u8>>) -> Value {
+pub(super) async fn imported(fixture: &Fixture, network: NetworkId, text: impl Into<Vec<u8>>) -> Value {
     let request = with_key(import(&format!("?network_id={network}"), text), &fixture.key);
     fixture.send(request).await.data().clone()
 }
 
 /// Stores hosts whose texts and lists are hard to write.
-async fn odd_hosts(fixture: &Fixture) {
+pub(super) async fn odd_hosts(fixture: &Fixture) {
     let [red, green, _] = fixture.home.tags;
     for (index, name) in
         ["plain", "a, b", "say \"x\"", "two\r\nlines", "=1+1", "'=x", "-5", "é 表", " spaces "]
@@ -198,17 +197,6 @@ fn default_columns_can_be_imported_where_they_were_exported() {
         let request = with_key(import("", text), &fixture.key);
         assert_eq!(fixture.send(request).await.data()["imported"], 10);
         assert_eq!(fixture.list("").await.total(), 20, "rows without ids are new hosts");
-    });
-}
-
-#[test]
-fn row_with_the_id_of_a_host_replaces_it() {
-    run_new(async |fixture| {
-        fixture.put([host(1, OFFICE)]).await;
-        let id = Uuid::from_u128(1);
-        let report = imported(&fixture, OFFICE, format!("id,name\n{id},renamed\n")).await;
-        assert_eq!((&report["imported"], &report["replaced"]), (&json!(1), &json!(1)));
-        assert_eq!(fixture.read(&format!("{HOSTS}/{id}")).await["name"], "renamed");
     });
 }
 

@@ -12,12 +12,15 @@ mod hosts;
 mod import;
 mod interrupted_repeats;
 mod large_work;
+mod locks;
 mod many;
 mod parts;
 mod patches;
 mod removal;
 mod repeats;
 mod slow_bodies;
+#[cfg(feature = "csv")]
+mod stored_rows;
 mod updates;
 
 use http::Request;

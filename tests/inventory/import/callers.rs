@@ -201,7 +201,7 @@ async fn report_has_a_json_form() {
     assert_eq!(
         serde_json::to_value(&report).unwrap(),
         json!({
-            "lines": 3, "bytes": lines.len(), "imported": 2, "replaced": 0, "unchanged": 0, "refused": 1,
+            "lines": 3, "bytes": lines.len(), "imported": 2, "replaced": 0, "unchanged": 0, "removed_parts": 0, "refused": 1,
             "created_networks": 0,
             "refusals": [{"line": 3, "field": "id", "reason": report.refusals[0].reason}],
             "alterations": {"empty_mac": 1, "dropped_port": 1},

@@ -8,6 +8,7 @@ use super::ids::{IdAssignment, PartId, parts, refers_to_hosts, rename_host};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
+use crate::inventory::hosts::check_expectation;
 use crate::inventory::hosts::document::{decode, tags};
 use crate::inventory::hosts::kept_ids::keep_part_ids;
 use crate::inventory::hosts::service_access::ServiceAccess;
@@ -64,7 +65,11 @@ impl Inventory {
             if let Some((_, before)) = stored.get(&item.host.id) {
                 keep_part_ids(before, &mut item.host);
             }
-            match check_stored(caller, &item.host, &stored, services.as_mut()).await {
+            let expected = results.expected_updated_at(item.index);
+            let checked = check_stored(caller, &item.host, &stored, services.as_mut()).await;
+            let id = item.host.id;
+            let updated_at = stored.get(&id).map(|(_, stored)| stored.updated_at);
+            match checked.and_then(|()| check_expectation(expected, id, updated_at)) {
                 Ok(()) => kept.push(item),
                 Err(error) => results.fail(item.index, error)?,
             }

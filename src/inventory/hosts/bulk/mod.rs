@@ -22,21 +22,20 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use self::check::{BulkItem, PartIds};
-pub(in crate::inventory) use self::ids::adopt_parts;
-use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
+pub(in crate::inventory) use self::ids::{adopt_parts, rename_host};
 use self::results::Results;
 pub use self::results::{BulkChange, BulkResult};
 pub(in crate::inventory) use self::times::stamp;
-use super::input::parse_host;
+use super::input::parse_listed_host;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
 use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::inventory::hosts::Hosts;
 use crate::inventory::{Error, Inventory, Problem, require_level};
-use crate::model::{Host, HostId, OrganizationId, Permission, Record, uuids};
+use crate::model::{Host, HostId, OrganizationId, Permission, Record, Timestamp, uuids};
 use crate::store::Query;
 use crate::wire::Atomicity;
 
@@ -45,7 +44,7 @@ use crate::wire::Atomicity;
 /// A JSON object needs no ids and no times, and requires of a host `network_id` and `name`, of an interface
 /// `ip_address`, of a port `number` and `protocol`, of a service `name` and `service_definition`, of a binding `type`
 /// with the ids that it implies, and of an interface entry `if_index` and `if_descr`. In a [`Host`], the nil id
-/// (`HostId::nil()`) counts as missing.
+/// (`HostId::nil()`) counts as missing. A JSON object with `expected_updated_at` replaces only a host with this `updated_at`.
 #[derive(Clone, Debug)]
 pub struct BulkHost(Input);
 
@@ -74,10 +73,11 @@ impl BulkHost {
         }
     }
 
-    fn parse(self) -> Result<Host, Error> {
+    /// Parses the host, and the time at which the client believes that it last changed.
+    fn parse(self) -> Result<(Host, Option<Timestamp>), Error> {
         match self.0 {
-            Input::Json(text) => parse_host(&text),
-            Input::Host(host) => check_host_texts(&host, None).map(|()| *host),
+            Input::Json(text) => parse_listed_host(&text),
+            Input::Host(host) => check_host_texts(&host, None).map(|()| (*host, None)),
         }
     }
 }
@@ -140,6 +140,7 @@ impl Hosts<'_> {
     /// - `AccessDenied`: the caller cannot access the network of the host or of the host to be replaced, or a service that newly
     ///   virtualizes the host or a service of it.
     /// - `NetworkMismatch`: the host to be replaced is on another network.
+    /// - `Outdated`: the host to be replaced has changed since its `expected_updated_at`; `NotFound`: there is none.
     /// - `InUse`: a service that the host no longer has virtualizes a host or a service.
     /// - `ReferenceInvalid`, `AlreadyExists`, `TooLarge`, `QuotaExceeded`, `Conflict`: as for
     ///   [`Hosts::put`](crate::inventory::Hosts::put).
@@ -188,7 +189,10 @@ impl Inventory {
         let mut items = Vec::with_capacity(parsed.len());
         for (index, parsed) in parsed {
             let mut host = match parsed {
-                Ok(host) => host,
+                Ok((host, expected)) => {
+                    results.expect(index, expected);
+                    host
+                }
                 Err(error) => {
                     results.fail(index, error)?;
                     continue;

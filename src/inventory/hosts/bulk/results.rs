@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::{Error, ErrorKind};
-use crate::model::HostId;
+use crate::model::{HostId, Timestamp};
 use crate::wire::Atomicity;
 
 /// The change that a bulk request has made to a host.
@@ -47,6 +47,8 @@ struct Known {
     /// Whether the request has another id, or none.
     is_assigned: bool,
     outcome: Option<Result<BulkChange, Error>>,
+    /// The `updated_at` that the client expects of the stored host.
+    expected_updated_at: Option<Timestamp>,
 }
 
 impl Results {
@@ -58,6 +60,18 @@ impl Results {
         if let Some(known) = self.hosts.get_mut(index) {
             known.id = Some(id);
         }
+    }
+
+    /// Sets the `updated_at` that the client expects of the stored host.
+    pub(super) fn expect(&mut self, index: usize, updated_at: Option<Timestamp>) {
+        if let Some(known) = self.hosts.get_mut(index) {
+            known.expected_updated_at = updated_at;
+        }
+    }
+
+    /// Returns the `updated_at` that the client expects of the stored host.
+    pub(super) fn expected_updated_at(&self, index: usize) -> Option<Timestamp> {
+        self.hosts.get(index)?.expected_updated_at
     }
 
     /// Sets an id that the server has chosen.

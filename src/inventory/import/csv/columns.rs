@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 
 use crate::csv::{SEPARATOR, custom_json, unguard};
+use crate::inventory::import::row_fields::{CUSTOM, RowFields};
 use crate::inventory::{Error, Problem, is_custom_name};
 use crate::model::{Field, Form, Host, NetworkId, Record};
 use crate::printable::printable;
@@ -81,6 +82,7 @@ impl Columns {
             let (name, content) = match (field, name.strip_prefix(CUSTOM_PREFIX)) {
                 (Some(_), _) if name == CUSTOM => (Cow::Borrowed(CUSTOM), Content::CustomFields),
                 (Some(field), _) => (Cow::Borrowed(field.name), Content::Field(Kind::of(field))),
+                (None, _) if name == LOCK => (Cow::Borrowed(LOCK), Content::Field(Kind::Text)),
                 (None, Some(custom)) if is_custom_name(custom) => (Cow::Owned(name), Content::CustomField),
                 (None, _) => {
                     return Err(Error::invalid(printable(&name, MAX_NAME), Problem::UnknownField));
@@ -97,6 +99,23 @@ impl Columns {
             Some(missing) => Err(Error::invalid(missing, Problem::Required)),
             None => Ok(Self { columns, network }),
         }
+    }
+
+    /// Returns the fields that rows have.
+    pub(super) fn fields(&self) -> RowFields {
+        let mut fields = RowFields::default();
+        for (name, content) in &self.columns {
+            match (content, name) {
+                (Content::CustomField, name) => {
+                    fields.custom.extend(name.strip_prefix(CUSTOM_PREFIX).map(str::to_owned));
+                }
+                (Content::CustomFields | Content::Field(_), Cow::Borrowed(name)) => {
+                    fields.names.insert(name);
+                }
+                (Content::CustomFields | Content::Field(_), Cow::Owned(_)) => {}
+            }
+        }
+        fields
     }
 
     /// Returns about how long the JSON of a row is, in bytes.
@@ -166,8 +185,10 @@ impl Columns {
     }
 }
 
-/// The field of hosts with custom fields, and the prefix of the columns of single ones.
-const CUSTOM: &str = "custom";
+/// The column of the time at which the client believes that the host last changed.
+const LOCK: &str = "expected_updated_at";
+
+/// The prefix of the columns of single custom fields.
 const CUSTOM_PREFIX: &str = "custom.";
 
 /// The bytes by which the JSON of a value in a list is longer than its text, such as `{"number":,"protocol":""},`.

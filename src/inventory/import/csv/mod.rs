@@ -9,6 +9,7 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, Chain};
 
 use self::columns::Columns;
+use super::row_fields::RowFields;
 use super::rows::ImportRow;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
@@ -142,6 +143,10 @@ fn delimiter(header: &[u8]) -> u8 {
 }
 
 impl<R> CsvRows<R> {
+    pub(super) fn fields(&self) -> Arc<RowFields> {
+        Arc::new(self.columns.fields())
+    }
+
     pub(super) const fn lines(&self) -> u64 {
         self.records.lines
     }
