@@ -26,7 +26,7 @@ pub enum LookupError {
 }
 
 impl PathIndex {
-    /// Returns the node that a text names: by its id, or else an address, or else a name.
+    /// Returns the node that a text names: by its id, or else an address, or else a name in any case.
     ///
     /// # Errors
     /// Returns an error if the text names no node, or several hosts.
@@ -51,9 +51,16 @@ impl PathIndex {
         self.addresses.nodes_with(ip)
     }
 
+    /// Returns the nodes with a name, in any case, as names in DNS are.
     fn with_name(&self, name: &str) -> Vec<u32> {
-        let start = self.names.partition_point(|(known, _)| **known < *name);
-        let found = self.names[start..].iter().take_while(|(known, _)| **known == *name);
+        let name = folded(name);
+        let start = self.names.partition_point(|(known, _)| *known < name);
+        let found = self.names[start..].iter().take_while(|(known, _)| *known == name);
         found.map(|(_, node)| *node).collect()
     }
+}
+
+/// Returns a name as nodes are looked up by it.
+pub(super) fn folded(name: &str) -> Box<str> {
+    name.to_lowercase().into()
 }

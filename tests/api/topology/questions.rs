@@ -30,6 +30,8 @@ fn switch_is_located_at_the_port_of_its_neighbor() {
         assert_eq!((&candidate["host_id"], &candidate["name"]), (&json!(campus.core), &json!(CORE)));
         assert_eq!((&candidate["port"], &candidate["confidence"]), (&json!("Gi0/1"), &json!("Confirmed")));
         assert_eq!(found["complete"], true);
+        let upper = campus.read(&path("locate", &format!("name={}", ACCESS.to_uppercase()))).await;
+        assert_eq!(upper, found, "names are those of DNS, which has no case");
     });
 }
 

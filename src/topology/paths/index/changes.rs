@@ -14,6 +14,7 @@ use crate::discovery::report::Capability;
 use crate::model::{Cidr, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{HostSummary, NetworkNode};
 use crate::topology::links::{Link, RoutingTable, VirtualRouter};
+use crate::topology::paths::lookup::folded;
 
 /// The number of sets of VLANs that no link has any more, beyond the number of links.
 const MAX_UNUSED_SETS: usize = 1_024;
@@ -157,7 +158,7 @@ impl PathIndex {
         let mut names: Vec<(Box<str>, u32)> = Vec::new();
         for (id, host) in hosts {
             let Some(number) = self.number(*id) else { continue };
-            names.extend(host.summary.names.iter().map(|name| (name.as_str().into(), number)));
+            names.extend(host.summary.names.iter().map(|name| (folded(name), number)));
         }
         names.sort_unstable();
         names.dedup();

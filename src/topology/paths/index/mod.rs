@@ -25,6 +25,7 @@ pub(super) use self::parts::{PathLink, PathNode, PathStep};
 use self::vlan_sets::VlanSets;
 use super::cuts::Cuts;
 use super::flood::{NO_REMOVAL, Removal, Tree};
+use super::lookup::folded;
 use super::pairs::FoundPairs;
 use super::redundancy::needed_links;
 use super::route::Obstacle;
@@ -50,7 +51,7 @@ pub struct PathIndex {
     /// Whether packets pass on each link, if the spanning tree lets them.
     is_working: Vec<bool>,
     vlan_sets: VlanSets,
-    /// The names of hosts, sorted. Several hosts may have one.
+    /// The names of hosts in lower case, sorted. Several hosts may have one.
     pub(super) names: Vec<(Box<str>, u32)>,
     pub(super) addresses: PathAddresses,
     pub(super) routers: PathRouters,
@@ -307,7 +308,7 @@ fn names(input: &GraphInput<'_>, nodes: &[PathNode]) -> Vec<(Box<str>, u32)> {
     let mut names: Vec<(Box<str>, u32)> = Vec::new();
     for host in &input.hosts {
         if let Some(node) = number_of(nodes, host.id.into()) {
-            names.extend(host.names.iter().map(|name| (name.as_str().into(), node)));
+            names.extend(host.names.iter().map(|name| (folded(name), node)));
         }
     }
     names.sort_unstable();
