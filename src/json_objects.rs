@@ -6,6 +6,8 @@
 //! wrapped deserializer: their fields are marked with [`object`].
 //!
 //! A request may have any number of objects, so each of them lets other organizations work.
+//!
+//! Integers are also read from whole numbers with a fraction.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,22 +68,23 @@ macro_rules! deserialize {
     };
 }
 
+/// Passes the visitor of an integer on, so that it also takes whole numbers with a fraction.
+macro_rules! deserialize_integer {
+    ($($method:ident;)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+                self.0.$method(IntegerVisitor(visitor))
+            }
+        )*
+    };
+}
+
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Objects<D> {
     type Error = D::Error;
 
     deserialize! {
         deserialize_any();
         deserialize_bool();
-        deserialize_i8();
-        deserialize_i16();
-        deserialize_i32();
-        deserialize_i64();
-        deserialize_i128();
-        deserialize_u8();
-        deserialize_u16();
-        deserialize_u32();
-        deserialize_u64();
-        deserialize_u128();
         deserialize_f32();
         deserialize_f64();
         deserialize_char();
@@ -100,6 +103,19 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Objects<D> {
         deserialize_enum(name: &'static str, variants: &'static [&'static str]);
         deserialize_identifier();
         deserialize_ignored_any();
+    }
+
+    deserialize_integer! {
+        deserialize_i8;
+        deserialize_i16;
+        deserialize_i32;
+        deserialize_i64;
+        deserialize_i128;
+        deserialize_u8;
+        deserialize_u16;
+        deserialize_u32;
+        deserialize_u64;
+        deserialize_u128;
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -125,6 +141,46 @@ macro_rules! visit {
             }
         )*
     };
+}
+
+/// The visitor of an integer. JSON has one type of numbers, and some clients write all of them with a fraction, such as `22.0`.
+struct IntegerVisitor<V>(V);
+
+/// The largest number up to which a float is one integer alone: 2^53.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for IntegerVisitor<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(formatter)
+    }
+
+    visit! {
+        visit_bool(bool);
+        visit_i64(i64);
+        visit_i128(i128);
+        visit_u64(u64);
+        visit_u128(u128);
+        visit_str(&str);
+        visit_borrowed_str(&'de str);
+        visit_string(String);
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<V::Value, E> {
+        let is_whole = value.fract() == 0.0 && value.abs() <= MAX_EXACT;
+        match format!("{value:.0}").parse::<i64>() {
+            Ok(integer) if is_whole => match u64::try_from(integer) {
+                Ok(natural) => self.0.visit_u64(natural),
+                Err(_) => self.0.visit_i64(integer),
+            },
+            _ => self.0.visit_f64(value),
+        }
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<V::Value, E> {
+        self.0.visit_unit()
+    }
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Objects<V> {

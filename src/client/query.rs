@@ -118,6 +118,17 @@ impl QueryText {
         self.pairs.push((format!("custom.{name}").into(), value.to_owned()));
     }
 
+    /// Repeats the parameter for each text, which may have commas.
+    fn texts(&mut self, name: &'static str, texts: Option<&[String]>) {
+        let Some(texts) = texts else { return };
+        for text in texts {
+            self.value(name, Some(text));
+        }
+        if texts.is_empty() {
+            self.invalid = Some(name);
+        }
+    }
+
     /// Repeats the parameter for each value. The server also splits each at its commas.
     fn list<T: Display>(&mut self, name: &'static str, values: Option<&[T]>) {
         let Some(values) = values else { return };
@@ -143,6 +154,8 @@ impl PagedQuery for ListQuery {
             ids,
             tag_ids,
             contains,
+            cidr,
+            name,
             custom,
             order_by,
             order_by_custom,
@@ -152,6 +165,8 @@ impl PagedQuery for ListQuery {
             cursor: _,
         } = self;
         text.value("contains", *contains);
+        text.value("cidr", *cidr);
+        text.value("name", name.as_deref());
         text.value("network_id", *network_id);
         text.list("ids", ids.as_deref());
         text.list("tag_ids", tag_ids.as_deref());
@@ -215,7 +230,7 @@ impl PagedQuery for HostQuery {
         text.list("ip", ips.as_deref());
         text.list("mac", macs.as_deref());
         text.list("port", ports.as_deref());
-        text.list("service_definition", service_definitions.as_deref());
+        text.texts("service_definition", service_definitions.as_deref());
         text.list("subnet_id", subnet_ids.as_deref());
         text.list("source", sources.as_deref());
         text.value("hidden", *hidden);

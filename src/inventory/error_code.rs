@@ -53,6 +53,9 @@ impl Error {
         if let Some(field) = self.field() {
             params.insert("field".to_owned(), field.into());
         }
+        if let Some(id) = self.existing() {
+            params.insert("id".to_owned(), id.to_string().into());
+        }
         if let Some(name) = self.application_kind() {
             params.insert("entity".to_owned(), name.into());
         }
@@ -103,7 +106,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::TooManyAttempts { retry_after } => {
             (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
         }
-        ErrorKind::UserContextRequired => (ErrorCode::AuthUserContextRequired, Value::Null),
+        ErrorKind::UserContextRequired | ErrorKind::SessionRequired => {
+            (ErrorCode::AuthUserContextRequired, Value::Null)
+        }
         ErrorKind::ApiAccessRequired => {
             (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
         }
@@ -134,7 +139,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::PreconditionFailed { entity, id } => {
             (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::PositionGone { oldest, newest } => {
+        ErrorKind::PositionGone { oldest, newest } | ErrorKind::BeforeHistory { oldest, newest, .. } => {
             (ErrorCode::PositionGone, json!({"oldest": oldest, "newest": newest}))
         }
         ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
@@ -164,6 +169,9 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
         Problem::InvalidFormat
+        | Problem::LongInteger
+        | Problem::NotOfForm { .. }
+        | Problem::SetElsewhere { .. }
         | Problem::NotAmong { .. }
         | Problem::OfOtherList
         | Problem::Before { .. }

@@ -378,5 +378,5 @@ fn require_system(caller: &Caller) -> Result<(), Error> {
 
 /// Requires that the caller is authenticated by a session.
 fn require_session(caller: &Caller) -> Result<(), Error> {
-    if caller.credential().is_session() { Ok(()) } else { Err(ErrorKind::UserContextRequired.into()) }
+    if caller.credential().is_session() { Ok(()) } else { Err(ErrorKind::SessionRequired.into()) }
 }

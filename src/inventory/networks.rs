@@ -58,6 +58,7 @@ impl CollectionRecord for Network {
 
     const ENTITY: Entity = Entity::Network;
     const KIND: Name = NETWORK;
+    const NAME_KEY: Option<Name> = Some(NETWORK_NAME_UNIQUE_KEY);
     const CUSTOM_FILTERS: CustomFilters = CustomFilters::Indexed(IndexedKind::Networks);
     const REQUIREMENTS: Requirements = Requirements {
         read: Requirement::level(Permission::Viewer),

@@ -71,6 +71,7 @@ impl CollectionRecord for Subnet {
                 lengths.filter_map(move |length| Cidr::containing(address, length).ok())
             })));
         }
+        query.terms.extend(list.cidr.map(|cidr| cidr_filter([cidr])));
         query
     }
 

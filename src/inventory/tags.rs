@@ -42,6 +42,7 @@ impl CollectionRecord for Tag {
 
     const ENTITY: Entity = Entity::Tag;
     const KIND: Name = TAG;
+    const NAME_KEY: Option<Name> = Some(TAG_NAME_UNIQUE_KEY);
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Admin);
 

@@ -1,5 +1,6 @@
 //! Validation of single values, and the paths of values in errors.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
@@ -8,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Entity, Error, ErrorKind, Problem};
 use crate::access::PasswordHasher;
-use crate::model::{RecordId, Timestamp};
+use crate::model::{LONG_INTEGER, RecordId, Timestamp};
 use crate::printable::printable;
 
 /// Removes duplicate ids, keeping the first occurrence of each.
@@ -89,6 +90,8 @@ pub(crate) fn invalid_json(path: String, error: &serde_json::Error) -> Error {
     let is_element = path.rsplit('.').next().is_some_and(|step| step.parse::<usize>().is_ok());
     let problem = if message.starts_with("invalid type: null") && !is_element {
         Problem::Required
+    } else if message.starts_with(LONG_INTEGER) {
+        Problem::LongInteger
     } else if message.starts_with("invalid value: integer") && path.ends_with(".number") {
         Problem::OutOfRange { min: 1, max: i64::from(u16::MAX) }
     } else if message.starts_with("unknown variant ")
@@ -97,9 +100,33 @@ pub(crate) fn invalid_json(path: String, error: &serde_json::Error) -> Error {
         // Every other piece is a value: "one of `a`, `b`".
         Problem::NotAmong { values: expected.split('`').skip(1).step_by(2).map(str::to_owned).collect() }
     } else {
-        Problem::InvalidFormat
+        expected_form(&message).map_or(Problem::InvalidFormat, |form| Problem::NotOfForm { form })
     };
     Error::invalid(path, problem)
+}
+
+/// Returns the form that the message of a deserializer expects, in the words of the API.
+fn expected_form(message: &str) -> Option<Cow<'static, str>> {
+    let (message, _) = message.rsplit_once(" at line ").unwrap_or((message, ""));
+    if message.starts_with("UUID parsing failed") {
+        return Some("a UUID".into());
+    }
+    // Errors of the types of this crate begin so, and those of serde end with the form.
+    let expected = message.rsplit_once(", expected ").map(|(_, form)| form);
+    let form = match message.strip_prefix("not ").or(expected).unwrap_or(message) {
+        "invalid IP address syntax" | "IP address" => "an IP address",
+        "a formatted UUID string" => "a UUID",
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "a nonzero u16" => "an integer",
+        "f32" | "f64" => "a number",
+        "a string" | "a borrowed string" => "a text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        form if form.starts_with("struct ") => "an object",
+        form if form.starts_with("a ") || form.starts_with("an ") => return Some(form.to_owned().into()),
+        _ => return None,
+    };
+    Some(form.into())
 }
 
 /// Checks that a record is the one that a client has read: its `updated_at` is the expected one.

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Fields of the host application or of users, by name.
 ///
@@ -38,7 +39,7 @@ pub(crate) fn read_custom<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
         fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Custom, M::Error> {
             let mut fields = Custom::new();
-            while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            while let Some((name, Exact(value))) = map.next_entry::<String, Exact>()? {
                 if fields.insert(name, value).is_some() {
                     return Err(M::Error::custom("a field is given twice"));
                 }
@@ -49,6 +50,61 @@ pub(crate) fn read_custom<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 
     deserializer.deserialize_option(Fields)
+}
+
+/// The beginning of the message about an integer that a value cannot have.
+pub(crate) const LONG_INTEGER: &str = "an integer of more than 64 bits";
+
+/// A JSON value of a request, with the digits of its integers.
+pub(crate) struct Exact(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        if has_long_integer(json.get()) {
+            return Err(D::Error::custom(LONG_INTEGER));
+        }
+        serde_json::from_str(json.get()).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Returns whether JSON has an integer that is neither an `i64` nor a `u64`, and would become a float of other digits.
+fn has_long_integer(json: &str) -> bool {
+    let mut rest = json.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = match first {
+            b'"' => after_string(after),
+            b'-' | b'0'..=b'9' => {
+                let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+                let length = rest.iter().take_while(|byte| is_of_number(byte)).count();
+                let (number, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+                if is_long_integer(number) {
+                    return true;
+                }
+                after
+            }
+            _ => after,
+        };
+    }
+    false
+}
+
+/// Returns the bytes after a string whose first quote was read.
+fn after_string(mut rest: &[u8]) -> &[u8] {
+    loop {
+        rest = match rest {
+            [b'\\', _, after @ ..] => after,
+            [b'"', after @ ..] => return after,
+            [_, after @ ..] => after,
+            [] => return rest,
+        };
+    }
+}
+
+fn is_long_integer(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    let Ok(text) = str::from_utf8(number) else { return false };
+    digits.iter().all(u8::is_ascii_digit) && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
 }
 
 /// Reads stored fields. Records that were stored before there were any have none.
@@ -65,10 +121,20 @@ mod tests {
     }
 
     #[test]
-    fn nulls_count_as_missing_and_repeated_names_are_refused() {
+    fn nulls_count_as_missing_and_repeated_names_and_long_integers_are_refused() {
         assert_eq!(read("null"), Some(Custom::new()));
         assert_eq!(read("{}"), Some(Custom::new()));
         assert_eq!(read(r#"{"a": null, "b": 1}"#), Some(Custom::from([("b".to_owned(), 1.into())])));
+        for exact in
+            ["-9223372036854775808", "18446744073709551615", "1e300", "1.5", "\"99999999999999999999\\\"9\""]
+        {
+            assert!(read(&format!(r#"{{"a": [{exact}]}}"#)).is_some(), "{exact}");
+        }
+        for long in
+            ["-9223372036854775809", "18446744073709551616", "[\"a\", {\"b\": 100000000000000000000}]"]
+        {
+            assert_eq!(read(&format!(r#"{{"a": {long}}}"#)), None, "{long}");
+        }
         for wrong in ["[]", "1", "\"a\"", r#"{"a": 1, "a": 1}"#, r#"{"a": null, "a": 1}"#] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

@@ -72,7 +72,7 @@ pub(crate) use construct::derived_id;
 #[cfg(feature = "topology")]
 pub(crate) use construct::group_node_id;
 pub use custom::Custom;
-pub(crate) use custom::read_custom;
+pub(crate) use custom::{Exact, LONG_INTEGER, read_custom};
 #[cfg(feature = "discovery")]
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]

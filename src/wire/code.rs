@@ -90,7 +90,8 @@ text_enum! {
         RouteNotFound = "route_not_found",
         /// The path does not support this method; the `Allow` header lists the supported ones.
         MethodNotAllowed = "method_not_allowed",
-        /// Another record already has this unique name. Params: `entity`, `name`.
+        /// Another record already has this unique name. Params: `entity`, `name`, and `id` of that record where the caller may see
+        /// it.
         EntityAlreadyExists = "entity_already_exists",
         /// Another record depends on this one. Params: `entity`, `name`, and `used_by`, the entity of the dependent
         /// record. If the request has a list of parts without this one, `field` is its path.

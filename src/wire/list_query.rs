@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use super::PageCursor;
-use crate::model::{NetworkId, OrderDirection, TagId};
+use crate::model::{Cidr, NetworkId, OrderDirection, TagId};
 use crate::text_enum::text_enum;
 
 /// Filters, order and page of a list of records other than hosts.
@@ -29,6 +29,10 @@ pub struct ListQuery {
     pub tag_ids: Option<Vec<TagId>>,
     /// Only subnets that contain this address. Ignored for other records.
     pub contains: Option<IpAddr>,
+    /// Only the subnets with exactly these addresses, one in each network at most. Ignored for other records.
+    pub cidr: Option<Cidr>,
+    /// Only the tag or network with this name, in any case. Ignored for other records.
+    pub name: Option<String>,
     /// Only networks whose custom fields have these texts. A number or a boolean has the text of its JSON.
     ///
     /// The fields must be [indexed](crate::Inventory::with_custom_index). [Records of the host

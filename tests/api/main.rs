@@ -73,6 +73,7 @@ mod errors {
     mod json;
     mod records;
     mod requests;
+    mod sentences;
 }
 
 mod limits {

@@ -50,7 +50,7 @@ impl UserApiKeys<'_> {
     /// ```
     ///
     /// # Errors
-    /// - `UserContextRequired`: the caller has an API key.
+    /// - `SessionRequired`: the caller has an API key.
     /// - `Invalid`: the name is blank or too long, or `expires_at` is not in the future.
     /// - `PermissionDenied`: the level is above the limit.
     /// - `AccessDenied`: one of the networks is beyond the limit.

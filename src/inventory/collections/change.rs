@@ -10,7 +10,7 @@ use crate::inventory::schema::{decode, encode, organization_key};
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::model::{DaemonApiKey, RecordId, Share, User, UserApiKey, uuids};
-use crate::store::{Batch, Facets, Key, Precondition, Query};
+use crate::store::{Batch, Facets, Key, Precondition, Query, UniqueKey};
 
 /// Maximum number of records in a bulk deletion.
 pub(crate) const MAX_BULK: usize = 1_000;
@@ -21,7 +21,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
     /// The id, the organization and the times of the record are ignored: the inventory sets them.
     ///
     /// # Errors
-    /// - `PermissionDenied`, `UserContextRequired`: the caller may not create records of this kind.
+    /// - `PermissionDenied`, `SessionRequired`: the caller may not create records of this kind.
     /// - `ReferenceInvalid`: a referenced record does not exist in the caller's organization.
     /// - `AccessDenied`: the network is outside of the caller's scope.
     /// - `Invalid`, `AlreadyExists`, `QuotaExceeded`: a rule of the kind is broken.
@@ -58,7 +58,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
             let all = Query { organization: Some(organization.uuid()), ..Query::new(T::KIND) };
             self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             self.inventory.note_answer(&record, record.network())?;
-            if self.inventory.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+            if self.inventory.commit_unique(caller, &mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
                 drop(transaction);
                 T::finish_creation(self.inventory, &record).await;
@@ -210,7 +210,7 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
     /// Returns the number of deleted records. Ids that are unknown or not visible to the caller are skipped.
     ///
     /// # Errors
-    /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
+    /// `PermissionDenied`, `SessionRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
     /// depends on one of them.
     pub async fn delete_many(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {
         self.delete_visible(caller, ids).await.map_err(|error| T::named(error).among(ids))
@@ -290,7 +290,7 @@ impl Inventory {
             let facets = self.facets_of(caller.organization_id(), &record);
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);
-            if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+            if self.commit_unique(caller, &mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the update may take others.
                 drop(transaction);
                 T::finish_update(self, &record).await;
@@ -305,6 +305,7 @@ impl Inventory {
     /// `AlreadyExists` if another record has one of its unique keys.
     async fn commit_unique<T: CollectionRecord>(
         &self,
+        caller: &Caller,
         transaction: &mut Transaction<'_>,
         batch: Batch,
         (record, facets): (&T, &Facets),
@@ -315,9 +316,30 @@ impl Inventory {
             // The key is that of another record of the batch: decide again, because the error would name the
             // wrong record.
             Attempt::Taken(key) if !T::LABEL_IS_UNIQUE_KEY || !facets.unique_keys.contains(&key) => Ok(false),
-            Attempt::Taken(_) => {
-                Err(ErrorKind::AlreadyExists { entity: T::ENTITY, name: record.label() }.into())
+            Attempt::Taken(key) => {
+                let error = Error::from(ErrorKind::AlreadyExists { entity: T::ENTITY, name: record.label() });
+                Err(error.of_existing(self.visible_holder::<T>(caller, &key).await?))
             }
+        }
+    }
+
+    /// Returns the id of the record that has a unique key, if the caller may see it.
+    async fn visible_holder<T: CollectionRecord>(
+        &self,
+        caller: &Caller,
+        key: &UniqueKey,
+    ) -> Result<Option<Uuid>, Error> {
+        let Some(holder) = self.store.get_by_unique_key(key).await? else { return Ok(None) };
+        // The key may be held in place of the record, such as by one that is being deleted.
+        if holder.key.kind != T::KIND || T::REQUIREMENTS.read.check(caller).is_err() {
+            return Ok(None);
+        }
+        match self.own_record::<T>(caller, holder.key.id.into()).await {
+            Ok((_, record)) => Ok(Some(record.id().into())),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound { .. } | ErrorKind::AccessDenied { .. } => Ok(None),
+                _ => Err(error),
+            },
         }
     }
 }

@@ -12,7 +12,7 @@ use super::chunked_list::ChunkedList;
 use super::cursor::{CursorPosition, fingerprint, invalid_cursor};
 use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
-use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
+use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode, name_unique_key};
 use crate::inventory::{Error, Inventory, custom};
 use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
@@ -24,6 +24,7 @@ impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
     pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: OrganizationId) -> u64 {
         let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains, &self.custom);
+        let filters = (filters, self.cidr, &self.name);
         let order = (self.order_by, &self.order_by_custom, self.order_direction);
         fingerprint(&(kind, organization, filters, order))
     }
@@ -156,6 +157,12 @@ impl Inventory {
         self.require_custom_index(T::CUSTOM_FILTERS, &query.custom, order).await?;
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
+        if let (Some(name), Some(key)) = (&query.name, T::NAME_KEY) {
+            let key = name_unique_key(key, caller.organization_id(), name.trim());
+            let holder = self.store.get_by_unique_key(&key).await?.map(|holder| holder.key.id);
+            let is_listed = |id: &Uuid| store_query.ids.as_ref().is_none_or(|ids| ids.contains(id));
+            store_query.ids = Some(holder.filter(is_listed).into_iter().collect());
+        }
         if let Some(max) = T::MAX_PAGE {
             store_query.limit = Some(query.limit.unwrap_or(max).min(max));
         }

@@ -75,7 +75,7 @@ impl Requirement {
     }
 
     /// # Errors
-    /// `UserContextRequired` or `PermissionDenied`.
+    /// `SessionRequired` or `PermissionDenied`.
     pub(crate) fn check(self, caller: &Caller) -> Result<(), Error> {
         if self.session {
             require_session(caller)?;
@@ -153,6 +153,8 @@ pub trait CollectionRecord:
     /// Whether the label is the value of the unique keys. Otherwise, [`prepare`](Self::prepare) names the record that has
     /// one of them.
     const LABEL_IS_UNIQUE_KEY: bool = true;
+    /// The unique key of the name, if names are unique within the organization.
+    const NAME_KEY: Option<Name> = None;
     /// Whether lists leave out records that cannot be decoded. Otherwise, such a record is an error.
     const LISTS_WITHOUT_UNREADABLE: bool = false;
 

@@ -2,7 +2,7 @@ use uuid::Uuid;
 
 use super::{Entity, Problem};
 use crate::inventory::ApplicationCode;
-use crate::model::{ChangePosition, OrganizationId};
+use crate::model::{ChangePosition, OrganizationId, Timestamp};
 use crate::printable::printable;
 
 /// Maximum number of characters of a record's name in a sentence.
@@ -79,14 +79,12 @@ pub enum ErrorKind {
     /// The organization does not have API access.
     #[error("The organization does not have API access.")]
     ApiAccessRequired,
-    /// The operation requires another kind of caller.
-    ///
-    /// It requires a user session where an API key was sent, or a user where a daemon key was sent.
-    #[error(
-        "This credential is not accepted here; the operation requires a user session or, where API keys are accepted, \
-         a user's API key."
-    )]
+    /// The operation requires a user, and a daemon key was sent.
+    #[error("Daemon keys are not accepted here; the operation requires a user's API key or session.")]
     UserContextRequired,
+    /// The operation requires a session, and an API key was sent.
+    #[error("API keys are not accepted here; the operation requires a session: log in, and send its cookie.")]
+    SessionRequired,
     /// The permission level is too low for the operation.
     ///
     /// Also returned when a caller would grant more than the caller has.
@@ -188,6 +186,16 @@ pub enum ErrorKind {
         "The history has no longer this position; read the records again, and go on from the newest one."
     )]
     PositionGone {
+        /// The position of the oldest entry that the caller may see.
+        oldest: ChangePosition,
+        /// The position of the newest entry that the caller may see.
+        newest: ChangePosition,
+    },
+    /// The time is before the history began.
+    #[error("The history begins at {began_at}; ask for a later time.")]
+    BeforeHistory {
+        /// When the history began.
+        began_at: Timestamp,
         /// The position of the oldest entry that the caller may see.
         oldest: ChangePosition,
         /// The position of the newest entry that the caller may see.

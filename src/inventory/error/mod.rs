@@ -42,6 +42,8 @@ struct Inner {
     field: Option<String>,
     /// The record that a policy was asked about.
     reviewed: Option<Uuid>,
+    /// The record that has a unique value already, if the caller may see it.
+    existing: Option<Uuid>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -75,6 +77,17 @@ impl Error {
     pub(in crate::inventory) fn about(mut self, record: Uuid) -> Self {
         self.0.reviewed = Some(record);
         self
+    }
+
+    /// Sets the record that has a unique value already, if the caller may see it.
+    pub(in crate::inventory) fn of_existing(mut self, record: Option<Uuid>) -> Self {
+        self.0.existing = record;
+        self
+    }
+
+    /// Returns the record that has a unique value already, if the caller may see it.
+    pub(in crate::inventory) fn existing(&self) -> Option<Uuid> {
+        self.0.existing
     }
 
     /// Sets the path of the record that a policy was asked about, among the ids of a request.
@@ -141,7 +154,14 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind, application_kind: None, field: None, reviewed: None, source }))
+        Self(Box::new(Inner {
+            kind,
+            application_kind: None,
+            field: None,
+            reviewed: None,
+            existing: None,
+            source,
+        }))
     }
 }
 

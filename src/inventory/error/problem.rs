@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use crate::model::Timestamp;
 
 /// The rule that an invalid value breaks.
@@ -31,6 +33,21 @@ pub enum Problem {
     /// The value has the wrong type or format.
     #[error("has an invalid format")]
     InvalidFormat,
+    /// The value does not have the form of its field.
+    #[error("must be {form}")]
+    NotOfForm {
+        /// The form, such as "a UUID".
+        form: Cow<'static, str>,
+    },
+    /// The field cannot be set by this request.
+    #[error("cannot be set here; {way}")]
+    SetElsewhere {
+        /// The way to set it, as a sentence.
+        way: &'static str,
+    },
+    /// The value has an integer that does not fit into 64 bits.
+    #[error("must have no integer of more than 64 bits, which would lose digits; send it as text")]
+    LongInteger,
     /// The value is none of those that are possible.
     #[error("{}", one_of(values))]
     NotAmong {

@@ -370,6 +370,6 @@ mod tests {
         assert_eq!(parse(r#"{"rack": null}"#).unwrap(), None);
         assert_eq!(parse("{}").unwrap(), None);
         let error = parse(r#"{"rack": 4}"#).unwrap_err();
-        assert_eq!(error.to_string(), Error::invalid("rack", Problem::InvalidFormat).to_string());
+        assert_eq!(error.to_string(), "rack must be a text.");
     }
 }

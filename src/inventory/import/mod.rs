@@ -94,7 +94,7 @@ impl Hosts<'_> {
     /// ```
     ///
     /// # Errors
-    /// `PermissionDenied` for a caller below Member; `UserContextRequired`; `AccessDenied` when the caller cannot access the
+    /// `PermissionDenied` for a caller below Member; `SessionRequired`; `AccessDenied` when the caller cannot access the
     /// only network to be imported;
     /// `NotFound` when there is no such organization; `Unreadable` when reading the input fails; `StoreUnavailable`
     /// when the store fails; `ReferenceInvalid` when the only network to be imported does not exist; `Busy` when too

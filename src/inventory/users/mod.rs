@@ -59,7 +59,7 @@ impl Users<'_> {
     /// `Invalid` for an unacceptable e-mail address, external id or password; `ReferenceInvalid` for a network of another
     /// organization; `AlreadyExists` when the address or the external id is taken (with
     /// [shared addresses](Inventory::with_shared_emails), in this organization); `NotFound` when there is no such organization;
-    /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
+    /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `SessionRequired`;
     /// `AccessDenied` for a network outside of the caller's scope.
     pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         User::REQUIREMENTS.create.check(caller)?;

@@ -129,7 +129,7 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `UserContextRequired` for a caller with an API key; `Invalid` for the new password, as `new_password`; `NotFound`
+    /// `SessionRequired` for a caller with an API key; `Invalid` for the new password, as `new_password`; `NotFound`
     /// for a user of the host application without a record; `InvalidCredentials` if the current password is wrong,
     /// which counts as a failed login; `TooManyAttempts`; `Busy`.
     pub async fn change_own_password(

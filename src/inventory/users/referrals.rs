@@ -41,7 +41,7 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `UserContextRequired` for a caller with an API key, and for the system; `Invalid` when the source is blank or longer than 100
+    /// `SessionRequired` for a caller with an API key, and for the system; `Invalid` when the source is blank or longer than 100
     /// characters, or `other` is longer than 500; `NotAuthenticated` when the user of a session has been deleted.
     pub async fn submit_referral(
         self,
@@ -51,7 +51,7 @@ impl Users<'_> {
     ) -> Result<Referral, Error> {
         may_submit_referrals(caller)?;
         if caller.is_system() {
-            return Err(ErrorKind::UserContextRequired.into());
+            return Err(ErrorKind::SessionRequired.into());
         }
         let source = validate::name("referral_source", source, 100)?;
         if other.is_some_and(|text| text.chars().count() > MAX_OTHER) {

@@ -21,7 +21,7 @@ pub use self::builder::ApiBuilder;
 #[cfg(feature = "openapi")]
 pub(super) use self::builder::absolute_path;
 pub use self::own_endpoints::Admitted;
-use super::input::box_body;
+use super::input::{box_body, normalize_path};
 use super::observation::ApiFigures;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
@@ -176,7 +176,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let state = Arc::clone(&self.state);
-        let (request, body) = request.into_parts();
+        let (mut request, body) = request.into_parts();
+        normalize_path(&mut request.uri);
         let body = box_body(body);
         ResponseFuture(Box::pin(async move { Ok(state.respond(&request, body).await) }))
     }

@@ -1,12 +1,15 @@
 //! The endpoints that all collections share. They get, create, update, delete and bulk-delete records of one kind.
 
+use std::collections::BTreeMap;
+
 use http::request::Parts;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{
-    BulkDeletable, Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Resource, Revertable,
+    BulkDeletable, Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Problem, Resource, Revertable,
     check_expected_time,
 };
 use crate::model::ChangePosition;
@@ -35,6 +38,9 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) trait Template: Resource {
     fn template() -> Self;
 
+    /// The fields that other requests set, each with the way to do so. A client that sends one would believe that it was set.
+    const SET_ELSEWHERE: &'static [(&'static str, &'static str)] = &[];
+
     /// Sets the fields that the body of an update implies. `is_given` returns whether the body has a field.
     fn interpret(&mut self, _before: &Self, _is_given: impl Fn(&str) -> bool) {}
 }
@@ -62,6 +68,7 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
+        refuse_set_elsewhere::<T>(&body)?;
         check_values::<T>(&fields)?;
         let (request, room) = (call.input.request, call.input.room);
         let change = |record: &mut T| {
@@ -76,6 +83,20 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
+}
+
+/// Refuses the body of an update with a field that another request sets.
+fn refuse_set_elsewhere<T: Template>(body: &[u8]) -> Result<(), Error> {
+    if T::SET_ELSEWHERE.is_empty() {
+        return Ok(());
+    }
+    let given: BTreeMap<String, Option<IgnoredAny>> =
+        serde_json::from_slice(body).map_err(Error::internal)?;
+    let is_given = |(name, _): &&(&str, _)| given.get(*name).is_some_and(Option::is_some);
+    match T::SET_ELSEWHERE.iter().find(is_given) {
+        Some((name, way)) => Err(Error::invalid(*name, Problem::SetElsewhere { way })),
+        None => Ok(()),
+    }
 }
 
 /// `POST /api/v1/{collection}/{id}/revert`.

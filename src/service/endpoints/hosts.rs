@@ -216,12 +216,12 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
             let sending = Sending { paging, representation, slot: None };
-            let body = begin_list(state, &caller, request, began, Box::new(pages), sending).await?;
-            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
+            let (body, next) = begin_list(state, &caller, request, began, Box::new(pages), sending).await?;
+            return Ok(vary(representation.outcome(request, body).with_tag(tag).with_next_page(next)));
         }
         let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;
-        let body = shaped_page(state, organization, documents, &shape, paging).await?;
-        Ok(vary(representation.outcome(request, body).with_tag(tag)))
+        let (body, next) = shaped_page(state, request, organization, documents, &shape, paging).await?;
+        Ok(vary(representation.outcome(request, body).with_tag(tag).with_next_page(next)))
     })
 }
 

@@ -4,13 +4,14 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http::request::Parts;
 
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, PendingDocuments, Resource};
 use crate::model::OrganizationId;
 use crate::service::budget::Reservation;
-use crate::service::input::{Paging, read_hosts_query, read_list_query};
+use crate::service::input::{CURSOR, OFFSET, Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstChunk, Holds, ListChunk, NextChunk, ResponseBody};
 #[cfg(feature = "csv")]
 use crate::service::response::csv::{CustomColumns, host_columns};
@@ -56,9 +57,9 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
             return Ok(vary(Outcome::not_modified(tag)));
         }
         let (inventory, organization) = (&state.inventory, caller.organization_id());
-        if query.limit.is_some()
-            && let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag))
-        {
+        // The header of a CSV names the next page, which its body does not have.
+        let cached_tag = tag.as_ref().filter(|_| query.limit.is_some() && !representation.has_page_link());
+        if let Some(body) = cached_tag.and_then(|tag| state.page_cache.get(tag)) {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let past_slot = match &query.at {
@@ -76,12 +77,12 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         };
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let sending = Sending { paging, representation, slot };
-        let body = begin_list(state, caller, request, began, Box::new(pages), sending).await?;
-        let body = match &tag {
-            Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
-            _ => body,
+        let (body, next) = begin_list(state, caller, request, began, Box::new(pages), sending).await?;
+        let body = match cached_tag {
+            Some(tag) => state.page_cache.insert(tag, body),
+            None => body,
         };
-        Ok(vary(representation.outcome(request, body).with_tag(tag)))
+        Ok(vary(representation.outcome(request, body).with_tag(tag).with_next_page(next)))
     })
 }
 
@@ -168,24 +169,51 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         }
         let pages = Box::new(state.inventory.records::<T>().pages(caller, &query).await?);
         let sending = Sending { paging, representation: Representation::Envelope, slot: None };
-        let body = begin_list(state, caller, request, began, pages, sending).await?;
+        let (body, _) = begin_list(state, caller, request, began, pages, sending).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
 }
 
-/// Creates the body of a page in a shape.
+/// Creates the body of a page in a shape, and the `Link` to the next page.
 pub(in crate::service) async fn shaped_page(
     state: &ApiState,
+    request: &Parts,
     organization: OrganizationId,
     documents: Documents,
     shape: &ListShape,
     paging: Paging,
-) -> Result<ResponseBody, ApiError> {
+) -> Result<(ResponseBody, Option<HeaderValue>), ApiError> {
     let documents = shape.apply(documents, &state.inventory, organization).await?;
-    match shape.representation() {
-        Representation::Envelope => page(state, documents, paging),
-        _ => Ok(ResponseBody::lines(shape.with_header(documents.bodies))),
+    let next = next_page(request, shape.representation(), &pagination(&documents, paging, 0));
+    let body = match shape.representation() {
+        Representation::Envelope => page(state, documents, paging)?,
+        _ => ResponseBody::lines(shape.with_header(documents.bodies)),
+    };
+    Ok((body, next))
+}
+
+/// Returns the `Link` to the next page (RFC 8288), if there is one and the body does not name it.
+fn next_page(
+    request: &Parts,
+    representation: Representation,
+    pagination: &Pagination,
+) -> Option<HeaderValue> {
+    if !representation.has_page_link() || !pagination.has_more {
+        return None;
     }
+    let position = match &pagination.next_cursor {
+        Some(cursor) => format!("{CURSOR}={}", cursor.as_deref()?),
+        None => format!("{OFFSET}={}", pagination.offset.saturating_add(pagination.limit)),
+    };
+    let is_position = |pair: &&str| {
+        let mut names = form_urlencoded::parse(pair.as_bytes()).map(|(name, _)| name);
+        names.any(|name| name == CURSOR || name == OFFSET)
+    };
+    let given = request.uri.query().unwrap_or_default().split('&');
+    let others = given.filter(|pair| !pair.is_empty() && !is_position(pair));
+    let query: Vec<&str> = others.chain([position.as_str()]).collect();
+    // Relative to the address of the request, whatever precedes its path.
+    HeaderValue::try_from(format!("<?{}>; rel=\"next\"", query.join("&"))).ok()
 }
 
 pub(in crate::service) fn page(
@@ -239,7 +267,7 @@ pub(super) struct Sending {
     pub(super) slot: Option<Reservation>,
 }
 
-/// Reads the first items of a list. Returns a body that streams the rest.
+/// Reads the first items of a list. Returns a body that streams the rest, and the `Link` to the next page.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
@@ -250,15 +278,17 @@ pub(super) async fn begin_list(
     began: RequestStart,
     mut pages: Box<dyn DocumentPages>,
     Sending { paging, representation, slot }: Sending,
-) -> Result<ResponseBody, ApiError> {
+) -> Result<(ResponseBody, Option<HeaderValue>), ApiError> {
     let first = pages.next().await?;
+    let next = next_page(request, representation, &pagination(&first, paging, pages.unread()));
     let is_whole = paging.limit == 0;
     check_length(state, paging, first.total)?;
     if pages.is_finished() {
-        return match representation {
-            Representation::Envelope => page(state, first, paging),
-            _ => Ok(ResponseBody::lines(first.bodies)),
+        let body = match representation {
+            Representation::Envelope => page(state, first, paging)?,
+            _ => ResponseBody::lines(first.bodies),
         };
+        return Ok((body, next));
     }
     state.check_running()?;
     let revocable = state.revocations.watch(caller.user_id(), began).await?;
@@ -288,7 +318,7 @@ pub(super) async fn begin_list(
         Representation::Envelope => FirstChunk::Documents(first.bodies),
         _ => FirstChunk::Lines(first.bodies),
     };
-    ResponseBody::list(first, next_chunk(list), reserve, &state.sweeper)
+    Ok((ResponseBody::list(first, next_chunk(list), reserve, &state.sweeper)?, next))
 }
 
 fn next_chunk(list: SentList) -> NextChunk {

@@ -3,6 +3,7 @@
 //! Fields that only the server sets, and unknown ones, are ignored.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 
@@ -16,7 +17,7 @@ use super::json_text::{as_text, malformed};
 use super::query_values::not_among;
 use crate::inventory::{Error, MAX_BULK, Problem, dotted, invalid_json};
 use crate::json_objects::Objects;
-use crate::model::{OrganizationId, RecordId, Timestamp};
+use crate::model::{Exact, OrganizationId, RecordId, Timestamp};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::{
     EXPECTED_UPDATED_AT, Kind, MAX_NAME, Parameter, Presence, RequestContent,
@@ -119,6 +120,7 @@ impl<'b> Fields<'b> {
                 Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
                 _ => Err(Error::invalid(name, not_among(choices))),
             },
+            Kind::Schema("Custom") => parse::<BTreeMap<Cow<'_, str>, Exact>>(name, text).map(drop),
             Kind::Texts { .. }
             | Kind::Matching { .. }
             | Kind::Choices { .. }
@@ -335,10 +337,12 @@ fn check_name(field: &str, text: &str) -> Result<(), Error> {
 /// Checks an integer. One that is too large for any Rust type is out of range, not malformed.
 fn check_number(field: &str, text: &str, min: i64, max: i64) -> Result<(), Error> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Error::invalid(field, Problem::InvalidFormat));
-    }
-    let is_within = text.parse::<i64>().is_ok_and(|number| (min..=max).contains(&number));
+    let number = if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        Some(parse::<i64>(field, text)?)
+    };
+    let is_within = number.is_some_and(|number| (min..=max).contains(&number));
     if is_within { Ok(()) } else { Err(Error::invalid(field, Problem::OutOfRange { min, max })) }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::parameters::DEFAULT_LIMIT;
-use super::query_values::{KnownParameters, QueryValues, invalid_format, with_sign};
+use super::query_values::{KnownParameters, QueryValues, with_sign};
 use crate::inventory::{ChangeQuery, Moment};
 use crate::model::ChangePosition;
 use crate::service::response::error::ApiError;
@@ -64,5 +64,5 @@ fn position(values: &QueryValues<'_>, field: &str) -> Result<Option<ChangePositi
 /// Parses a text whose length is limited.
 pub(super) fn parsed<T: FromStr>(values: &QueryValues<'_>, field: &str) -> Result<Option<T>, ApiError> {
     let text = values.text(field)?;
-    text.map(|text| with_sign(text).parse().map_err(|_| invalid_format(field))).transpose()
+    text.map(|text| with_sign(text).parse().map_err(|_| values.not_of_form(field))).transpose()
 }

@@ -7,6 +7,7 @@ mod history;
 mod json_text;
 mod parameters;
 mod past;
+mod path;
 mod query_values;
 #[cfg(feature = "topology")]
 mod questions;
@@ -53,8 +54,10 @@ pub(super) use self::parameters::{
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::past::{read_diff_query, read_summary_query};
+pub(super) use self::path::normalize_path;
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::query_values::fields_of;
+pub(super) use self::query_values::{CURSOR, OFFSET};
 #[cfg(feature = "topology")]
 pub(super) use self::questions::{
     ImpactQuestion, MAX_ANSWER_LIMIT, MAX_FAILURES, MAX_NODE_TEXT, read_addresses_query, read_fragile_query,

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use super::history::parsed;
-use super::query_values::{CURSOR, KnownParameters, QueryValues, invalid_format};
+use super::query_values::{CURSOR, KnownParameters, QueryValues};
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
-use crate::inventory::{HostQuery, ListQuery};
+use crate::inventory::{Error, HostQuery, ListQuery, Problem};
 use crate::model::{Cidr, CidrError, HostId, NetworkId, RecordId};
 use crate::service::response::error::ApiError;
 use crate::service::response::shape::FieldNames;
@@ -33,7 +33,10 @@ pub(in crate::service) struct Paging {
 
 /// Parses the id in a path.
 pub(in crate::service) fn read_id<I: RecordId>(path: &PathParameters<'_>) -> Result<I, ApiError> {
-    path.get("id").asserted_or_default().parse().map_err(|_| invalid_format("id"))
+    path.get("id")
+        .asserted_or_default()
+        .parse()
+        .map_err(|_| Error::invalid("id", Problem::NotOfForm { form: "a UUID".into() }).into())
 }
 
 /// Checks the query of an endpoint that has no parameters.
@@ -100,6 +103,11 @@ pub(in crate::service) fn read_hosts_query(
     Ok((query, paging, fields))
 }
 
+fn not_a_prefix() -> Error {
+    let form = "an IP prefix with all host bits zero, such as 192.0.2.0/24";
+    Error::invalid("cidr", Problem::NotOfForm { form: form.into() })
+}
+
 /// An IP prefix, or an address as the prefix that contains only it.
 struct AddressOrCidr(Cidr);
 
@@ -126,6 +134,8 @@ pub(in crate::service) fn read_list_query(
         ids: values.list("ids", MAX_IDS)?,
         tag_ids: values.list("tag_ids", MAX_IDS)?,
         contains: values.value("contains")?,
+        cidr: values.text("cidr")?.map(|text| text.parse().map_err(|_| not_a_prefix())).transpose()?,
+        name: values.text("name")?.map(str::to_owned),
         custom: values.custom()?,
         order_by: values.value("order_by")?.unwrap_or_default(),
         order_by_custom: values.order_by_custom()?,

@@ -18,7 +18,10 @@ use crate::wire::MAX_LIMIT;
 const CUSTOM: &str = "custom";
 
 /// The parameter of a position in a list.
-pub(super) const CURSOR: &str = "cursor";
+pub(in crate::service) const CURSOR: &str = "cursor";
+
+/// The parameter of the number of items before a page.
+pub(in crate::service) const OFFSET: &str = "offset";
 
 /// The groups of parameters that an endpoint has.
 pub(super) type KnownParameters<'k> = &'k [&'static [Parameter]];
@@ -29,6 +32,15 @@ pub(super) type KnownParameters<'k> = &'k [&'static [Parameter]];
 pub(super) struct QueryValues<'q> {
     values: Vec<(Cow<'q, str>, Cow<'q, str>)>,
     known: KnownParameters<'q>,
+}
+
+/// Returns the values of a list in a query, which are separated by commas. An encoded comma belongs to its value.
+fn separated(pair: &str) -> impl Iterator<Item = String> {
+    let (_, values) = pair.split_once('=').unwrap_or_default();
+    values.split(',').map(|value| {
+        let pair = format!("={value}");
+        form_urlencoded::parse(pair.as_bytes()).map(|(_, text)| text.into_owned()).collect()
+    })
 }
 
 /// Returns the problem of a value that is none of the possible ones.
@@ -72,7 +84,11 @@ impl<'q> QueryValues<'q> {
     pub(super) fn read(query: Option<&'q str>, known: KnownParameters<'q>) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         let mut wrong = None;
-        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
+        let pairs = query
+            .unwrap_or("")
+            .split('&')
+            .flat_map(|pair| form_urlencoded::parse(pair.as_bytes()).map(move |decoded| (pair, decoded)));
+        for (pair, (name, value)) in pairs {
             let Some(parameter) = find(known, &name) else {
                 return Err(unknown_parameter(known, &name));
             };
@@ -91,7 +107,11 @@ impl<'q> QueryValues<'q> {
                 _ => None,
             };
             wrong = wrong.or(problem.map(|problem| (parameter.name, problem)));
-            values.push((name, value));
+            if parameter.kind.may_have_commas() {
+                values.extend(separated(pair).map(|value| (name.clone(), value.into())));
+            } else {
+                values.push((name, value));
+            }
         }
         match wrong {
             Some((name, problem)) => Err(Error::invalid(name, problem).into()),
@@ -101,10 +121,10 @@ impl<'q> QueryValues<'q> {
 
     pub(super) fn paging(&self) -> Result<(Paging, Option<PageCursor>), ApiError> {
         let limit = self.number("limit", MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
-        let offset = self.number("offset", MAX_OFFSET)?;
+        let offset = self.number(OFFSET, MAX_OFFSET)?;
         let cursor: Option<PageCursor> = self.value(CURSOR)?;
         if cursor.is_some() && offset.is_some() {
-            return Err(exclusive(CURSOR, "offset"));
+            return Err(exclusive(CURSOR, OFFSET));
         }
         let offset = offset.unwrap_or(0).into();
         Ok((Paging { limit: limit.into(), offset, is_by_cursor: cursor.is_some() }, cursor))
@@ -131,7 +151,14 @@ impl<'q> QueryValues<'q> {
     /// Parses the value of a parameter that may be given at most once.
     pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
         let text = self.once(field)?;
-        text.map(|text| with_sign(text).parse().map_err(|_| invalid_format(field))).transpose()
+        text.map(|text| with_sign(text).parse().map_err(|_| self.not_of_form(field))).transpose()
+    }
+
+    /// Creates the error for a value that does not have the form of its parameter.
+    pub(super) fn not_of_form(&self, field: &str) -> ApiError {
+        let form = find(self.known, field).and_then(|known| known.kind.form());
+        let problem = form.map_or(Problem::InvalidFormat, |form| Problem::NotOfForm { form: form.into() });
+        Error::invalid(field, problem).into()
     }
 
     /// Parses a boolean that counts as its default if it is missing.
@@ -143,7 +170,7 @@ impl<'q> QueryValues<'q> {
     /// Parses a boolean in any case, such as the `True` of Python.
     pub(super) fn boolean(&self, field: &str) -> Result<Option<bool>, ApiError> {
         let text = self.once(field)?.map(str::to_ascii_lowercase);
-        text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
+        text.map(|text| text.parse().map_err(|_| self.not_of_form(field))).transpose()
     }
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.
@@ -155,7 +182,7 @@ impl<'q> QueryValues<'q> {
     pub(super) fn number_within(&self, field: &str, min: u32, max: u32) -> Result<Option<u32>, ApiError> {
         let Some(text) = self.once(field)? else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(invalid_format(field));
+            return Err(self.not_of_form(field));
         }
         // Digits that overflow the type are out of range as well.
         match text.parse() {
@@ -173,12 +200,14 @@ impl<'q> QueryValues<'q> {
         if self.all(field).next().is_none() {
             return Ok(None);
         }
-        let texts = || self.all(field).flat_map(|value| value.split(','));
+        let is_separated = find(self.known, field).is_some_and(|known| known.kind.may_have_commas());
+        let is_separator = move |character: char| character == ',' && !is_separated;
+        let texts = || self.all(field).flat_map(|value| value.split(is_separator));
         if texts().nth(max).is_some() {
             return Err(Error::invalid(field, Problem::MaxLength { max }).into());
         }
         let values: Vec<T> =
-            texts().map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid_format(field))?;
+            texts().map(str::parse).collect::<Result<_, _>>().map_err(|_| self.not_of_form(field))?;
         Ok(Some(values))
     }
 

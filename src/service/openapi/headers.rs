@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::service::input::fields_of;
 use crate::service::routes::route::{Repetition, Route};
 use crate::service::sender::AllowedSenders;
 
@@ -18,6 +19,9 @@ pub(super) fn headers(route: &Route, status: u16) -> Value {
     }
     if route.creates_in.is_some() && status == 200 {
         add("Location", text(true, "The path of the new record."));
+    }
+    if cfg!(feature = "csv") && !fields_of(&route.query).is_empty() && status == 200 {
+        add("Link", text(false, "The next page of a CSV, with `rel=\"next\"`; absent after the last one."));
     }
     if route.path.starts_with("/api/auth/log") && status == 200 {
         add("Set-Cookie", text(true, "The session cookie; one of age 0 ends the session."));

@@ -71,6 +71,12 @@ impl ApiError {
         Self::new(ErrorCode::RouteNotFound, "No route matches this path.", Value::Null)
     }
 
+    /// Creates the error for a path that has a route without the slash at its end.
+    pub(crate) fn trailing_slash() -> Self {
+        let message = "No route matches this path, but one does without the `/` at its end.";
+        Self::new(ErrorCode::RouteNotFound, message, Value::Null)
+    }
+
     pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
         let message = format!("This path supports only these methods: {allow}.");
         Self { allow: Some(allow), ..Self::new(ErrorCode::MethodNotAllowed, message, Value::Null) }

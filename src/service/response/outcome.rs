@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, ETAG, LOCATION, SET_COOKIE, VARY};
+use http::header::{CACHE_CONTROL, ETAG, LINK, LOCATION, SET_COOKIE, VARY};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::JSON;
@@ -78,6 +78,14 @@ impl Outcome {
     pub(in crate::service) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.others.push((name, value));
         self
+    }
+
+    /// Adds a `Link` to the next page, if there is one.
+    pub(in crate::service) fn with_next_page(self, link: Option<HeaderValue>) -> Self {
+        match link {
+            Some(link) => self.with_header(LINK, link),
+            None => self,
+        }
     }
 
     /// Replaces the body, if there is one.

@@ -85,6 +85,15 @@ impl Representation {
         }
     }
 
+    /// Returns whether a header links to the next page, because the body does not name it.
+    pub(in crate::service) const fn has_page_link(self) -> bool {
+        match self {
+            Self::Envelope | Self::Lines => false,
+            #[cfg(feature = "csv")]
+            Self::Csv => true,
+        }
+    }
+
     /// Creates the response to a request with a body of this representation.
     #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "only a CSV has a name"))]
     pub(in crate::service) fn outcome(self, request: &Parts, body: ResponseBody) -> Outcome {

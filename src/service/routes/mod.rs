@@ -84,7 +84,7 @@ impl RouteTable {
 
     /// Finds the endpoint for a method and a path, unless it is of one of these groups.
     ///
-    /// Paths are compared exactly; HEAD is routed like GET.
+    /// Paths are compared exactly, after [`normalize_path`](super::input::normalize_path); HEAD is routed like GET.
     ///
     /// # Errors
     /// `route_not_found`, or `method_not_allowed` with the methods that the path supports.
@@ -94,7 +94,14 @@ impl RouteTable {
         removed: Endpoints,
     ) -> Result<(&'static Route, PathParameters<'p>), ApiError> {
         let table: &'static Self = &ROUTES;
-        let found = table.paths.at(path).map_err(|_| ApiError::route_not_found())?;
+        let found = table.paths.at(path).map_err(|_| {
+            let is_found = |path: &str| table.paths.at(path).is_ok();
+            if path.strip_suffix('/').is_some_and(is_found) {
+                ApiError::trailing_slash()
+            } else {
+                ApiError::route_not_found()
+            }
+        })?;
         if removed.intersects(found.value.group) {
             return Err(ApiError::route_not_found());
         }

@@ -96,6 +96,33 @@ pub(in crate::service) enum Kind {
     },
 }
 
+impl Kind {
+    /// Returns the form of a value in a query, in words; `None` if the possible values state it.
+    pub(in crate::service) fn form(self) -> Option<&'static str> {
+        match self {
+            Self::Id => Some("a UUID"),
+            Self::Ids { .. } => Some("UUIDs, repeated or separated by commas"),
+            Self::Boolean | Self::Flag(_) => Some("true or false"),
+            Self::Time => Some("an RFC 3339 time, such as 2026-11-30T09:00:00Z"),
+            Self::Number { .. } => Some("a whole number"),
+            Self::Texts { format, .. } => Some(match format {
+                "cidr" => "IP addresses or prefixes, such as 192.0.2.0/24",
+                "ip" => "IP addresses",
+                "mac-prefix" => "MAC addresses or the beginnings of some",
+                "port" => "ports, such as 443, 443/Tcp or 8000-8100/Tcp",
+                _ => "texts that are not empty",
+            }),
+            Self::Schema("IpAddress") => Some("an IP address"),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the values of a list are texts that may have commas. In a query, such a comma is encoded.
+    pub(in crate::service) fn may_have_commas(self) -> bool {
+        matches!(self, Self::Texts { format: "text", .. })
+    }
+}
+
 impl Parameter {
     pub(in crate::service) const fn required(
         name: &'static str,

@@ -65,9 +65,10 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
             let cidr = format!("10.{}.{number}.0/24", 100 + route.method.len());
             json!({"network_id": OFFICE, "name": name, "cidr": cidr, "tags": tags(world)})
         }
+        // Updates do not take a password.
         "user" => json!({
             "email": format!("{}{number}@example.net", route.method.to_lowercase()),
-            "permissions": "Viewer", "network_ids": [OFFICE], "password": PASSWORD,
+            "permissions": "Viewer", "network_ids": [OFFICE], "password": is_new.then_some(PASSWORD),
         }),
         "user key" => json!({
             "name": name, "organization_id": world.organization, "user_id": world.owner,

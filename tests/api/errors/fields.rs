@@ -116,7 +116,7 @@ fn bad_values(kind: Kind) -> Vec<(Value, &'static str)> {
         Flag => at_the_field(json!([0, 1, "true", "", [], {}])),
         Level => at_the_field(json!(["owner", "OWNER", "Root", "", 0, true, ["Owner"], {"Owner": null}, {}])),
         Protocol => at_the_field(json!(["Sctp", "tcp ", "", 6, true, ["Tcp"], {"Tcp": null}, {}])),
-        Number => at_the_field(json!(["443", "", 443.0, 443.5, -443.5, 1e300, true, [443], {}])),
+        Number => at_the_field(json!(["443", "", 443.5, -443.5, 1e300, true, [443], {}])),
     }
 }
 
@@ -223,12 +223,24 @@ fn numbered(number: &str) -> Request<String> {
 fn numbers(fixture: &Populated) -> Vec<Row> {
     let mut rows = Vec::new();
     let nines = "9".repeat(5000);
-    for number in ["0", "-0", "-1", "65536", "65537", "4294967739", "18446744073709552059", &nines] {
+    for number in [
+        "0",
+        "-0",
+        "-1",
+        "65536",
+        "65537",
+        "4294967739",
+        "18446744073709552059",
+        "-1.0",
+        "0.0",
+        "6.5536e4",
+        &nines,
+    ] {
         let params = json!({"field": "number", "min": 1, "max": 65535});
         let request = fixture.by_key(numbered(number));
         rows.push(Row::refused_with(number, request, "validation_out_of_range", params));
     }
-    for number in ["443.0", "4.43e2", "443e0", "4430E-1", "-1.0", "0.0", "1e999", "\"0\""] {
+    for number in ["443.5", "4.435e2", "4431E-1", "1e999", "\"0\""] {
         let params = json!({"field": "number"});
         let request = fixture.by_key(numbered(number));
         rows.push(Row::refused_with(number, request, "validation_invalid_format", params));

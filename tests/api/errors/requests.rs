@@ -40,7 +40,7 @@ const UNKNOWN_PATHS: &str = "
     /api/auth/login/ /api/auth/Login /api/v1/auth/login /api/auth
     /api/auth/logout/ /api /api/ /api/v1 /api/v1/ /api/v1/host /api/v1/hosts/ /api/v1/hosts//
     /api/v1//hosts /api//v1/hosts //api/v1/hosts
-    /API/v1/hosts /api/V1/hosts /api/v1/Hosts /api/v1/host%73 /api/v1%2Fhosts /api/v1/hosts%20
+    /API/v1/hosts /api/V1/hosts /api/v1/Hosts /api/v1%2Fhosts /api/v1/hosts%20
     /api/v1/hosts%00 /api/v1/hosts;limit=1 /api/v1/./hosts /api/v1/x/../hosts /api/v2/hosts
     /v1/hosts /api/v1/version /api/version/ /api/Version /api/versions /favicon.ico
 ";

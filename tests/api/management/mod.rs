@@ -4,8 +4,11 @@ mod accounts;
 mod all_parts;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "csv")]
+mod csv_pages;
 mod custom;
 mod declared;
+mod exact_filters;
 mod export;
 mod finding;
 mod hosts;
@@ -14,6 +17,7 @@ mod interrupted_repeats;
 mod large_work;
 mod locks;
 mod many;
+mod numbers;
 mod parts;
 mod patches;
 mod removal;

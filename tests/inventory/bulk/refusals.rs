@@ -32,15 +32,21 @@ async fn assert_refused(fixture: &Fixture, fourth: BulkHost, expected: ErrorKind
 
 #[tokio::test]
 async fn invalid_value_is_named_by_its_path_in_the_request() {
+    let not_of_form = |form: &'static str| Problem::NotOfForm { form: form.into() };
     let protocols = Problem::NotAmong { values: ["Tcp", "Udp"].map(str::to_owned).into() };
     for (path, value, field, problem) in [
         ("ports.0.number", json!(0), "ports.0.number", OUT_OF_RANGE),
         ("ports.0.number", json!(65_536), "ports.0.number", OUT_OF_RANGE),
-        ("ports.0.number", json!("80"), "ports.0.number", Problem::InvalidFormat),
+        ("ports.0.number", json!("80"), "ports.0.number", not_of_form("an integer")),
         ("ports.1.protocol", json!("Sctp"), "ports.1.protocol", protocols),
         ("name", json!(null), "name", Problem::Required),
-        ("id", json!("x"), "id", Problem::InvalidFormat),
-        ("interfaces.1.ip_address", json!("192.0.2"), "interfaces.1.ip_address", Problem::InvalidFormat),
+        ("id", json!("x"), "id", not_of_form("a UUID")),
+        (
+            "interfaces.1.ip_address",
+            json!("192.0.2"),
+            "interfaces.1.ip_address",
+            not_of_form("an IP address"),
+        ),
         ("if_entries", json!([{"if_index": 1}]), "if_entries.0.if_descr", Problem::Required),
         ("services.0.bindings.0.port_id", json!(null), "services.0.bindings.0", Problem::InvalidFormat),
         ("services.1.name", json!("x".repeat(65_537)), "services.1.name", Problem::MaxLength { max: 65_536 }),

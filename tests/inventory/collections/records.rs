@@ -27,7 +27,7 @@ fn refused(result: Result<impl Sized, Error>) -> Option<ErrorKind> {
 /// Returns the expected refusal of a caller with this level where `needed` is required.
 fn expected(level: Permission, needed: Permission, lacks_session: bool) -> Option<ErrorKind> {
     match (lacks_session, level < needed) {
-        (true, _) => Some(ErrorKind::UserContextRequired),
+        (true, _) => Some(ErrorKind::SessionRequired),
         (false, true) => Some(ErrorKind::PermissionDenied),
         _ => None,
     }

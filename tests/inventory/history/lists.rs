@@ -216,9 +216,9 @@ fn state_of_before_the_history_is_gone() {
         let owner = owner_of(fixture.organization);
         let at = Moment::Time(time("2026-08-14T11:59:59Z"));
         let refused = list_at(&fixture.inventory, &owner, &HostQuery::default(), &at).await;
-        assert!(matches!(refusal(refused), ErrorKind::PositionGone { .. }));
+        assert!(matches!(refusal(refused), ErrorKind::BeforeHistory { .. }));
         let refused = fixture.inventory.host_at(&owner, id(1), &at).await;
-        assert!(matches!(refusal(refused), ErrorKind::PositionGone { .. }));
+        assert!(matches!(refusal(refused), ErrorKind::BeforeHistory { .. }));
         let at = Moment::Time(time(NOW));
         let page = list_at(&fixture.inventory, &owner, &HostQuery::default(), &at).await.unwrap();
         assert_eq!(page.total, 0);

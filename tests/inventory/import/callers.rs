@@ -82,7 +82,7 @@ async fn level_and_session_are_required() {
     for (caller, import, expected) in [
         (&viewer, Import::new(), ErrorKind::PermissionDenied),
         (&fixture.member(), create(), ErrorKind::PermissionDenied),
-        (&through_a_key(&owner), create(), ErrorKind::UserContextRequired),
+        (&through_a_key(&owner), create(), ErrorKind::SessionRequired),
     ] {
         assert_eq!(refusal(fixture.inventory.hosts().import(caller, &b""[..], import).await), expected);
     }

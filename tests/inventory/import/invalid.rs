@@ -206,7 +206,7 @@ async fn refusal_is_in_words_of_the_api() {
             Some("number") => assert_eq!(reason, "must be between 1 and 65535", "{path}"),
             Some("protocol") => assert_eq!(reason, "must be one of these values: Tcp, Udp", "{path}"),
             Some("type") => assert!(reason.starts_with("must be one of these values: "), "{path}: {reason}"),
-            _ => assert_eq!(reason, "has an invalid format", "{path}"),
+            _ => assert!(reason.starts_with("must be a"), "{path}: {reason}"),
         }
     }
 }

@@ -69,7 +69,7 @@ fn key_writes_no_keys_of_its_user() {
             fixture.refusal(inventory.user_api_keys().delete(&caller, id)).await,
             fixture.refusal(inventory.user_api_keys().delete_many(&caller, &[id])).await,
         ] {
-            assert_eq!(refused, ErrorKind::UserContextRequired);
+            assert_eq!(refused, ErrorKind::SessionRequired);
         }
     });
 }

@@ -338,9 +338,9 @@ async fn invalid_update_is_refused() {
 async fn key_may_not_update_keys() {
     let own_key = OwnKey::new().await;
     let caller = through_a_key(&own_key.user);
-    assert_eq!(own_key.refusal(&caller, |_| {}).await, ErrorKind::UserContextRequired);
+    assert_eq!(own_key.refusal(&caller, |_| {}).await, ErrorKind::SessionRequired);
     let refused = own_key.refusal(&caller, |update| update.name.clear()).await;
-    assert_eq!(refused, ErrorKind::UserContextRequired);
+    assert_eq!(refused, ErrorKind::SessionRequired);
 }
 
 #[tokio::test]
@@ -374,7 +374,7 @@ async fn first_error_of_an_update_is_reported() {
     let first_error = async |caller: &Caller, update: &KeyUpdate| {
         fixture.refusal(update.send(&fixture.inventory, caller, own_key.key.id)).await
     };
-    assert_eq!(first_error(&through_a_key(&owner), &update).await, ErrorKind::UserContextRequired);
+    assert_eq!(first_error(&through_a_key(&owner), &update).await, ErrorKind::SessionRequired);
     assert_eq!(first_error(&in_person(&owner), &update).await, not_found(Entity::UserApiKey, own_key.key.id));
     assert_eq!(first_error(&own, &update).await, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
     (update.organization_id, update.user_id) = (own_key.key.organization_id, own_key.key.user_id);

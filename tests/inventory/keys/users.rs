@@ -144,7 +144,7 @@ async fn key_may_not_delete_keys() {
     let caller = through_a_key(&owner);
     for key in [issued.record().id, id(3)] {
         let attempt = fixture.inventory.user_api_keys().delete(&caller, key);
-        assert_eq!(fixture.refusal(attempt).await, ErrorKind::UserContextRequired);
+        assert_eq!(fixture.refusal(attempt).await, ErrorKind::SessionRequired);
     }
 }
 

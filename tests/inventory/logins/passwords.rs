@@ -125,7 +125,7 @@ fn invalid_change_of_password_is_refused() {
         assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
         let caller = |organization, user| Caller::new(organization, user, Permission::Owner, Scope::all());
         for (caller, expected) in [
-            (through_a_key(&owner), ErrorKind::UserContextRequired),
+            (through_a_key(&owner), ErrorKind::SessionRequired),
             (caller(fixture.organization, id(3)), not_found(Entity::User, uuid(3))),
             (caller(foreign.organization, owner.id), not_found(Entity::User, owner.id)),
         ] {

@@ -91,7 +91,7 @@ async fn key_may_not_submit_a_referral() {
         for source in ["reddit", ""] {
             let caller = through_a_key(&user);
             let attempt = fixture.inventory.users().submit_referral(&caller, source, None);
-            assert_eq!(fixture.refusal(attempt).await, ErrorKind::UserContextRequired);
+            assert_eq!(fixture.refusal(attempt).await, ErrorKind::SessionRequired);
         }
         fixture.inventory.users().submit_referral(&in_person(&user), "reddit", None).await.unwrap();
     }

@@ -269,7 +269,7 @@ async fn system_has_no_answer_of_its_own_to_give() {
     let (fixture, _) = Fixture::with_owner().await;
     let system = fixture.system();
     let refused = fixture.inventory.users().submit_referral(&system, "reddit", None).await;
-    assert_eq!(refusal(refused), ErrorKind::UserContextRequired);
+    assert_eq!(refusal(refused), ErrorKind::SessionRequired);
     assert_eq!(fixture.inventory.users().referrals(&system).await.unwrap(), []);
 }
 

@@ -103,7 +103,7 @@ fn user_is_created_by_admins_up_to_their_own_level() {
                 (new.password, new.network_ids) = (Some(PASSWORD.to_owned()), vec![fixture.network]);
                 let (by_key, by_session) = (through_a_key(caller), in_person(caller));
                 let by_key = fixture.inventory.users().create(&by_key, new.clone());
-                assert_eq!(fixture.refusal(by_key).await, ErrorKind::UserContextRequired);
+                assert_eq!(fixture.refusal(by_key).await, ErrorKind::SessionRequired);
                 let created = fixture.inventory.users().create(&by_session, new);
                 if caller.permissions < Permission::Admin || level > caller.permissions {
                     assert_eq!(fixture.refusal(created).await, ErrorKind::PermissionDenied);
@@ -170,7 +170,7 @@ fn user_is_changed_and_deleted_by_admins_of_at_least_the_present_and_the_new_lev
                 };
                 let (by_key, own) = (through_a_key(caller), in_person(caller));
                 let by_key = fixture.inventory.records().update(&by_key, user.id, change);
-                assert_eq!(fixture.refusal(by_key).await, ErrorKind::UserContextRequired);
+                assert_eq!(fixture.refusal(by_key).await, ErrorKind::SessionRequired);
                 let changed = fixture.inventory.records().update(&own, user.id, change);
                 if caller.permissions < Permission::Admin || present.max(new) > caller.permissions {
                     assert_eq!(fixture.refusal(changed).await, ErrorKind::PermissionDenied);

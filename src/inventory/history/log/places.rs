@@ -75,7 +75,7 @@ impl Inventory {
     /// Returns the position of the last entry that is not later than a moment, which the parameter `field` names.
     ///
     /// # Errors
-    /// `PositionGone` for a time before the history began, and for a position whose entry is no longer there.
+    /// `BeforeHistory` for a time before the history began; `PositionGone` for a position whose entry is no longer there.
     pub(in crate::inventory::history) async fn position_at(
         &self,
         caller: &Caller,
@@ -86,7 +86,8 @@ impl Inventory {
         let place = self.place_of_moment(&mark, caller, field, moment).await?;
         match (place, moment) {
             (None, Moment::Time(time)) if *time < mark.mark.began_at => {
-                Err(self.position_gone(&mark, caller).await?)
+                let (oldest, newest) = self.ends(&mark, caller).await?;
+                Err(ErrorKind::BeforeHistory { began_at: mark.mark.began_at, oldest, newest }.into())
             }
             (place, _) => Ok(mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))),
         }
@@ -129,13 +130,23 @@ impl Inventory {
 
     /// Returns the error for a position of an entry that the history has no longer.
     async fn position_gone(&self, mark: &CurrentMark, caller: &Caller) -> Result<Error, Error> {
+        let (oldest, newest) = self.ends(mark, caller).await?;
+        Ok(ErrorKind::PositionGone { oldest, newest }.into())
+    }
+
+    /// Returns the positions of the oldest and the newest entry that the caller may see.
+    async fn ends(
+        &self,
+        mark: &CurrentMark,
+        caller: &Caller,
+    ) -> Result<(ChangePosition, ChangePosition), Error> {
         let seen = self.seen_in_log(caller).await?;
         let sealed = |place: Option<Place>| {
             mark.mark.key.seal(caller.organization_id(), place.unwrap_or(Place::BEGINNING))
         };
         let oldest = sealed(self.oldest_place(&seen, mark).await?);
         let newest = sealed(self.newest_place(&seen, mark).await?);
-        Ok(ErrorKind::PositionGone { oldest, newest }.into())
+        Ok((oldest, newest))
     }
 
     /// Returns the place of the last entry that the caller may see and that was made no later than a time.

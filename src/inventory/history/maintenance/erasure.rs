@@ -39,7 +39,7 @@ impl Inventory {
     /// and may be called again after a failure. Backups, and space that a backend has not yet reclaimed, keep the erased values.
     ///
     /// # Errors
-    /// `PermissionDenied` unless the caller is an Owner of all networks; `UserContextRequired` without a session.
+    /// `PermissionDenied` unless the caller is an Owner of all networks; `SessionRequired` without a session.
     pub async fn erase_history(
         &self,
         caller: &Caller,
@@ -214,7 +214,7 @@ fn check_may_erase(caller: &Caller) -> Result<(), Error> {
     let is_owner = caller.permission() == Permission::Owner && caller.scope().networks().is_none();
     match (is_owner, caller.credential().is_session()) {
         (true, true) => Ok(()),
-        (true, false) => Err(ErrorKind::UserContextRequired.into()),
+        (true, false) => Err(ErrorKind::SessionRequired.into()),
         (false, _) => Err(ErrorKind::PermissionDenied.into()),
     }
 }

@@ -49,8 +49,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a position that is not one of this organization, and for a state `to` that is before `from`; `PositionGone` for a
-    /// time before the history began, and for a position whose entry is no longer there.
+    /// `Invalid` for a position that is not one of this organization, and for a state `to` that is before `from`; `BeforeHistory` for a
+    /// time before the history began; `PositionGone` for a position whose entry is no longer there.
     pub async fn diff(&self, caller: &Caller, query: &DiffQuery) -> Result<StateDiff, Error> {
         let from = self.place_of_state(caller, "from", &query.from).await?;
         let to = match &query.to {

@@ -47,7 +47,7 @@ impl Inventory {
     /// Returns a host as it was. Its `updated_at` is the time of its last entry.
     ///
     /// # Errors
-    /// `NotFound` before its creation and after its deletion; `PositionGone` before the history began. For a host that the
+    /// `NotFound` before its creation and after its deletion; `BeforeHistory`, before the history began. For a host that the
     /// caller may not see, the error of [`Hosts::get`](crate::inventory::Hosts::get), whatever the moment.
     pub async fn host_at(&self, caller: &Caller, id: HostId, at: &Moment) -> Result<Host, Error> {
         let place = self.place_of_state(caller, "at", at).await?;

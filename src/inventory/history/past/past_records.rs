@@ -24,7 +24,7 @@ impl Inventory {
     /// Returns the moment that the parameter `field` names.
     ///
     /// # Errors
-    /// `Invalid` for text that is no position; `PositionGone` for a time before the history began, and for a position whose entry
+    /// `Invalid` for text that is no position; `BeforeHistory` for a time before the history began; `PositionGone` for a position whose entry
     /// is no longer there.
     pub(crate) async fn past_moment(
         &self,

@@ -34,6 +34,10 @@ pub(in crate::service::routes) const NETWORK: &[Parameter] =
 pub(in crate::service::routes) const TAGS: &[Parameter] =
     &[Parameter::optional("tag_ids", TAG_IDS, "Only items with any of these tags.")];
 
+/// A filter of lists of records whose names are unique.
+pub(in crate::service::routes) const UNIQUE_NAME: &[Parameter] =
+    &[Parameter::optional("name", FILTER_TEXT, "Only the item with this name, in any case.")];
+
 const CREATED_AT: &str = ListOrderField::CreatedAt.as_str();
 const UPDATED_AT: &str = ListOrderField::UpdatedAt.as_str();
 const BY_NAME: &str = ListOrderField::Name.as_str();

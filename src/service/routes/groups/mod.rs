@@ -13,7 +13,7 @@ pub(super) use self::lists::ORDER_BY_TIME;
 pub(super) use self::lists::{
     CUSTOM_FILTERS, HOST_FILTERS, HOST_ID, HOST_ORDER, HOST_SELECTION, IDS, IF_ENTRY_ORDER,
     IF_ENTRY_SELECTION, INTERFACE_SELECTION, NETWORK, NETWORK_ORDER, ORDER, PAGE, PORT_ORDER, PORT_SELECTION,
-    SERVICE_SELECTION, TAGS,
+    SERVICE_SELECTION, TAGS, UNIQUE_NAME,
 };
 #[cfg(feature = "discovery")]
 use super::parameter::RequestContent;
@@ -211,8 +211,14 @@ pub(in crate::service) const REPORTED_SUBNET: RequestContent = RequestContent::F
     Kind::Schema("SubnetType"),
 ));
 
-pub(super) const CONTAINS: &[Parameter] =
-    &[Parameter::optional("contains", Kind::Schema("IpAddress"), "Only subnets that contain this address.")];
+pub(super) const SUBNET_ADDRESSES: &[Parameter] = &[
+    Parameter::optional("contains", Kind::Schema("IpAddress"), "Only subnets that contain this address."),
+    Parameter::optional(
+        "cidr",
+        text(4, 43),
+        "Only subnets with exactly these addresses, such as 192.0.2.0/24.",
+    ),
+];
 
 pub(super) const TAG: &[Parameter] = &[
     Parameter::required("name", NAME, "The tag's text."),

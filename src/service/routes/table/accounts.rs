@@ -68,6 +68,11 @@ pub(super) fn users() -> Vec<Route> {
 }
 
 impl Template for User {
+    const SET_ELSEWHERE: &'static [(&'static str, &'static str)] = &[(
+        "password",
+        "the user changes it with `POST /api/auth/password`, and the operator of this server can reset it",
+    )];
+
     fn template() -> Self {
         Self {
             id: UserId::nil(),

@@ -60,6 +60,7 @@ pub(super) fn networks() -> Vec<Route> {
             groups::PAGE,
             groups::IDS,
             groups::TAGS,
+            groups::UNIQUE_NAME,
             groups::CUSTOM_FILTERS,
             groups::NETWORK_ORDER,
         ]),
@@ -103,7 +104,7 @@ pub(super) fn subnets() -> Vec<Route> {
         groups::IDS,
         groups::NETWORK,
         groups::TAGS,
-        groups::CONTAINS,
+        groups::SUBNET_ADDRESSES,
         groups::ORDER,
     ]);
     #[cfg(feature = "discovery")]
@@ -139,7 +140,7 @@ pub(super) fn tags() -> Vec<Route> {
         schema: "Tag",
     };
     vec![
-        tags.list::<Tag>(&[groups::PAGE, groups::IDS, groups::ORDER]),
+        tags.list::<Tag>(&[groups::PAGE, groups::IDS, groups::UNIQUE_NAME, groups::ORDER]),
         tags.get::<Tag>(),
         tags.history::<Tag>("/api/v1/tags/{id}/history"),
         tags.create::<Tag>(groups::TAG).errors(UNIQUE),

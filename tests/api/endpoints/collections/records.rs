@@ -215,7 +215,7 @@ fn names_of_tags_and_networks_and_addresses_of_subnets_are_unique() {
             let field = if scene.kind.has_network { "cidr" } else { "name" };
             let [first, second] = [scene.create(1).await, scene.create(2).await];
             let taken = first[field].as_str().unwrap().to_uppercase();
-            let params = |name: &Value| json!({"entity": scene.kind.entity, "name": name});
+            let params = |name: &Value| json!({"entity": scene.kind.entity, "name": name, "id": first["id"]});
             let reply = scene.put(&second, &with(&second, field, taken.clone())).await;
             assert_eq!(*reply.refuses(409, "entity_already_exists"), params(&json!(taken)));
             let reply = scene.send(send_json("POST", scene.kind.path, &scene.kind.body(1).unwrap())).await;
