@@ -34,6 +34,7 @@ fn unknown_notation_of_a_mac_address_is_no_word_for_none() {
     for (cell, incomplete, malformed) in [
         ("0000.5e00.53", 0, 1),
         ("0000.5e00.5302/S", 0, 1),
+        ("00:00:5e:00:53:02:03", 0, 1),
         ("xx:xx:xx:xx:xx:02", 0, 1),
         ("0x00005e005302", 0, 1),
         ("Incomplete", 1, 0),
@@ -68,6 +69,35 @@ fn unknown_notation_of_a_mac_address_is_no_word_for_none() {
         let report = read(text);
         assert_eq!(entries(&report), ["1 em0"], "{text}");
         assert_eq!(is_whole(&report), is_complete, "{text}");
+    }
+}
+
+#[test]
+fn entries_without_an_ethernet_address_leave_a_table_whole() {
+    let cases: &[(&str, &[&str])] = &[
+        // The age is beside the title of the MAC address.
+        (
+            "r1#show ipv6 neighbors\nIPv6 Address                              Age Link-layer Addr State Interface\n\
+             2001:DB8::1                                 0 0000.5e00.5301  REACH Et0/0\n\
+             2001:DB8::2                                 0 -               INCMP Et0/0\n",
+            &["1 Et0/0"],
+        ),
+        (
+            "r1#show ipv6 neighbors\nIPv6 Address                              Age Link-layer Addr State Interface\n\
+             2001:DB8::2                                 0 -               INCMP Et0/0\n\
+             2001:DB8::3                                 5                 INCMP Et0/0\n",
+            &[],
+        ),
+        // Linux shortens the addresses of IP over InfiniBand.
+        (
+            "IP address       HW type     Flags       HW address            Mask     Device\n\
+             192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        eth0\n\
+             192.0.2.2        0x20        0x2         80:00:00:48:fe:80:00:00:00:00     *        ib0\n",
+            &["1 eth0"],
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_ne!(count(&read_whole(text, expected), WarningCode::RowIncomplete), 0, "{text}");
     }
 }
 
@@ -124,8 +154,16 @@ fn interface_is_found_although_cells_are_missing_or_not_below_their_titles() {
         // Windows: words in brackets are a part of the name.
         (
             "IPAddress        LinkLayerAddress      InterfaceAlias              State\n\
-             192.0.2.1        00-00-5E-00-53-01     vEthernet (Default Switch)  Reachable\n",
-            &["1 vEthernet (Default Switch)"],
+             192.0.2.1        00-00-5E-00-53-01     vEthernet (Default Switch)  Reachable\n\
+             192.0.2.2        00-00-5E-00-53-02     vEthernet (IT)              Reachable\n",
+            &["1 vEthernet (Default Switch)", "2 vEthernet (IT)"],
+        ),
+        // Linux: the address of IP over InfiniBand moves the cells behind it beyond their titles.
+        (
+            "Address                  HWtype  HWaddress           Flags Mask            Iface\n\
+             192.0.2.1                ether   00:00:5e:00:53:01   C                     eth0\n\
+             192.0.2.2                infiniband 80:00:00:48:FE:80:00:00:00:00:00:00:00:00:5E:02:00:00:53:02   C                     ib0\n",
+            &["1 eth0", "128 ib0"],
         ),
     ];
     for (text, expected) in cases {

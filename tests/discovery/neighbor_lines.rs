@@ -59,6 +59,22 @@ fn commands_without_a_prompt_are_no_entries() {
 }
 
 #[test]
+fn lines_around_a_session_are_no_entries() {
+    for (before, after) in [
+        ("", "exit\n"),
+        ("", "logout\n"),
+        ("", "\nreal\t0m0.004s\nuser\t0m0.001s\nsys\t0m0.002s\n"),
+        ("```text\n", "```\n"),
+        (
+            "Last login: Mon Nov 30 19:21:20 2026 from 192.0.2.9\n",
+            "admin@sw-1:~$ exit\nlogout\nConnection to sw-1 closed.\nLast login: Mon Nov 30 19:22:20 2026 from 192.0.2.9\n",
+        ),
+    ] {
+        read_whole(&format!("{before}admin@sw-1:~$ arp -an\n{ENTRY}{after}"), &["1 em0"]);
+    }
+}
+
+#[test]
 fn sentences_and_commands_that_change_the_table_are_counted() {
     for line in [
         "arp cache is damaged",

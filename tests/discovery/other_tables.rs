@@ -76,6 +76,25 @@ const TABLES: &[&str] = &[
     "ID    MAC            Name    Group   IP          Type       State  STA  Uptime      ExtraInfo\n\
      ------------------------------------------------------------------------------------------\n\
      0     0000-5e00-5301 ap-1    lobby   192.0.2.1   AP5760     nor    0    4D:1H:10M   -\n",
+    // Devices that announce themselves.
+    "Neighbor   MAC Address         Interface  Platform     IP Address\n\
+     sw-2       00:00:5e:00:53:01   Gi1/0/1    WS-C2960     192.0.2.1\n",
+    // Forwarding databases: the IP addresses are those of tunnels.
+    "VLAN  Mac Address     Type      Prt  VTEP             Moves   Last Move\n\
+     ----  -----------     ----      ---  ----             -----   ---------\n  \
+     10  0000.5e00.5301  EVPN      Vx1  192.0.2.1        1       0:01:02 ago\n",
+    "+--------+-------------------+--------------+-------+--------+\n\
+     | VLAN   | MAC               | RemoteVTEP   |   VNI | Type   |\n\
+     +========+===================+==============+=======+========+\n\
+     | Vlan10 | 00:00:5e:00:53:01 | 192.0.2.1    |  1000 | dynamic|\n",
+    "VLAN      Master  Interface  MAC                TunnelDest   State      Flags               LastSeen\n\
+     --------  ------  ---------  -----------------  -----------  ---------  ------------------  --------\n\
+     10        bridge  vni10      00:00:5e:00:53:01  192.0.2.1                extern_learn        00:00:11\n",
+    "MAC Address    VLAN/VSI/BD   Learned-From        Type\n\
+     0000-5e00-5301 -/-/10        192.0.2.1           evn\n",
+    "   Vlan                MAC                 MAC      Logical                SVLBNH/      Active\n   \
+     name                address             flags    interface              VENH Index   source\n   \
+     v10                 00:00:5e:00:53:01   DR       vtep.32769                          192.0.2.1\n",
     "IPv4 address               : 192.0.2.1\nSubnet mask                : 255.255.255.0\n\
      Default gateway            : 192.0.2.254\nMAC address                : 0000-5e00-5301\n",
 ];
@@ -117,7 +136,32 @@ const NEIGHBOR_TABLES: &[(&str, &str)] = &[
         r#"[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","intf":"igb0","expires":1200,"hostname":"laptop-7"}]"#,
         "1 igb0",
     ),
+    // Remarks beside the interface.
+    ("IP address,MAC address,Interface,Server\n192.0.2.1,00:00:5e:00:53:01,eth0,srv1\n", "1 eth0"),
+    ("ip,mac,interface,platform\n192.0.2.1,00:00:5e:00:53:01,eth0,linux\n", "1 eth0"),
+    ("Site,IP Address,MAC Address,Interface,Next hop\nlab,192.0.2.1,00:00:5e:00:53:01,eth0,no\n", "1 eth0"),
+    (
+        "IP Address       MAC Address        Interface   Age  Next Hop\n\
+         192.0.2.1        00:00:5e:00:53:01  eth1        12   yes\n",
+        "1 eth1",
+    ),
+    (
+        "IP Address : 192.0.2.1\nMAC Address : 00:00:5e:00:53:01\nInterface : eth0\nDefault gateway : yes\n",
+        "1 eth0",
+    ),
+    (
+        r#"[{"interface":"Vlan10","mac":"00:00:5E:00:53:01","ip":"192.0.2.1","age":1.0,"platform":"ios","session":3}]"#,
+        "1 Vlan10",
+    ),
 ];
+
+/// A table of NX-OS with one entry.
+fn table_of_nx_os(last: u8) -> String {
+    format!(
+        "\nAddress         Age       MAC Address     Interface       Flags\n\
+         192.0.2.{last}       00:01:10  0000.5e00.530{last}  Ethernet1/{last}\n"
+    )
+}
 
 #[test]
 fn neighbor_tables_may_state_hosts_or_when_entries_expire() {
@@ -147,5 +191,68 @@ fn leases_and_announcements_beside_a_neighbor_table_are_counted() {
     let report = read(text);
     assert_eq!(entries(&report), ["7 bridge1"]);
     assert_eq!(count(&report, WarningCode::RowMalformed), 2);
+    assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
+}
+
+#[test]
+fn other_table_ends_at_the_next_command_or_heading() {
+    for text in [
+        // The command of the second table has a name that is a title elsewhere.
+        format!(
+            "sw-1# show ip dhcp snooping binding\n\
+             MacAddress         IpAddress        LeaseSec  Type        BD/VLAN  Interface\n\
+             -----------------  ---------------  --------  ----------  -------  -------------\n\
+             00:00:5e:00:53:09  192.0.2.9        86000     dhcp-snoop  10       Ethernet1/9\n\
+             sw-1# show ip arp ethernet 1/1\n{}",
+            table_of_nx_os(1)
+        ),
+        format!(
+            "show nve peers\n\
+             Interface Peer-IP                                 State LearnType Uptime   Router-Mac\n\
+             --------- --------------------------------------  ----- --------- -------- -----------------\n\
+             nve1      192.0.2.9                               Up    CP        1d02h    0000.5e00.5309\n\n\
+             show ip arp\n{}",
+            table_of_nx_os(1)
+        ),
+        format!(
+            "VLAN  Mac Address     Type      Prt  VTEP\n  10  0000.5e00.5309  EVPN      Vx1  192.0.2.9\n{}",
+            table_of_nx_os(1)
+        ),
+        "show ip dhcp relay lease\n192.0.2.9 00:00:5e:00:53:09 86000\n\
+         arp -an\n? (192.0.2.1) at 00:00:5e:00:53:01 [ether] on Ethernet1/1\n"
+            .to_owned(),
+    ] {
+        let report = read(&text);
+        assert_eq!(entries(&report), ["1 Ethernet1/1"], "{text}");
+        assert!(count(&report, WarningCode::RowMalformed) > 0, "{text}");
+        assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete, "{text}");
+    }
+}
+
+#[test]
+fn commands_and_sentences_with_words_of_titles_are_no_headings() {
+    for text in [
+        "hostname sw-1\n!\ninterface Ethernet1/1\n description uplink to host over Ethernet\n \
+         ip address 192.0.2.1 255.255.255.0\n!\n",
+        "hostname sw-1\ninterface Ethernet1/1\n description Host uplink Ethernet\n!\n",
+        "sw-1# show ip interface ethernet 1/1\nsw-1#\n",
+        "sw-1# show ip interface mac\nsw-1#\n",
+        "Write down the IP and the MAC of each host.\n",
+        "sw-1#show ip arp ethernet 0/9\n                 ^\n% Invalid input detected at '^' marker.\n\nsw-1#\n",
+    ] {
+        assert!(matches!(refused(Format::Arp, text).kind(), ParseErrorKind::WrongFormat(_)), "{text}");
+    }
+    let of_two_devices = ["sw-1", "sw-2"]
+        .map(|name| format!("{name}# show ip arp ethernet 1/1\n{}", table_of_nx_os(1)))
+        .concat();
+    assert!(matches!(refused(Format::Arp, of_two_devices).kind(), ParseErrorKind::SeveralDevices(_)));
+}
+
+#[test]
+fn table_that_begins_with_an_unknown_title_is_no_forwarding_database() {
+    let report = read(
+        "Client          MAC Address        VLAN   Port\n192.0.2.1       00:00:5e:00:53:01  10     1/1\n",
+    );
+    assert_eq!(entries(&report), ["1"]);
     assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
 }

@@ -16,9 +16,19 @@ const MAX_COLUMNS: usize = 512;
 /// The characters that end prompts.
 pub(super) const PROMPT_ENDS: [char; 4] = ['#', '>', '$', '%'];
 
-/// The beginnings of the lines that `script` and `ssh` print before and behind a session, in lower case.
-pub(super) const SESSION_FRAMES: [&str; 4] =
-    ["connection to ", "connection closed", "script started on ", "script done on "];
+/// The commands that end a session.
+pub(super) const LAST_COMMANDS: [&str; 3] = ["exit", "logout", "quit"];
+/// The beginnings of the lines around a session, in lower case: those of `login`, `script` and `ssh`, and the fences around code in a
+/// document.
+const SESSION_FRAMES: [&str; 7] = [
+    "last login: ",
+    "connection to ",
+    "connection closed",
+    "script started on ",
+    "script done on ",
+    "```",
+    "~~~",
+];
 
 /// The texts with which pagers wait for a key, in lower case: how each begins, and how it ends if it has a variable part. A
 /// pager that erases itself leaves none of them.
@@ -32,6 +42,23 @@ const PAGERS: &[(&str, &str)] = &[
     ("press any key to continue", ")"),
     ("ctrl+c esc q quit space n next page enter next entry a all", ""),
 ];
+
+/// Returns whether a line begins or ends a session, or is the time that a command took.
+pub(super) fn is_session_frame(line: &str) -> bool {
+    let is_begun =
+        |frame: &&str| line.get(..frame.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(frame));
+    LAST_COMMANDS.contains(&line) || SESSION_FRAMES.iter().any(is_begun) || is_duration(line)
+}
+
+/// Returns whether a line is one of `time`: `real    0m0.123s`.
+fn is_duration(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let is_kind = words.next().is_some_and(|kind| matches!(kind, "real" | "user" | "sys"));
+    let is_time = |word: &str| {
+        word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_digit() || b"msh.,".contains(&byte))
+    };
+    is_kind && words.next().is_some_and(is_time) && words.next().is_none()
+}
 
 /// Returns whether a line has characters that move the cursor or set colors.
 pub(super) fn has_controls(line: &[u8]) -> bool {

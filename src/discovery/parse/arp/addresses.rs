@@ -9,6 +9,12 @@ pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
     word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
 }
 
+/// The characters of the shortest and of the longest MAC address of six bytes.
+pub(super) const MIN_MAC_ADDRESS: usize = 11;
+const MAX_MAC_ADDRESS: usize = 17;
+/// The most bytes of an address that may be a damaged MAC address.
+const MAX_DAMAGED_BYTES: usize = 8;
+
 /// Reads a MAC address in the form of any vendor: hexadecimal digits in equal groups. Of 12 digits, groups of two may
 /// lack a leading zero. Brackets may surround it, and a note such as `(S)` may follow.
 pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
@@ -16,7 +22,7 @@ pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
     if let Ok(address) = word.parse() {
         return Some(address);
     }
-    if word.len() > 17 || word.len() < 11 {
+    if !(MIN_MAC_ADDRESS..=MAX_MAC_ADDRESS).contains(&word.len()) {
         return None;
     }
     let separator = word.chars().find(|character| matches!(character, ':' | '-' | '.'));
@@ -54,8 +60,15 @@ fn without_note(word: &str) -> &str {
 
 /// Returns whether a text in place of a MAC address may be one in an unknown notation.
 ///
-/// The words for none have no digits, in any language. Tunnels have IP addresses there.
+/// The words for none have no digits, in any language. Tunnels have IP addresses there, and other link layers longer addresses.
 pub(super) fn may_be_mac_address(text: &str) -> bool {
     let has_digits = text.contains(|character: char| character.is_ascii_digit() || character == ':');
-    has_digits && mac_address(text).is_none() && ip_address(text).is_none()
+    has_digits && mac_address(text).is_none() && ip_address(text).is_none() && !is_of_other_link_layer(text)
+}
+
+/// Returns whether a text is an address longer than those of Ethernet, such as that of IP over InfiniBand, of which
+/// `/proc/net/arp` has the first ten bytes.
+fn is_of_other_link_layer(text: &str) -> bool {
+    let is_byte = |byte: &str| byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
+    text.split([':', '-']).all(is_byte) && text.split([':', '-']).count() > MAX_DAMAGED_BYTES
 }

@@ -2,7 +2,7 @@
 
 use super::addresses::ip_address;
 use super::other_tables::is_about_leases;
-use crate::discovery::parse::terminal::{PROMPT_ENDS, SESSION_FRAMES};
+use crate::discovery::parse::terminal::{self, PROMPT_ENDS};
 
 /// The beginnings of lines beside a table, in lower case.
 const BEGINNINGS: &[&str] = &[
@@ -31,11 +31,11 @@ const MAX_NAME: usize = 128;
 
 /// Returns whether a line without addresses is a separator, a total, a legend, a statistic, or a command with its prompt.
 pub(super) fn is_beside_table(text: &str) -> bool {
-    if is_log(text) || is_empty_total(text) == Some(true) {
+    if is_message(text) || is_empty_total(text) == Some(true) {
         return true;
     }
     let line = text.trim().to_ascii_lowercase();
-    let is_begun = BEGINNINGS.iter().chain(&SESSION_FRAMES).any(|beginning| line.starts_with(beginning));
+    let is_begun = BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
     let is_total = (line.contains("entries") || line.contains("packets received"))
         && line.contains(|character: char| character.is_ascii_digit());
     let is_statistic = line.ends_with(':')
@@ -52,7 +52,7 @@ pub(super) fn is_beside_table(text: &str) -> bool {
         // Numbers of entries precede comments.
         || line.contains(" ;;; ")
         || is_caption(&line)
-        || is_echoed_command(&line)
+        || Command::read_echoed(text).is_some()
         || is_prompt(&line)
         || is_list(&line)
         || !line.contains(char::is_alphanumeric)
@@ -76,21 +76,6 @@ const CAPTIONS: &[&str] = &["settings", "statistics", "parameters", "counters"];
 fn is_caption(line: &str) -> bool {
     let is_text = line.chars().all(|character| character.is_alphabetic() || character == ' ');
     is_text && line.rsplit(' ').next().is_some_and(|last| CAPTIONS.contains(&last))
-}
-
-/// The words that begin commands with further words. Those of [`TABLES`] that are programs have options.
-const VERBS: &[&str] = &["show", "sh", "display", "get", "ip", "cat", "sudo"];
-/// The most words of a command without a prompt.
-const MAX_COMMAND_WORDS: usize = 6;
-
-/// Returns whether a line in lower case is a command that prints the table, without a prompt.
-fn is_echoed_command(line: &str) -> bool {
-    let mut words = line.split(' ').filter(|word| !word.is_empty());
-    let (first, second) = (words.next().unwrap_or(""), words.next());
-    let is_program = TABLES.contains(&first) && second.is_none_or(|option| option.starts_with('-'));
-    (is_program || VERBS.contains(&first))
-        && words.count() + 2 <= MAX_COMMAND_WORDS
-        && Command { device: None, text: line }.prints_table()
 }
 
 /// Returns whether a line is a prompt, with or without a command.
@@ -137,6 +122,29 @@ impl<'l> Command<'l> {
         is_command.then(|| Self { device: device(prompt), text: command })
     }
 
+    /// Reads a command that prints the table, without a prompt.
+    pub(super) fn read_echoed(text: &'l str) -> Option<Self> {
+        let text = text.trim();
+        let mut words = text.split(' ').filter(|word| !word.is_empty());
+        let (first, second) = (words.next()?.to_ascii_lowercase(), words.next());
+        let is_program =
+            TABLES.contains(&first.as_str()) && second.is_none_or(|option| option.starts_with('-'));
+        let is_command = (is_program || VERBS.contains(&first.as_str()))
+            && words.take(MAX_COMMAND_WORDS).count() + 2 <= MAX_COMMAND_WORDS;
+        let command = Self { device: None, text };
+        (is_command && command.prints_table()).then_some(command)
+    }
+
+    /// Returns whether a line is a command, with or without a prompt, and no heading. Titles may begin like a prompt, too, but have gaps
+    /// between them: `# ADDRESS  INTERFACE`.
+    pub(super) fn is_line(text: &'l str) -> bool {
+        let is_certain = |command: &Self| {
+            command.device.is_some() || command.prints_table() || command.prints_other_table()
+        };
+        let is_prompted = || Self::read(text).as_ref().is_some_and(is_certain);
+        !text.trim().contains("  ") && (is_prompted() || Self::read_echoed(text).is_some())
+    }
+
     /// Returns whether the command prints another table with addresses, such as leases.
     pub(super) fn prints_other_table(&self) -> bool {
         let command = self.text.to_ascii_lowercase();
@@ -165,6 +173,10 @@ impl<'l> Command<'l> {
     }
 }
 
+/// The words that begin commands with further words. Those of [`TABLES`] that are programs have options.
+const VERBS: &[&str] = &["show", "sh", "display", "get", "ip", "cat", "sudo"];
+/// The most words of a command without a prompt.
+const MAX_COMMAND_WORDS: usize = 6;
 /// Words of commands that print tables.
 const TABLES: &[&str] = &["arp", "iparp", "ndp", "neigh"];
 /// Words of commands that change tables or print a part of one.
@@ -249,9 +261,14 @@ pub(super) fn announces_table(text: &str) -> bool {
     Command::read(text).is_some_and(|command| command.prints_table()) || states_none()
 }
 
+/// Returns whether a line is a message of the device, or belongs to the session of a terminal and not to what a command prints.
+pub(super) fn is_message(text: &str) -> bool {
+    is_log(text) || terminal::is_session_frame(text.trim())
+}
+
 /// Returns whether a line is a message that the device writes to its console: `%LINK-3-UPDOWN: …` of Cisco, `%%01IFNET/4/…` of
 /// VRP, or `%Nov 28 10:00:00:123 2026 sw-1 SHELL/5/SHELL_LOGIN: …` of Comware.
-pub(super) fn is_log(text: &str) -> bool {
+fn is_log(text: &str) -> bool {
     let mut words = text.split(' ').filter(|word| !word.is_empty());
     words.any(|word| {
         let word = word.trim_end_matches(':');

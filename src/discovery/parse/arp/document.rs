@@ -81,7 +81,7 @@ impl Search<'_, '_> {
         if entry.is_of_forwarding_database() {
             return self.sink.skip_malformed_entry("an entry of a forwarding database");
         }
-        if entry.is_of_other_table {
+        if entry.is_of_other_table() {
             return self.sink.skip_malformed_entry("an entry of another table");
         }
         let Entry { ip, mac, if_name, if_index, state, .. } = entry;
@@ -125,8 +125,9 @@ struct Entry {
     if_name: Option<String>,
     if_index: Option<i64>,
     state: Option<NeighborState>,
-    /// Whether it has a field of other tables.
-    is_of_other_table: bool,
+    /// Whether it has a field of other tables, or one that may be a remark about an interface.
+    has_other_field: bool,
+    has_ambiguous_field: bool,
 }
 
 /// Reads the number of a state of Windows.
@@ -166,7 +167,8 @@ impl Entry {
                 let known = || text.as_deref().and_then(|text| state(text).or_else(|| numbered_state(text)));
                 self.state = self.state.or_else(known);
             }
-            JsonKey::OfOther => self.is_of_other_table = true,
+            JsonKey::OfOther => self.has_other_field = true,
+            JsonKey::OfOtherWithoutInterface => self.has_ambiguous_field = true,
             JsonKey::Flag(value, state) => {
                 let is_set = text.is_some_and(|text| text.parse() == Ok(value));
                 // An entry that is no longer in use has no other state.
@@ -184,6 +186,11 @@ impl Entry {
             Role::Document | Role::Other => self.ip_key.is_some() && self.mac_key.is_some(),
             Role::Field => false,
         }
+    }
+
+    const fn is_of_other_table(&self) -> bool {
+        let has_interface = self.if_name.is_some() || self.if_index.is_some();
+        self.has_other_field || (self.has_ambiguous_field && !has_interface)
     }
 
     /// Returns whether the IP address is the remote end of a tunnel, as in `bridge -j fdb`, and not that of the MAC address.

@@ -1,7 +1,9 @@
 //! The heading of a table with the titles of its columns, and the cells of a line below it.
 
-use super::interface::interface_name;
-use super::line::{Anchors, Word};
+use super::addresses::MIN_MAC_ADDRESS;
+use super::interface::{interface_name, without_flags};
+use super::line::{self, Anchors, Word};
+use super::other_tables::starts_with;
 use super::side::{LineSide, TOLERANCE, cells};
 use super::titles::{Meaning, meaning, title};
 use crate::discovery::report::NeighborState;
@@ -12,6 +14,7 @@ const BORDER: usize = 3;
 /// Flags of Linux: the MAC address is known, and an entry does not expire.
 const IS_COMPLETE: u32 = 0x2;
 const IS_PERMANENT: u32 = 0x4;
+
 /// The columns of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Heading {
@@ -59,14 +62,33 @@ impl Heading {
         heading.interface.is_some().then_some(heading)
     }
 
+    /// Reads the heading that a line ends, which may begin on the line before.
+    pub(super) fn read_lines(before: Option<&str>, words: &[Word<'_>]) -> Option<Self> {
+        let before = || before.map(line::words);
+        let wrapped = || Self::read_wrapped(&before()?, words);
+        match Self::read(words).or_else(wrapped) {
+            // The first word of the interface's title may be above the others.
+            Some(heading) if !heading.has_interface() => {
+                Some(before().and_then(|before| Self::read_stacked(&before, words)).unwrap_or(heading))
+            }
+            heading => heading,
+        }
+    }
+
     /// Reads a heading whose titles are on two lines. `None` if the second line alone is a heading, too.
-    pub(super) fn read_wrapped(first: &[Word<'_>], second: &[Word<'_>]) -> Option<Self> {
+    fn read_wrapped(first: &[Word<'_>], second: &[Word<'_>]) -> Option<Self> {
         let words: Vec<Word<'_>> = first.iter().chain(second).copied().collect();
         let heading = Self::read(&words)?;
         // One line has the title of each address.
         let upper = columns(first).len();
         let is_divided = (heading.ip < upper) != (heading.mac < upper);
-        is_divided.then_some(Self { is_wrapped: true, ..heading })
+        // `MAC` above `address` is one title.
+        let start = |column: usize| heading.columns.get(column).map(|(_, start)| *start);
+        let is_below = |word: &Word<'_>| {
+            word.text.eq_ignore_ascii_case("address") && start(heading.mac) == Some(word.start)
+        };
+        let is_stacked = start(heading.ip) == start(heading.mac) && second.iter().any(is_below);
+        (is_divided && !is_stacked).then_some(Self { is_wrapped: true, ..heading })
     }
 
     /// Returns whether the title of MAC addresses is that of another table.
@@ -149,6 +171,7 @@ impl Heading {
         let name = name.or_else(|| named_vlan().filter(|_| is_vlan))?;
         let name = match name.split_once('/') {
             Some((_, interface)) if meaning == Meaning::RoutedInterface => interface.to_owned(),
+            _ if self.flags.is_some() => without_flags(&name)?.to_owned(),
             _ => name,
         };
         // A number alone is that of a VLAN, and no name of an interface.
@@ -177,12 +200,17 @@ impl Heading {
 
     /// Returns the cell of the MAC address in a line with an IP address alone.
     pub(super) fn mac_cell(&self, words: &[Word<'_>], ip: usize) -> Option<String> {
-        let is_below = |word: &Word<'_>, column: usize| {
-            self.columns.get(column).is_some_and(|(_, title)| word.start.abs_diff(*title) <= TOLERANCE)
+        let distance = |word: &Word<'_>, column: usize| {
+            self.columns.get(column).map_or(usize::MAX, |(_, title)| word.start.abs_diff(*title))
         };
-        if is_below(words.get(ip)?, self.ip) {
-            let word = words.iter().find(|word| is_below(word, self.mac));
-            return word.map(|word| word.text.to_owned());
+        if distance(words.get(ip)?, self.ip) <= TOLERANCE {
+            let distances = words.iter().map(|word| (distance(word, self.mac), word));
+            let nearest = distances.min_by_key(|(distance, _)| *distance);
+            // Shorter words beside the title are cells of the column before, such as an age.
+            let is_cell = |(distance, word): &(usize, &Word<'_>)| {
+                *distance == 0 || (*distance <= TOLERANCE && word.text.len() >= MIN_MAC_ADDRESS)
+            };
+            return nearest.filter(is_cell).map(|(_, word)| word.text.to_owned());
         }
         let mut cells = cells(words);
         let is_full = cells.len() == self.columns.len() && self.mac < cells.len();
@@ -216,6 +244,27 @@ impl Heading {
             words: words.get(range_of_words)?,
         })
     }
+}
+
+/// The fewest titles of a forwarding database.
+const MIN_FORWARDING_TITLES: usize = 3;
+/// The beginnings of the titles for the domain of an entry in a forwarding database, in lower case.
+const DOMAINS: &[&str] = &["vlan", "vid", "fid", "vni", "bd", "bridge"];
+
+/// Returns whether words are the titles of a forwarding database: those of a VLAN and MAC addresses, and none of IP addresses. The
+/// IP addresses below them are the ends of tunnels, which are no neighbors.
+pub(super) fn is_forwarding_heading(words: &[Word<'_>]) -> bool {
+    let is_domain = |word: &Word<'_>| DOMAINS.iter().any(|domain| starts_with(word.text, domain));
+    let titles = words.iter().filter(|word| word.follows_gap).count();
+    if titles < MIN_FORWARDING_TITLES || !words.iter().any(is_domain) {
+        return false;
+    }
+    let columns = columns(words);
+    let has = |wanted| columns.iter().any(|(meaning, _)| *meaning == wanted);
+    // Tables of neighbors begin with the title of the IP address, which may be an unknown one.
+    let is_first = columns.first().is_some_and(|(meaning, _)| *meaning == Meaning::MacAddress)
+        || words.first().is_some_and(is_domain);
+    is_first && has(Meaning::MacAddress) && !has(Meaning::IpAddress)
 }
 
 /// Returns the meanings and places of titles.

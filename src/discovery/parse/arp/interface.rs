@@ -32,16 +32,18 @@ pub(super) fn interface_name(cell: &str) -> Option<String> {
     let name = name.split_once(" [").map_or(name, |(logical, _)| logical);
     // The private VLAN of the entry follows: `Vlan40 pv 401`.
     let name = name.split_once(" pv ").map_or(name, |(logical, _)| logical);
-    let name = without_flags(name.trim());
+    let name = name.trim();
     (!is_no_name(name)).then(|| name.to_owned())
 }
 
-/// Returns a name without the flags of the entry behind it, such as `(D)` of NX-OS. Names of Windows have words in brackets.
-fn without_flags(name: &str) -> &str {
-    let flags = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+/// Returns the name in a cell beside a column of flags, which NX-OS prints behind a single space: `Ethernet1/12 (D)`. In other tables,
+/// the brackets are a part of the name, as in `vEthernet (IT)` of Windows.
+pub(super) fn without_flags(cell: &str) -> Option<&str> {
+    let flags = cell.strip_suffix(')').and_then(|cell| cell.rsplit_once(" ("));
     let is_flags =
         |flags: &str| flags.len() <= MAX_FLAGS && flags.bytes().all(|byte| byte.is_ascii_uppercase());
-    flags.filter(|(_, flags)| is_flags(flags)).map_or(name, |(name, _)| name)
+    let name = flags.filter(|(_, flags)| is_flags(flags)).map_or(cell, |(name, _)| name);
+    (!is_no_name(name)).then_some(name)
 }
 
 /// Returns whether a text stands for no interface.

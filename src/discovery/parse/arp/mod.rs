@@ -30,6 +30,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
+use self::beside::Command;
 use self::heading::Heading;
 use self::line::ArpLine;
 use self::properties::Properties;
@@ -218,11 +219,14 @@ fn begins_table(text: &[u8], max_lines: usize, is_announced: impl Fn(&str) -> bo
         }
         let before = std::mem::replace(&mut before, line.clone());
         let words = line::words(&line);
-        let wrapped = || Heading::read_wrapped(&line::words(&before), &words);
         match fields::read(&line).unwrap_or_else(|| line::read(&words, None)) {
             ArpLine::Row(_) => true,
             ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
-            ArpLine::NoAddress => is_announced(&line) || Heading::read(&words).or_else(wrapped).is_some(),
+            ArpLine::NoAddress => {
+                let is_heading =
+                    || !Command::is_line(&line) && Heading::read_lines(Some(&before), &words).is_some();
+                is_announced(&line) || is_heading()
+            }
             ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly | ArpLine::Unreadable => false,
         }
     })

@@ -1,7 +1,8 @@
 //! The facts about a table that the lines beside it show: commands, devices, totals and titles.
 
 use super::beside::{Command, is_about_ipv6, is_empty_total, is_refusal};
-use super::heading::Heading;
+use super::heading::{Heading, is_forwarding_heading};
+use super::line::Word;
 use super::other_tables::{is_about_leases, is_other_heading};
 use crate::discovery::report::AddressFamily;
 use crate::printable::printable;
@@ -22,8 +23,10 @@ pub(super) struct TableNotes {
     is_empty: bool,
     /// Whether a total states that there are entries.
     has_total: bool,
-    /// Whether the last command or heading is that of another table with addresses, such as leases.
-    lists_others: bool,
+    /// Whether the last command, or a caption behind it, is that of another table with addresses, such as leases.
+    asks_others: bool,
+    /// Whether the last heading is that of another table with addresses.
+    heads_others: bool,
     /// Whether the last command prints something else than the whole table.
     asks_other: bool,
     /// Whether the last command that prints the table, or a line behind it, names IPv6.
@@ -32,7 +35,7 @@ pub(super) struct TableNotes {
 
 impl TableNotes {
     /// Notes what a line beside a table shows about it.
-    pub(super) fn note_beside(&mut self, text: &str) {
+    pub(super) fn note_beside(&mut self, text: &str, words: &[Word<'_>]) {
         if is_refusal(text) {
             self.is_empty = false;
             return;
@@ -41,9 +44,16 @@ impl TableNotes {
             self.note_command(&command);
             return;
         }
+        if let Some(command) = Command::read_echoed(text) {
+            self.note_question(&command);
+        }
         // An export of RouterOS names each menu on a line of its own.
-        self.lists_others &= !text.trim_start().starts_with('/');
-        self.note_title(text);
+        if text.trim_start().starts_with('/') {
+            self.begin_table();
+        }
+        self.asks_others |= is_about_leases(text);
+        self.heads_others |= is_forwarding_heading(words);
+        self.names_ipv6 |= is_about_ipv6(text);
         if let Some(is_empty) = is_empty_total(text) {
             self.is_empty |= is_empty && !self.asks_other;
             self.has_total |= !is_empty;
@@ -52,29 +62,33 @@ impl TableNotes {
 
     /// Notes what a heading names.
     pub(super) fn note_heading(&mut self, text: &str, heading: &Heading) {
-        self.lists_others |= is_other_heading(text, heading);
-        self.note_title(text);
-    }
-
-    /// Notes what a line names that is no command.
-    fn note_title(&mut self, text: &str) {
-        self.lists_others |= is_about_leases(text);
+        self.heads_others = is_other_heading(text, heading);
         self.names_ipv6 |= is_about_ipv6(text);
     }
 
     /// Notes a line of titles that are those of neighbors.
     pub(super) fn note_neighbor_titles(&mut self, text: &str) {
-        self.note_title(text);
-        self.lists_others = false;
+        self.begin_table();
+        self.names_ipv6 |= is_about_ipv6(text);
+    }
+
+    /// Notes that a table of neighbors may begin.
+    pub(super) const fn begin_table(&mut self) {
+        (self.asks_others, self.heads_others) = (false, false);
     }
 
     pub(super) fn note_command(&mut self, command: &Command<'_>) {
         self.asked = command.device.map(str::to_owned);
-        self.lists_others = command.prints_other_table();
-        self.asks_other = !command.prints_table();
+        self.note_question(command);
         if !self.asks_other {
             (self.is_empty, self.names_ipv6) = (true, is_about_ipv6(command.text));
         }
+    }
+
+    /// Notes which table a command prints.
+    fn note_question(&mut self, command: &Command<'_>) {
+        (self.asks_others, self.heads_others) = (command.prints_other_table(), false);
+        self.asks_other = !command.prints_table();
     }
 
     /// Notes that the last command printed an entry.
@@ -95,8 +109,9 @@ impl TableNotes {
         self.devices.take()
     }
 
+    /// Returns whether the entries that follow are those of another table.
     pub(super) const fn lists_others(&self) -> bool {
-        self.lists_others
+        self.asks_others || self.heads_others
     }
 
     /// Returns whether a table without entries is known to be empty.

@@ -7,15 +7,12 @@ use super::heading::Heading;
 /// Several words follow each other within a title. A single one that some neighbor table has, such as `expires`, is no evidence.
 const OTHERS: &[&[&str]] = &[
     // Leases of DHCP.
-    &["server"],
-    &["session"],
     &["valid", "until"],
     &["expire", "time"],
     &["expires", "after"],
     &["active", "address"],
     // The devices that RouterOS hears of. They announce any of their addresses.
     &["identity"],
-    &["platform"],
     &["board"],
     // The log of ARP inspection, and the filters of ports.
     &["num", "pkts"],
@@ -23,8 +20,6 @@ const OTHERS: &[&[&str]] = &[
     // Addresses that devices exchange for overlays.
     &["topo", "id"],
     &["prod"],
-    &["next", "hop"],
-    &["next", "hops"],
     &["vtep"],
     // Access points, wireless controllers and their clients.
     &["ap", "name"],
@@ -38,8 +33,18 @@ const OTHERS: &[&[&str]] = &[
     &["connection", "type"],
     // The addresses of a device itself.
     &["subnet", "mask"],
-    &["default", "gateway"],
     &["primary", "dns"],
+];
+
+/// Words that a column of remarks beside neighbors may have, too. They show another table if no column has the interface, or if
+/// another title begins with one of the words beside them.
+const AMBIGUOUS: &[(&[&str], &[&str])] = &[
+    (&["server"], &["expir"]),
+    (&["session"], &["expir"]),
+    (&["platform"], &["neighbor"]),
+    (&["next", "hop"], &[]),
+    (&["next", "hops"], &[]),
+    (&["default", "gateway"], &["mask", "dns"]),
 ];
 
 /// Returns whether a text is about leases of DHCP, whose devices may be away since.
@@ -50,14 +55,40 @@ pub(super) fn is_about_leases(text: &str) -> bool {
 
 /// Returns whether a name of a field, or a title, is one of another table.
 pub(super) fn is_other_name(name: &str) -> bool {
+    is_about_leases(name) || has_words(name, &OTHERS.iter().copied())
+}
+
+/// Returns whether a name of a field, or a title, is one of another table unless the table has interfaces.
+pub(super) fn is_ambiguous_name(name: &str) -> bool {
+    has_words(name, &AMBIGUOUS.iter().map(|(words, _)| *words))
+}
+
+/// Returns whether names of fields, or titles, are those of another table.
+pub(super) fn are_of_other_table<'n>(
+    names: &(impl Iterator<Item = &'n str> + Clone),
+    has_interface: bool,
+) -> bool {
+    let has =
+        |beginning: &str| names.clone().any(|name| words(name).any(|word| starts_with(word, beginning)));
+    let is_other = |(ambiguous, beside): &(&[&str], &[&str])| {
+        names.clone().any(|name| has_words(name, &std::iter::once(*ambiguous)))
+            && (!has_interface || beside.iter().any(|beginning| has(beginning)))
+    };
+    // Most tables have no such words.
+    names.clone().any(is_other_name)
+        || (names.clone().any(is_ambiguous_name) && AMBIGUOUS.iter().any(is_other))
+}
+
+/// Returns whether a name has words of a list, one behind the other, in any letter case.
+fn has_words<'w>(name: &str, wanted: &(impl Iterator<Item = &'w [&'w str]> + Clone)) -> bool {
     let mut rest = words(name);
-    let mut begins_other = || {
+    let mut begins_with_any = || {
         let mut following = rest.clone();
         let first = following.next();
         rest.next();
-        first.map(|first| OTHERS.iter().any(|other| begins_with(first, following.clone(), other)))
+        first.map(|first| wanted.clone().any(|wanted| begins_with(first, following.clone(), wanted)))
     };
-    is_about_leases(name) || std::iter::from_fn(&mut begins_other).any(|is_other| is_other)
+    std::iter::from_fn(&mut begins_with_any).any(|is_wanted| is_wanted)
 }
 
 /// Returns whether words begin with others, in any letter case.
@@ -73,7 +104,9 @@ pub(super) fn is_other_heading(text: &str, heading: &Heading) -> bool {
     // Neighbor tables state when an entry expires, or name the host. Only leases have both, but no interface.
     let has = |prefix: &str| words(text).any(|word| starts_with(word, prefix));
     let is_of_leases = || !heading.has_interface() && has("expir") && has_host_name(text);
-    heading.is_of_other_table() || text.split("  ").any(is_other_name) || is_of_leases()
+    heading.is_of_other_table()
+        || are_of_other_table(&text.split("  "), heading.has_interface())
+        || is_of_leases()
 }
 
 fn has_host_name(text: &str) -> bool {
@@ -88,6 +121,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-fn starts_with(word: &str, prefix: &str) -> bool {
+/// Returns whether a word begins with letters, in any letter case.
+pub(super) fn starts_with(word: &str, prefix: &str) -> bool {
     word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::addresses::ip_address;
 use super::interface::interface_name;
 use super::line::{ArpLine, Word, row, state, words};
-use super::other_tables::is_other_name;
+use super::other_tables::are_of_other_table;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;
 
@@ -22,8 +22,8 @@ pub(super) struct Properties {
     if_name: Option<String>,
     if_index: Option<i64>,
     state: Option<String>,
-    /// Whether a name shows that the entry is one of another table.
-    is_other: bool,
+    /// The other names, which may show that the entry is one of another table.
+    names: Vec<String>,
     lines: Vec<String>,
 }
 
@@ -38,7 +38,8 @@ impl Properties {
         let mut properties = properties(&words).into_iter();
         let (ip, title) = properties.find_map(|property| Some((property.ip()?, property.name)))?;
         let (mac, if_name, if_index, state) = (None, None, None, None);
-        let mut entry = Self { ip, title, mac, if_name, if_index, state, is_other: false, lines: Vec::new() };
+        let (names, lines) = (Vec::new(), Vec::new());
+        let mut entry = Self { ip, title, mac, if_name, if_index, state, names, lines };
         entry.take(&words, text);
         Some(entry)
     }
@@ -83,15 +84,16 @@ impl Properties {
                 }
                 Some(Meaning::IfIndex) => self.if_index = value.parse().ok(),
                 _ if name == "state" => self.state = Some(value),
-                _ if is_other_name(&name) => self.is_other = true,
-                _ => {}
+                _ => self.names.push(name),
             }
         }
     }
 
     /// Returns the entry and its first line.
     pub(super) fn into_entry(self) -> (ArpLine, String) {
-        let Self { ip, mac, if_name, if_index, state: name, is_other, lines, .. } = self;
+        let Self { ip, mac, if_name, if_index, state: name, names, lines, .. } = self;
+        let has_interface = if_name.is_some() || if_index.is_some();
+        let is_other = are_of_other_table(&names.iter().map(String::as_str), has_interface);
         let example = lines.into_iter().next().unwrap_or_default();
         if is_other {
             return (ArpLine::Other, example);

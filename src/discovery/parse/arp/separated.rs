@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::addresses::ip_address;
 use super::interface::is_no_name;
 use super::line::{ArpLine, row, state};
-use super::other_tables::is_other_name;
+use super::other_tables::are_of_other_table;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::ArpRow;
 
@@ -44,8 +44,8 @@ impl SeparatedTable {
         let (interface, if_index) = (column(Meaning::Interface), column(Meaning::IfIndex));
         let is_table = !ips.is_empty() && (interface.is_some() || if_index.is_some());
         let mac = column(Meaning::MacAddress).filter(|_| is_table)?;
-        let is_other = |title: &String| is_other_name(title) || title.contains("lifetime");
-        if titles.iter().any(is_other) {
+        let is_other = are_of_other_table(&titles.iter().map(String::as_str), true);
+        if is_other || titles.iter().any(|title| title.contains("lifetime")) {
             return None;
         }
         let state = titles.iter().position(|title| matches!(title.as_str(), "state" | "status"));

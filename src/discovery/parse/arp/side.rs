@@ -105,8 +105,14 @@ impl LineSide<'_, '_> {
     ///
     /// A long cell moves those behind it to the right, and some tools place their titles elsewhere than the cells.
     fn displaced<'c>(&self, cells: &'c [Cell]) -> Option<&'c Cell> {
+        let title = self.range()?.start;
+        // A long address before the cells moves all of them beyond the last title.
+        let is_pushed = self.wanted + 1 == self.columns.len() && cells.first()?.start > title + TOLERANCE;
+        if is_pushed && cells.len() > 1 {
+            return cells.last();
+        }
         let place = self.place_below_title()?;
-        let (word, title) = (self.words.get(place)?, self.range()?.start);
+        let word = self.words.get(place)?;
         let before = self.words.get(1..=place).unwrap_or_default();
         let cell = before.iter().filter(|word| word.follows_gap).count();
         let is_part = place > 0 && !word.follows_gap;

@@ -1,7 +1,7 @@
 //! The state of a table while its lines are read.
 
 use super::addresses::ip_address;
-use super::beside::{Command, is_beside_table, is_log};
+use super::beside::{Command, is_beside_table, is_message};
 use super::fields::FieldsEntry;
 use super::heading::Heading;
 use super::letters::StateLetters;
@@ -35,6 +35,8 @@ pub(super) struct TableReader {
     named: NamedEntries,
     unread: UnreadLines,
     has_entries: bool,
+    /// Whether a heading has gaps between its titles, which sentences with the words of titles lack.
+    has_titles: bool,
     /// An entry whose interface the next line may continue.
     entry: Option<ArpRow>,
     /// The interface of the entry before.
@@ -113,7 +115,7 @@ impl TableReader {
             return true;
         }
         self.end_fields(sink);
-        if is_log(text) {
+        if is_message(text) {
             // Messages alone are no empty table.
             self.has_text = true;
             return true;
@@ -138,6 +140,7 @@ impl TableReader {
         if let Some(section) = TableSection::read(&words) {
             (self.section, self.heading, self.separated) = (Some(section), None, None);
             (self.has_entries, self.expects_heading) = (true, true);
+            self.notes.begin_table();
             return true;
         }
         let line = line::read(&words, self.heading.as_ref());
@@ -204,7 +207,7 @@ impl TableReader {
 
     /// Returns whether the lines so far have no table, but other text.
     pub(super) const fn is_of_other_form(&self) -> bool {
-        let has_heading = self.heading.is_some() || self.separated.is_some();
+        let has_heading = self.has_titles || self.separated.is_some();
         self.has_text && !self.has_entries && !has_heading && !self.notes.shows_empty_table()
     }
 
@@ -253,29 +256,24 @@ impl TableReader {
 
     /// Reads a line without addresses: a heading, or a line beside the table.
     fn accept_other(&mut self, text: &str, words: &[Word<'_>], sink: &Sink<'_>) -> bool {
+        let is_command = Command::is_line(text);
         let title = self.title.replace(text.to_owned());
-        let wrapped = || Heading::read_wrapped(&line::words(title.as_deref()?), words);
-        let stacked = || Heading::read_stacked(&line::words(title.as_deref()?), words);
-        let heading = match Heading::read(words).or_else(wrapped) {
-            // The first word of the interface's title may be above the others.
-            Some(heading) if !heading.has_interface() => Some(stacked().unwrap_or(heading)),
-            heading => heading,
-        };
-        // A heading may begin like a command of a shell, with a number sign.
+        let heading = if is_command { None } else { Heading::read_lines(title.as_deref(), words) };
         match &heading {
             Some(heading) => self.notes.note_heading(text, heading),
             None => {
-                self.notes.note_beside(text);
+                self.notes.note_beside(text, words);
                 if let Some(letters) = StateLetters::read(text) {
                     self.letters = Some(letters);
                     return true;
                 }
-                if Command::read(text).is_some() {
+                if is_command || Command::read(text).is_some() {
                     self.letters = None;
                 }
             }
         }
         if let Some(heading) = heading {
+            self.has_titles |= words.iter().skip(1).any(|word| word.follows_gap);
             (self.heading, self.title, self.last_interface) = (Some(heading), Some(text.to_owned()), None);
             (self.separated, self.unread, self.expects_heading) = (None, UnreadLines::default(), false);
             return true;

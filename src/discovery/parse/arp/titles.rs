@@ -1,5 +1,8 @@
 //! The titles of columns, in all languages of devices and tools.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
 use super::line::Word;
 use crate::invariant::Invariant;
 
@@ -56,7 +59,6 @@ const TITLES: &[(&str, Meaning)] = &[
     ("link-layer add", Meaning::MacAddress),
     ("link-layer", Meaning::MacAddress),
     ("ethernet address", Meaning::MacAddress),
-    ("ethernet", Meaning::MacAddress),
     ("ll address", Meaning::MacAddress),
     ("lladdr", Meaning::MacAddress),
     ("hardware-adresse", Meaning::MacAddress),
@@ -120,22 +122,52 @@ const TITLES: &[(&str, Meaning)] = &[
 
 /// The words of the longest title.
 const MAX_TITLE_WORDS: usize = 3;
+/// The title of MAC addresses in VPP, in lower case. Commands, names and sentences have this word, too, so that it counts between
+/// gaps alone.
+const TITLE_BETWEEN_GAPS: &str = "ethernet";
+
+/// The titles by their text, and the words that begin them. Most words of other lines begin no title.
+struct TitleIndex {
+    meanings: HashMap<&'static str, Meaning>,
+    first_words: HashSet<&'static str>,
+}
+
+static TITLE_INDEX: LazyLock<TitleIndex> = LazyLock::new(|| TitleIndex {
+    meanings: TITLES.iter().copied().collect(),
+    first_words: TITLES.iter().filter_map(|(title, _)| title.split(' ').next()).collect(),
+});
 
 /// Returns the meaning of the name of a field or of a column.
 pub(super) fn meaning(title: &str) -> Option<Meaning> {
-    TITLES.iter().find(|(known, _)| *known == title).map(|(_, meaning)| *meaning)
+    TITLE_INDEX.meanings.get(title).copied()
 }
 
 /// Returns the meaning of the title that begins the words, and the number of its words.
 pub(super) fn title(words: &[Word<'_>]) -> (Meaning, usize) {
+    let Some(first) = words.first().map(|word| plain(word.text)) else { return (Meaning::Other, 1) };
+    if first == TITLE_BETWEEN_GAPS {
+        let is_apart = words.first().is_some_and(|word| word.follows_gap)
+            && words.get(1).is_some_and(|word| word.follows_gap);
+        if is_apart {
+            return (Meaning::MacAddress, 1);
+        }
+    }
+    if !TITLE_INDEX.first_words.contains(first.split(' ').next().unwrap_or("")) {
+        return (Meaning::Other, 1);
+    }
     // A gap separates titles.
     let joined = words.iter().skip(1).take_while(|word| !word.follows_gap).count() + 1;
     for length in (1..=MAX_TITLE_WORDS.min(joined).min(words.len())).rev() {
         let words = words.get(..length).asserted_or_default();
-        let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
-        if let Some(meaning) = meaning(&text.join(" ").to_lowercase().replace('_', " ")) {
+        let text: Vec<String> = words.iter().map(|word| plain(word.text)).collect();
+        if let Some(meaning) = meaning(&text.join(" ")) {
             return (meaning, length);
         }
     }
     (Meaning::Other, 1)
+}
+
+/// Returns a word of a title in lower case, without punctuation.
+fn plain(word: &str) -> String {
+    word.trim_matches([',', ':', '.']).to_lowercase().replace('_', " ")
 }

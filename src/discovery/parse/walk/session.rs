@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::discovery::parse::terminal::{PROMPT_ENDS, SESSION_FRAMES};
+use crate::discovery::parse::terminal::{LAST_COMMANDS, PROMPT_ENDS, is_session_frame};
 use crate::invariant::Invariant;
 
 /// The tools that print walks. Their messages begin with their name and a colon.
@@ -78,10 +78,6 @@ fn without_quote(text: &[u8]) -> &[u8] {
 
 /// The longest line that may be a prompt.
 const MAX_PROMPT: usize = 256;
-/// The commands that end a session.
-const LAST_COMMANDS: [&str; 3] = ["exit", "logout", "quit"];
-/// The fences around code in a document.
-const FENCES: [&str; 2] = ["```", "~~~"];
 /// The beginnings of lines that scripts print between the walks of several subtrees.
 const HEADINGS: [&[u8]; 4] = [b"#", b"==", b"--", b"**"];
 
@@ -94,30 +90,12 @@ pub(super) fn is_session(line: &[u8]) -> bool {
     }
     let Ok(line) = str::from_utf8(line) else { return false };
     let line = line.trim();
-    LAST_COMMANDS.contains(&line)
-        || FENCES.iter().any(|fence| line.starts_with(fence))
-        || SESSION_FRAMES.iter().any(|frame| starts_with_ignoring_case(line, frame))
-        || is_duration(line)
-        || is_prompt(line)
+    is_session_frame(line) || is_prompt(line)
 }
 
 /// Returns whether a line is a heading, as scripts print them. Text of several lines may have such lines, too.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     HEADINGS.iter().any(|heading| line.starts_with(heading))
-}
-
-fn starts_with_ignoring_case(line: &str, beginning: &str) -> bool {
-    line.get(..beginning.len()).is_some_and(|start| start.eq_ignore_ascii_case(beginning))
-}
-
-/// Returns whether a line is one of `time`: `real    0m0.123s`.
-fn is_duration(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    let is_kind = words.next().is_some_and(|kind| matches!(kind, "real" | "user" | "sys"));
-    let is_time = |word: &str| {
-        word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_digit() || b"msh.,".contains(&byte))
-    };
-    is_kind && words.next().is_some_and(is_time) && words.next().is_none()
 }
 
 /// Returns whether a line is the prompt of a shell or a device.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::super::other_tables::is_other_name;
+use super::super::other_tables::{is_ambiguous_name, is_other_name};
 use super::Role;
 use crate::discovery::report::{AddressFamily, NeighborState};
 
@@ -27,6 +27,8 @@ pub(super) enum JsonKey {
     StateOfWindows,
     /// A field of entries of other tables: leases of DHCP, and the devices that RouterOS hears of.
     OfOther,
+    /// A field of entries of other tables, unless the entry has an interface.
+    OfOtherWithoutInterface,
     /// The state of an entry for which this is the value.
     Flag(bool, NeighborState),
     /// The value of a field of Junos, which is a list of objects.
@@ -87,6 +89,9 @@ const KEYS: &[(&str, JsonKey)] = &[
     ("data", JsonKey::Data),
 ];
 
+/// The longest key whose words are read.
+const MAX_KEY: usize = 128;
+
 impl JsonKey {
     /// Returns the role of the value under this key, in an object with a role.
     pub(super) fn role(self, of_object: Role) -> Role {
@@ -116,7 +121,12 @@ impl Visitor<'_> for KeyVisitor {
 
     fn visit_str<E: de::Error>(self, key: &str) -> Result<JsonKey, E> {
         let known = KEYS.iter().find(|(known, _)| *known == key);
-        let unknown = || if is_other_name(key) { JsonKey::OfOther } else { JsonKey::Other };
+        let unknown = || match key {
+            key if key.len() > MAX_KEY => JsonKey::Other,
+            key if is_other_name(key) => JsonKey::OfOther,
+            key if is_ambiguous_name(key) => JsonKey::OfOtherWithoutInterface,
+            _ => JsonKey::Other,
+        };
         Ok(known.map_or_else(unknown, |(_, meaning)| *meaning))
     }
 }
