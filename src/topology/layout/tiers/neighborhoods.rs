@@ -4,9 +4,11 @@
 //! of the neighbors in common suffice, and two thirds for two nodes that are connected with each other. Leaves do not
 //! count, and neither do branches that hang at one of the nodes alone, such as a site with one link to one of two hubs.
 
-use std::cmp::Ordering;
+mod similarity;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::similarity::SharedPart;
 use super::world::World;
 use super::{LOWEST_ACCESS_POINT, LOWEST_SWITCH};
 use crate::topology::layout::containers::Level;
@@ -57,33 +59,6 @@ pub(super) fn similar_nodes(level: &Level, is_inner: &[bool], world: &World) -> 
     neighborhoods.join_beside_pairs(&mut sets, kind);
     sets
 }
-
-/// The part of their neighbors that two nodes share.
-#[derive(Clone, Copy, Debug)]
-struct Shared {
-    common: usize,
-    all: usize,
-}
-
-impl Ord for Shared {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.common * other.all).cmp(&(other.common * self.all))
-    }
-}
-
-impl PartialOrd for Shared {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Shared {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Shared {}
 
 /// Keeps the items for which something holds, if there are any, and else all.
 fn keep_some<T>(items: &mut Vec<T>, holds: impl Fn(&T) -> bool) {
@@ -152,7 +127,7 @@ impl<'a> Neighborhoods<'a> {
         kind: impl Fn(usize) -> Apartness,
         budget: &mut usize,
     ) {
-        let mut partners: BTreeMap<usize, Vec<(usize, Shared)>> = BTreeMap::new();
+        let mut partners: BTreeMap<usize, Vec<(usize, SharedPart)>> = BTreeMap::new();
         for (node, neighbors) in self.inner.iter().enumerate() {
             crate::fair_threads::yield_turn();
             for other in neighbors.iter().copied().filter(|other| *other > node && kind(node) == kind(*other))
@@ -288,67 +263,5 @@ impl<'a> Neighborhoods<'a> {
             opposite.swap_remove(place);
         }
         has_pair && opposite.is_empty()
-    }
-
-    /// Returns whether two nodes share at least this part of their neighbors, apart from themselves.
-    fn are_similar(&self, one: usize, other: usize, part: (usize, usize), budget: &mut usize) -> bool {
-        self.shared(one, other, part, budget).is_some()
-    }
-
-    /// Returns which part of their neighbors two nodes share, apart from themselves; `None` if it is less than this.
-    fn shared(
-        &self,
-        one: usize,
-        other: usize,
-        (part, whole): (usize, usize),
-        budget: &mut usize,
-    ) -> Option<Shared> {
-        let (first, second) = (&self.compared[one], &self.compared[other]);
-        let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
-        *budget = budget.saturating_sub(1);
-        if few * whole + whole < many * part || *budget < few + many {
-            return None;
-        }
-        *budget -= few + many;
-        let (mut common, mut all) = (0, 0);
-        let (mut of_one, mut of_other) = (Vec::new(), Vec::new());
-        let (mut left, mut right) = (first.iter().peekable(), second.iter().peekable());
-        while let Some(next) = left.peek().into_iter().chain(right.peek()).copied().min().copied() {
-            let in_first = left.next_if(|node| **node == next).is_some();
-            let in_second = right.next_if(|node| **node == next).is_some();
-            if next != one && next != other {
-                all += 1;
-                common += usize::from(in_first && in_second);
-                match (in_first, in_second) {
-                    (true, false) => of_one.push(next),
-                    (false, true) => of_other.push(next),
-                    _ => {}
-                }
-            }
-        }
-        if common > 0 && self.network.neighbors(one).binary_search(&other).is_ok() {
-            let opposite = self.opposite(&of_one, &of_other);
-            (common, all) = (common + opposite, all - opposite);
-        }
-        (all > 0 && common * whole >= all * part).then_some(Shared { common, all })
-    }
-
-    /// Returns the number of neighbors of two adjacent nodes that are adjacent to each other, as the cores of two data centers are: each
-    /// has one neighbor of the other center.
-    fn opposite(&self, of_one: &[usize], of_other: &[usize]) -> usize {
-        if of_one.len() > MAX_OPPOSITE || of_other.len() > MAX_OPPOSITE {
-            return 0;
-        }
-        let mut is_taken = vec![false; of_other.len()];
-        let mut count = 0;
-        for node in of_one {
-            let is_beside = |other: &usize| self.inner[*node].binary_search(other).is_ok();
-            let found = (0..of_other.len()).find(|place| !is_taken[*place] && is_beside(&of_other[*place]));
-            if let Some(place) = found {
-                is_taken[place] = true;
-                count += 1;
-            }
-        }
-        count
     }
 }

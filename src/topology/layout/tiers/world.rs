@@ -18,6 +18,9 @@ const PARTS: usize = 3;
 /// Maximum number of nodes without an address that are examined.
 const MAX_EXAMINED: usize = 16;
 
+/// Returns for each node whether evidence of a kind shows that it leads out of the network.
+type Evidence<'a> = &'a dyn Fn() -> Vec<bool>;
+
 /// The nodes that lead out of a network, by the strongest evidence that few of its nodes have.
 #[derive(Debug, Default)]
 pub(super) struct World {
@@ -33,7 +36,7 @@ impl World {
         let nodes = 0..level.network.len();
         let has_rank = |rank: u8| nodes.clone().map(|node| level.ranks[node] == Some(rank)).collect();
         let is_public = || nodes.clone().map(|node| level.scopes[node] == AddressScope::Public).collect();
-        let evidence: [(bool, bool, &dyn Fn() -> Vec<bool>); 7] = [
+        let evidence: [(bool, bool, Evidence<'_>); 7] = [
             (true, true, &|| has_rank(OUTSIDE)),
             (true, false, &|| providers(level)),
             (true, true, &is_public),
