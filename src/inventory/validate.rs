@@ -113,7 +113,8 @@ fn expected_form(message: &str) -> Option<Cow<'static, str>> {
     }
     // Errors of the types of this crate begin so, and those of serde end with the form.
     let expected = message.rsplit_once(", expected ").map(|(_, form)| form);
-    let form = match message.strip_prefix("not ").or(expected).unwrap_or(message) {
+    let stated = message.strip_prefix("not ").or(expected);
+    let form = match stated.unwrap_or(message) {
         "invalid IP address syntax" | "IP address" => "an IP address",
         "a formatted UUID string" => "a UUID",
         "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "a nonzero u16" => "an integer",
@@ -123,8 +124,10 @@ fn expected_form(message: &str) -> Option<Cow<'static, str>> {
         "a sequence" => "a list",
         "a map" => "an object",
         form if form.starts_with("struct ") => "an object",
-        form if form.starts_with("a ") || form.starts_with("an ") => return Some(form.to_owned().into()),
-        _ => return None,
+        _ => {
+            let is_noun = |form: &&str| form.starts_with("a ") || form.starts_with("an ");
+            return stated.filter(is_noun).map(|form| form.to_owned().into());
+        }
     };
     Some(form.into())
 }

@@ -58,8 +58,10 @@ pub(in crate::inventory) fn missing_fields(json: &[u8]) -> Result<Vec<&'static s
 /// The errors of [`parse_host`].
 pub(super) fn parse_listed_host(json: &[u8]) -> Result<(Host, Option<Timestamp>), Error> {
     let host = parse_host(json)?;
-    // Searching is faster than reading, and most hosts have no such time.
-    if memchr::memmem::find(json, b"\"expected_updated_at\"").is_none() {
+    // Searching is faster than reading, and most hosts have no such time. Names of fields may have escaped letters.
+    let may_have = memchr::memmem::find(json, b"\"expected_updated_at\"").is_some()
+        || memchr::memmem::find(json, b"\\u00").is_some();
+    if !may_have {
         return Ok((host, None));
     }
     #[derive(Deserialize)]

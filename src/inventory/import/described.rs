@@ -55,7 +55,7 @@ pub(super) type CompleteLine = (LineFacts, EncodedHost);
 /// A line, with what the stored host has and the line leaves out.
 enum Completed {
     Changed(Box<CompleteLine>),
-    Unchanged(Alterations),
+    Unchanged(HostId, Alterations),
     Refused(HostId, Refusal),
 }
 
@@ -94,7 +94,10 @@ impl Storing<'_> {
         for completed in inventory.in_jobs(organization, incomplete, work).await? {
             match completed? {
                 Completed::Changed(line) => complete.push(*line),
-                Completed::Unchanged(alterations) => self.report.accept_unchanged(&alterations),
+                Completed::Unchanged(host, alterations) => {
+                    self.note_stored(host);
+                    self.report.accept_unchanged(&alterations);
+                }
                 Completed::Refused(host, refusal) => self.refuse(host, refusal),
             }
         }
@@ -121,7 +124,7 @@ fn complete_line(
         // One that is not as expected is refused when it is stored.
         let is_expected = check_expectation(facts.expected_updated_at, id, Some(before.updated_at)).is_ok();
         if !is_changed && is_expected {
-            return Ok(Completed::Unchanged(facts.alterations));
+            return Ok(Completed::Unchanged(id, facts.alterations));
         }
     }
     match encoder.of_stored(stored.map_or(0, |stored| stored.body.len())).encode(host) {
@@ -147,17 +150,27 @@ impl LeftOut {
         if self.given_times.created_at.is_none() {
             host.created_at = before.created_at.min(host.updated_at);
         }
-        !self.is_description(before, host) || stamp(host, Some(before), now)
+        if self.is_description(before, host) {
+            return stamp(host, Some(before), now);
+        }
+        if is_row && self.has_stored_change(before) {
+            host.updated_at = now;
+        }
+        true
+    }
+
+    /// Returns whether the line has no time of a change but the stored one. Others must learn of a change to the host by another time.
+    fn has_stored_change(&self, before: &Host) -> bool {
+        self.given_times.updated_at.is_none_or(|given| given == before.updated_at)
     }
 
     /// Returns whether the times of the host are to be set as those of a description of it.
     fn is_description(&self, before: &Host, host: &Host) -> bool {
-        let GivenTimes { created_at, updated_at, has_any } = self.given_times;
-        let is_stored = |given: Option<Timestamp>, stored| given.is_none_or(|given| given == stored);
+        let GivenTimes { created_at, has_any, .. } = self.given_times;
         !has_any
             || self.row_fields.is_some()
-                && is_stored(created_at, before.created_at)
-                && is_stored(updated_at, before.updated_at)
+                && created_at.is_none_or(|given| given == before.created_at)
+                && self.has_stored_change(before)
                 && (host.last_seen_at, host.is_stale) == (before.last_seen_at, before.is_stale)
     }
 }

@@ -1,5 +1,6 @@
 //! Import of hosts from JSON lines.
 
+mod checked_hosts;
 mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
@@ -11,7 +12,6 @@ mod dry_run;
 mod encoding;
 mod options;
 mod parse;
-mod refused_hosts;
 mod removed_parts;
 mod report;
 mod row_fields;
@@ -25,11 +25,11 @@ use tokio::io::AsyncRead;
 
 pub use options::Import;
 
+use self::checked_hosts::CheckedHosts;
 use self::chunk::Parsing;
 use self::dry_run::DryRunStore;
 use self::options::{ImportTarget, require_importer};
 use self::parse::LineParser;
-use self::refused_hosts::RefusedHosts;
 use self::rows::ImportRows;
 use self::storing::Storing;
 use super::history::Recording;
@@ -169,7 +169,8 @@ impl Inventory {
             row_fields: rows.fields(),
             began_at: self.now(),
         };
-        let mut refused_hosts = RefusedHosts::default();
+        let mut checked_hosts = CheckedHosts::default();
+        let are_rows = parser.row_fields.is_some();
         let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
@@ -184,8 +185,8 @@ impl Inventory {
                     // The policy has its time for each chunk, since an import has any length.
                     let of_chunk = inventory.for_request();
                     let inventory = of_chunk.as_ref().unwrap_or(&inventory);
-                    let (target, refused_hosts, chunk) = (&target, &mut refused_hosts, &mut chunk);
-                    Storing { inventory, target, report, refused_hosts, chunk }.store().await
+                    let (target, checked_hosts, chunk) = (&target, &mut checked_hosts, &mut chunk);
+                    Storing { inventory, target, report, checked_hosts, are_rows, chunk }.store().await
                 }
                 Err(error) => Err(error),
             };

@@ -1,18 +1,18 @@
 //! The fields that the rows of a CSV have.
 
 use std::collections::BTreeSet;
-use std::mem;
 
 use crate::model::{Host, Record as _};
 
 /// The field of hosts with custom fields.
 pub(super) const CUSTOM: &str = "custom";
 
-/// The fields that have a column. Those without one stay as they are stored.
+/// The fields that have a column. Those without one stay as they are stored, and so do custom fields where the column of those without a
+/// column of their own is empty.
 #[derive(Debug, Default)]
 #[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "only a CSV has columns"))]
 pub(super) struct RowFields {
-    /// The names of the fields. With `custom`, all custom fields are given.
+    /// The names of the fields.
     pub(super) names: BTreeSet<&'static str>,
     /// The names of the custom fields with a column of their own.
     pub(super) custom: BTreeSet<String>,
@@ -25,13 +25,14 @@ impl RowFields {
 
     /// Gives a host the stored values of the fields without a column.
     pub(super) fn keep_others(&self, before: &Host, host: &mut Host) {
-        let given = mem::take(&mut host.custom);
-        for field in Host::FIELDS.iter().filter(|field| !self.has(field.name)) {
+        for field in Host::FIELDS.iter().filter(|field| !self.has(field.name) && field.name != CUSTOM) {
             field.access.copy(host, before);
         }
-        if !self.has(CUSTOM) {
-            host.custom.retain(|name, _| !self.custom.contains(name));
+        let has_others = host.custom.keys().any(|name| !self.custom.contains(name));
+        if has_others || (self.has(CUSTOM) && self.custom.is_empty()) {
+            return;
         }
-        host.custom.extend(given);
+        let others = before.custom.iter().filter(|(name, _)| !self.custom.contains(*name));
+        host.custom.extend(others.map(|(name, value)| (name.clone(), value.clone())));
     }
 }

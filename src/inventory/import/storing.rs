@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::checked_hosts::CheckedHosts;
 use super::chunk::{Chunk, split_repeated_ids};
 use super::described::CompleteLine;
 use super::options::ImportTarget;
 use super::parse::{LineFacts, LineHost, ParsedLine, refusal};
-use super::refused_hosts::RefusedHosts;
 use crate::access::Caller;
 use crate::inventory::hosts::{Before, EncodedHost, rename_host};
 use crate::inventory::records::belongs_to;
@@ -22,7 +22,9 @@ pub(super) struct Storing<'a> {
     pub(super) inventory: &'a Inventory,
     pub(super) target: &'a ImportTarget,
     pub(super) report: &'a mut ImportReport,
-    pub(super) refused_hosts: &'a mut RefusedHosts,
+    pub(super) checked_hosts: &'a mut CheckedHosts,
+    /// Whether lines are rows of a CSV, which keep the fields of a host that they do not have.
+    pub(super) are_rows: bool,
     pub(super) chunk: &'a mut Chunk,
 }
 
@@ -38,7 +40,7 @@ impl Storing<'_> {
         }
         let lines = self.reassign_foreign_ids(lines).await?;
         for part in split_repeated_ids(lines) {
-            let part = self.refused_hosts.refuse(part, &mut self.chunk.refusals);
+            let part = self.checked_hosts.refuse(part, &mut self.chunk.refusals);
             let part = self.complete_lines(part).await?;
             self.store_lines(part).await?;
         }
@@ -67,9 +69,14 @@ impl Storing<'_> {
         Ok(())
     }
 
+    /// Notes that a given host is as its line describes it.
+    pub(super) fn note_stored(&mut self, host: HostId) {
+        if self.are_rows { self.checked_hosts.count(host) } else { self.checked_hosts.forget(host) }
+    }
+
     /// Adds a refusal of a line of this host.
     pub(super) fn refuse(&mut self, host: HostId, refusal: Refusal) {
-        self.refused_hosts.count(host);
+        self.checked_hosts.count(host);
         self.chunk.refusals.push(refusal);
     }
 
@@ -133,7 +140,9 @@ impl Storing<'_> {
             };
             match replaced {
                 Ok(replaced) => {
-                    self.refused_hosts.forget(host.host.id);
+                    if !facts.is_new {
+                        self.note_stored(host.host.id);
+                    }
                     self.report.accept(replaced, &facts.alterations, facts.reassignment);
                 }
                 Err(refusal) => self.refuse(host.host.id, refusal),

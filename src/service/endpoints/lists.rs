@@ -184,7 +184,7 @@ pub(in crate::service) async fn shaped_page(
     paging: Paging,
 ) -> Result<(ResponseBody, Option<HeaderValue>), ApiError> {
     let documents = shape.apply(documents, &state.inventory, organization).await?;
-    let next = next_page(request, shape.representation(), &pagination(&documents, paging, 0));
+    let next = next_page(request, shape.representation(), &documents, paging);
     let body = match shape.representation() {
         Representation::Envelope => page(state, documents, paging)?,
         _ => ResponseBody::lines(shape.with_header(documents.bodies)),
@@ -196,14 +196,17 @@ pub(in crate::service) async fn shaped_page(
 fn next_page(
     request: &Parts,
     representation: Representation,
-    pagination: &Pagination,
+    Documents { total, next, .. }: &Documents,
+    Paging { limit, offset, is_by_cursor }: Paging,
 ) -> Option<HeaderValue> {
-    if !representation.has_page_link() || !pagination.has_more {
+    if !representation.has_page_link() || limit == 0 {
         return None;
     }
-    let position = match &pagination.next_cursor {
-        Some(cursor) => format!("{CURSOR}={}", cursor.as_deref()?),
-        None => format!("{OFFSET}={}", pagination.offset.saturating_add(pagination.limit)),
+    let position = if is_by_cursor {
+        format!("{CURSOR}={}", next.as_ref()?)
+    } else {
+        let end = offset.saturating_add(limit);
+        (end < *total).then(|| format!("{OFFSET}={end}"))?
     };
     let is_position = |pair: &&str| {
         let mut names = form_urlencoded::parse(pair.as_bytes()).map(|(name, _)| name);
@@ -280,7 +283,7 @@ pub(super) async fn begin_list(
     Sending { paging, representation, slot }: Sending,
 ) -> Result<(ResponseBody, Option<HeaderValue>), ApiError> {
     let first = pages.next().await?;
-    let next = next_page(request, representation, &pagination(&first, paging, pages.unread()));
+    let next = next_page(request, representation, &first, paging);
     let is_whole = paging.limit == 0;
     check_length(state, paging, first.total)?;
     if pages.is_finished() {

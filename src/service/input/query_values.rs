@@ -34,12 +34,19 @@ pub(super) struct QueryValues<'q> {
     known: KnownParameters<'q>,
 }
 
-/// Returns the values of a list in a query, which are separated by commas. An encoded comma belongs to its value.
+/// Returns the values of a list in a query, which are separated by commas.
+///
+/// An encoded comma may belong to its value. Many clients encode all commas, so that it may also separate values.
 fn separated(pair: &str) -> impl Iterator<Item = String> {
     let (_, values) = pair.split_once('=').unwrap_or_default();
-    values.split(',').map(|value| {
+    values.split(',').flat_map(|value| {
         let pair = format!("={value}");
-        form_urlencoded::parse(pair.as_bytes()).map(|(_, text)| text.into_owned()).collect()
+        let value: String = form_urlencoded::parse(pair.as_bytes()).map(|(_, text)| text).collect();
+        let parts: Vec<String> = match value.contains(',') {
+            true => value.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect(),
+            false => Vec::new(),
+        };
+        std::iter::once(value).chain(parts)
     })
 }
 

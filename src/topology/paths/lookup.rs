@@ -1,5 +1,6 @@
 //! Looks up nodes by ids, addresses and names.
 
+use std::cmp::Ordering;
 use std::net::IpAddr;
 
 use uuid::Uuid;
@@ -26,7 +27,7 @@ pub enum LookupError {
 }
 
 impl PathIndex {
-    /// Returns the node that a text names: by its id, or else an address, or else a name in any case.
+    /// Returns the node that a text names: by its id, or else an address, or else a name, in the case of the text or else in any.
     ///
     /// # Errors
     /// Returns an error if the text names no node, or several hosts.
@@ -51,16 +52,30 @@ impl PathIndex {
         self.addresses.nodes_with(ip)
     }
 
-    /// Returns the nodes with a name, in any case, as names in DNS are.
+    /// Returns the nodes with a name, or else those with it in another case, as names in DNS are.
     fn with_name(&self, name: &str) -> Vec<u32> {
-        let name = folded(name);
-        let start = self.names.partition_point(|(known, _)| *known < name);
-        let found = self.names[start..].iter().take_while(|(known, _)| *known == name);
-        found.map(|(_, node)| *node).collect()
+        let start = self.names.partition_point(|(known, _)| folded(known).lt(folded(name)));
+        let found = self.names[start..].iter().take_while(|(known, _)| folded(known).eq(folded(name)));
+        let (mut exact, mut others) = (Vec::new(), Vec::new());
+        for (known, node) in found {
+            if **known == *name { exact.push(*node) } else { others.push(*node) }
+        }
+        let mut nodes = if exact.is_empty() { others } else { exact };
+        // A node may have several names that differ in case.
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 }
 
-/// Returns a name as nodes are looked up by it.
-pub(super) fn folded(name: &str) -> Box<str> {
-    name.to_lowercase().into()
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().flat_map(char::to_lowercase)
+}
+
+/// A name, and the number of its node.
+pub(super) type NodeName = (Box<str>, u32);
+
+/// Compares names as nodes are looked up by them: in any case, and those that differ in case alone by their letters.
+pub(super) fn by_name(one: &NodeName, other: &NodeName) -> Ordering {
+    folded(&one.0).cmp(folded(&other.0)).then_with(|| one.cmp(other))
 }

@@ -102,7 +102,7 @@ fn a_host_of_which_many_lines_were_refused_has_its_further_lines_refused() {
         let report = report.data();
         assert_eq!((&report["imported"], &report["refused"]), (&json!(1), &json!(301)));
         assert_eq!(report["refusals"][2]["field"], "tags.0");
-        let reason = "names a host of which 3 lines were refused before";
+        let reason = "names a host of which 3 lines were refused, or rows read, before";
         for place in [3, 200, 300] {
             let refusal = &report["refusals"][place];
             assert_eq!((&refusal["field"], &refusal["reason"]), (&json!("id"), &json!(reason)), "{place}");

@@ -110,3 +110,47 @@ fn row_with_an_outdated_time_is_refused() {
         assert_eq!(fixture.read(&path_of(HOSTS, &host)).await["name"], "first");
     });
 }
+
+#[test]
+fn row_that_changes_a_host_changes_its_time() {
+    run_new(async |fixture| {
+        for (column, value) in [
+            ("is_stale", "true"),
+            ("last_seen_at", "2026-01-01T00:00:00Z"),
+            ("created_at", "2020-01-01T00:00:00Z"),
+        ] {
+            let before = fixture.post(HOSTS, &host_body()).await;
+            fixture.clock.advance(std::time::Duration::from_secs(1));
+            let (path, id) = (path_of(HOSTS, &before), before["id"].as_str().unwrap());
+            let text = format!("id,name,{column}\n{id},renamed,{value}\n");
+            assert_eq!(imported(&fixture, OFFICE, text).await["replaced"], 1, "{column}");
+            let lock = json!({"name": "lost", "expected_updated_at": before["updated_at"]});
+            fixture.ask(send_json("PATCH", &path, &lock)).await.refuses(409, "entity_conflict");
+            assert_eq!(fixture.read(&path).await["name"], "renamed", "{column}");
+        }
+    });
+}
+
+#[test]
+fn custom_fields_whose_column_was_deleted_from_an_export_stay() {
+    run_new(async |fixture| {
+        let before = fixture.post(HOSTS, &full_host()).await;
+        let id = before["id"].as_str().unwrap();
+        let text = format!("id,name,custom,custom.rack\n{id},core,,8\n");
+        assert_eq!(imported(&fixture, OFFICE, text).await["replaced"], 1);
+        let custom = fixture.read(&path_of(HOSTS, &before)).await["custom"].clone();
+        assert_eq!(custom, json!({"asset_tag": "A-17", "rack": 8}));
+    });
+}
+
+#[test]
+fn further_rows_of_a_host_are_refused_after_three() {
+    run_new(async |fixture| {
+        let before = fixture.post(HOSTS, &full_host()).await;
+        let id = before["id"].as_str().unwrap();
+        let rows: String = (0..6).map(|row| format!("{id},row {row}\n")).collect();
+        let report = imported(&fixture, OFFICE, format!("id,name\n{rows}")).await;
+        assert_eq!((&report["imported"], &report["refused"]), (&json!(3), &json!(3)), "{report}");
+        assert_eq!(fixture.read(&path_of(HOSTS, &before)).await["name"], "row 2");
+    });
+}

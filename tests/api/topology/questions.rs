@@ -131,6 +131,11 @@ fn questions_are_for_viewers_of_the_network() {
 fn value_that_names_nothing_or_several_hosts_is_refused() {
     run_with(Campus::new, async |campus| {
         let twins = [campus.host("twin, the first").await, campus.host("twin, the first").await];
+        campus.host("Twin, the first").await;
+        for endpoint in ["locate?name", "impact?node"] {
+            let target = format!("/api/v1/topology/{endpoint}=Twin,%20the%20first&network_id={OFFICE}");
+            campus.read(&target).await;
+        }
         let mut candidates = twins;
         candidates.sort();
         let ambiguous = |field: &str| json!({"field": field, "candidates": candidates});

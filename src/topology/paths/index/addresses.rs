@@ -130,7 +130,7 @@ impl PathAddresses {
         let mut found = std::mem::take(&mut self.found);
         found.retain(|found| changed.binary_search(&found.0).is_err());
         found.iter_mut().for_each(|found| found.0 = to_new[found.0 as usize]);
-        insert_sorted(&mut found, new);
+        insert_sorted(&mut found, new, Ord::cmp);
         *self = Self::of(found);
     }
 }

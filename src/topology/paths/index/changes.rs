@@ -14,7 +14,7 @@ use crate::discovery::report::Capability;
 use crate::model::{Cidr, LinkId, NodeId, SubnetId};
 use crate::topology::graph::{HostSummary, NetworkNode};
 use crate::topology::links::{Link, RoutingTable, VirtualRouter};
-use crate::topology::paths::lookup::folded;
+use crate::topology::paths::lookup::{NodeName, by_name};
 
 /// The number of sets of VLANs that no link has any more, beyond the number of links.
 const MAX_UNUSED_SETS: usize = 1_024;
@@ -155,12 +155,12 @@ impl PathIndex {
     ) {
         let is_changed = |node: u32| changed.binary_search(&node).is_ok();
         let new_number = |node: u32| numbers.map_or(node, |numbers| numbers.to_new[node as usize]);
-        let mut names: Vec<(Box<str>, u32)> = Vec::new();
+        let mut names: Vec<NodeName> = Vec::new();
         for (id, host) in hosts {
             let Some(number) = self.number(*id) else { continue };
-            names.extend(host.summary.names.iter().map(|name| (folded(name), number)));
+            names.extend(host.summary.names.iter().map(|name| (name.as_str().into(), number)));
         }
-        names.sort_unstable();
+        names.sort_unstable_by(by_name);
         names.dedup();
         let former = self.names.iter().filter(|(_, node)| is_changed(*node));
         let is_same = former
@@ -173,7 +173,7 @@ impl PathIndex {
             self.names.iter_mut().for_each(|(_, node)| *node = new_number(*node));
         }
         if !is_same {
-            insert_sorted(&mut self.names, names);
+            insert_sorted(&mut self.names, names, by_name);
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) use self::parts::{PathLink, PathNode, PathStep};
 use self::vlan_sets::VlanSets;
 use super::cuts::Cuts;
 use super::flood::{NO_REMOVAL, Removal, Tree};
-use super::lookup::folded;
+use super::lookup::{NodeName, by_name};
 use super::pairs::FoundPairs;
 use super::redundancy::needed_links;
 use super::route::Obstacle;
@@ -51,8 +51,8 @@ pub struct PathIndex {
     /// Whether packets pass on each link, if the spanning tree lets them.
     is_working: Vec<bool>,
     vlan_sets: VlanSets,
-    /// The names of hosts in lower case, sorted. Several hosts may have one.
-    pub(super) names: Vec<(Box<str>, u32)>,
+    /// The names of hosts, in the order of [`by_name`]. Several hosts may have one.
+    pub(super) names: Vec<NodeName>,
     pub(super) addresses: PathAddresses,
     pub(super) routers: PathRouters,
     /// The hosts that other hosts run, each with the one that runs it.
@@ -304,14 +304,14 @@ fn number_of(nodes: &[PathNode], id: NodeId) -> Option<u32> {
     u32::try_from(place).ok()
 }
 
-fn names(input: &GraphInput<'_>, nodes: &[PathNode]) -> Vec<(Box<str>, u32)> {
-    let mut names: Vec<(Box<str>, u32)> = Vec::new();
+fn names(input: &GraphInput<'_>, nodes: &[PathNode]) -> Vec<NodeName> {
+    let mut names: Vec<NodeName> = Vec::new();
     for host in &input.hosts {
         if let Some(node) = number_of(nodes, host.id.into()) {
-            names.extend(host.names.iter().map(|name| (folded(name), node)));
+            names.extend(host.names.iter().map(|name| (name.as_str().into(), node)));
         }
     }
-    names.sort_unstable();
+    names.sort_unstable_by(by_name);
     names.dedup();
     names
 }

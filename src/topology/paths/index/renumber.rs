@@ -1,5 +1,7 @@
 //! New numbers for the items of a sorted list that some leave and others join.
 
+use std::cmp::Ordering;
+
 use crate::fair_threads::yield_turn;
 
 /// Stands for no number.
@@ -59,8 +61,9 @@ impl Renumbering {
 }
 
 /// Inserts sorted items into a sorted list. It finds each place by binary search: comparing names takes longer than moving them.
-pub(super) fn insert_sorted<T: Ord>(list: &mut Vec<T>, items: Vec<T>) {
-    let places: Vec<usize> = items.iter().map(|item| list.partition_point(|known| known < item)).collect();
+pub(super) fn insert_sorted<T>(list: &mut Vec<T>, items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
+    let place = |item: &T| list.partition_point(|known| compare(known, item).is_lt());
+    let places: Vec<usize> = items.iter().map(place).collect();
     let mut former = std::mem::take(list).into_iter();
     list.reserve(former.len() + items.len());
     let mut moved = 0;
