@@ -191,6 +191,53 @@ fn document_below_a_table_in_text_leaves_the_table() {
 }
 
 #[test]
+fn document_below_single_entries_is_read() {
+    let titles = "Address                  HWtype  HWaddress           Flags Mask            Iface\n";
+    let entry = "192.0.2.254              ether   00:00:5e:00:53:09   C                     eth0\n";
+    for text in [
+        format!("$ arp -n 192.0.2.254\n{titles}{entry}"),
+        format!("$ arp -n 192.0.2.254\n{titles}"),
+        "$ ip route\ndefault via 192.0.2.254 dev eth0\n192.0.2.254 dev eth0 scope link\n\
+         192.0.2.253 dev eth0 scope link\n"
+            .to_owned(),
+        "$ ip route get 192.0.2.254\n192.0.2.254 dev eth0 src 192.0.2.1 uid 1000\n    cache\n".to_owned(),
+        "$ ip -6 route\n2001:db8::1 dev eth0 proto ra metric 100 pref medium\n".to_owned(),
+        "IP address: 192.0.2.1\nMAC address: 00:00:5e:00:53:01\n".to_owned(),
+        "$ snmpget -v2c -c public sw1 sysName.0\nSNMPv2-MIB::sysName.0 = STRING: sw1\n".to_owned(),
+        "1.3.6.1.2.1.1.5.0|4|sw1\n".to_owned(),
+    ] {
+        let report = read(&format!("{text}$ ip -j neigh\n{NEIGHBORS}\n")).unwrap();
+        let table = report.devices[0].tables.arp.as_deref().unwrap();
+        assert_eq!((tables(&report), table.complete), (vec!["arp 1".to_owned()], true), "{text}");
+        assert_ne!(count(&report, WarningCode::TextIgnored), 0, "{text}");
+    }
+}
+
+#[test]
+fn document_below_a_neighbor_table_makes_it_incomplete() {
+    let neighbor = |number: u8| format!("192.0.2.{number} dev eth0 lladdr 00:00:5e:00:53:0{number} STALE\n");
+    let wrapped = "IPv6 Address                              Interface\n  MAC Address               State      Expiry\n\
+                   2001:db8::2                               to-pe2\n  00:00:5e:00:53:02         STALE      02h10m12s\n\
+                   2001:db8::3                               to-pe3\n  00:00:5e:00:53:03         STALE      02h10m12s\n";
+    let unanswered = r#"[{"dst":"127.0.0.1","dev":"lo","lladdr":"00:00:00:00:00:00","state":["NOARP"]}]"#;
+    for (text, document) in [
+        (neighbor(1) + &neighbor(2), unanswered),
+        (neighbor(1) + &neighbor(2), NEIGHBORS),
+        (neighbor(1) + &neighbor(2), "<?xml version=\"1.0\"?>"),
+        (
+            "IP,MAC,Interface\n192.0.2.1,00:00:5e:00:53:01,a\n192.0.2.2,00:00:5e:00:53:02,b\n".to_owned(),
+            unanswered,
+        ),
+        (wrapped.to_owned(), NEIGHBORS),
+    ] {
+        let report = read(&format!("{text}{document}\n")).unwrap();
+        let table = report.devices[0].tables.arp.as_deref().unwrap();
+        assert_eq!((table.rows.len(), table.complete), (2, false), "{text}{document}");
+        assert_eq!(count(&report, WarningCode::RowMalformed), 1, "{text}{document}");
+    }
+}
+
+#[test]
 fn empty_list_among_several_commands_shows_no_family() {
     let ipv4 = Some(AddressFamily::Ipv4);
     for (documents, expected) in [

@@ -219,26 +219,32 @@ const NEIGHBOR_TABLES: [&[&str]; 5] = [
 /// Recognizes text by its first lines.
 fn lines(text: &[u8]) -> Option<Format> {
     let text = &*without_escapes(text);
-    variables(text).or_else(|| arp::is_table(text, MAX_LINES).then_some(Format::Arp))
+    variables(text, 1).or_else(|| arp::is_table(text, MAX_LINES).then_some(Format::Arp))
 }
 
-/// Recognizes a table before a document by its rows or its heading. The command alone may be that of the document.
+/// The fewest variables of a walk before a document. `snmpget` prints one.
+const MIN_VARIABLES: usize = 2;
+
+/// Recognizes a table before a document by its rows. The command and the heading may be those of a single entry.
 fn table(text: &[u8]) -> Option<Format> {
     let text = &*without_escapes(text);
-    variables(text).or_else(|| arp::has_rows(text, MAX_LINES).then_some(Format::Arp))
+    variables(text, MIN_VARIABLES).or_else(|| arp::has_entries(text, MAX_LINES).then_some(Format::Arp))
 }
 
 fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(0x1B, text).is_some() { Cow::Owned(walk::plain(text)) } else { Cow::Borrowed(text) }
 }
 
-/// Recognizes the variables of an agent.
-fn variables(text: &[u8]) -> Option<Format> {
-    let lines = || text.split(|byte| *byte == b'\n').take(MAX_LINES);
-    if lines().any(is_recorded) {
+/// Recognizes the variables of an agent, of which there must be at least `min`.
+fn variables(text: &[u8], min: usize) -> Option<Format> {
+    let are_enough = |is_variable: fn(&[u8]) -> bool| {
+        let lines = text.split(|byte| *byte == b'\n').take(MAX_LINES);
+        lines.filter(|line| is_variable(line)).take(min).count() == min
+    };
+    if are_enough(is_recorded) {
         return Some(Format::Snmprec);
     }
-    lines().any(|line| is_walked(line) || walk::is_named_variable(line)).then_some(Format::Snmpwalk)
+    are_enough(|line| is_walked(line) || walk::is_named_variable(line)).then_some(Format::Snmpwalk)
 }
 
 /// Returns whether a line has the form `OID|TAG|value`.

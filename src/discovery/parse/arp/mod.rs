@@ -18,6 +18,7 @@ mod named;
 mod notes;
 mod other_tables;
 mod properties;
+mod recognition;
 mod section;
 mod separated;
 mod side;
@@ -30,11 +31,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
-use self::beside::Command;
-use self::heading::Heading;
-use self::line::ArpLine;
-use self::properties::Properties;
-use self::separated::SeparatedTable;
+pub(super) use self::recognition::{has_entries, is_table};
 use self::table::TableReader;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
@@ -190,46 +187,6 @@ fn read_lines(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<(), Parse
         return Err(sink.meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     Ok(())
-}
-
-/// Returns whether text has a heading or an entry of a table, or announces a table, among its first lines.
-pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bool {
-    begins_table(text, max_lines, beside::announces_table)
-}
-
-/// Returns whether text has a heading or an entry of a table among its first lines.
-pub(in crate::discovery::parse) fn has_rows(text: &[u8], max_lines: usize) -> bool {
-    begins_table(text, max_lines, |_| false)
-}
-
-fn begins_table(text: &[u8], max_lines: usize, is_announced: impl Fn(&str) -> bool) -> bool {
-    let mut before = String::new();
-    let mut entry: Option<Properties> = None;
-    text.split(|byte| *byte == b'\n').take(max_lines).any(|line| {
-        let shown = shown(line);
-        if SeparatedTable::begin(&shown).is_some() {
-            return true;
-        }
-        let line = expanded(&shown);
-        if !entry.as_mut().is_some_and(|entry| entry.accept(&line)) {
-            entry = Properties::begin(&line);
-        }
-        if entry.as_ref().is_some_and(Properties::has_mac) {
-            return true;
-        }
-        let before = std::mem::replace(&mut before, line.clone());
-        let words = line::words(&line);
-        match fields::read(&line).unwrap_or_else(|| line::read(&words, None)) {
-            ArpLine::Row(_) => true,
-            ArpLine::Incomplete => words.iter().any(|word| matches!(word.text, "at" | "dev")),
-            ArpLine::NoAddress => {
-                let is_heading =
-                    || !Command::is_line(&line) && Heading::read_lines(Some(&before), &words).is_some();
-                is_announced(&line) || is_heading()
-            }
-            ArpLine::AddressOnly | ArpLine::Other | ArpLine::MacOnly | ArpLine::Unreadable => false,
-        }
-    })
 }
 
 /// Converts a line to text as a terminal shows it.

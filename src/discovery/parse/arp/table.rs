@@ -12,6 +12,7 @@ use super::section::TableSection;
 use super::separated::SeparatedTable;
 use super::unread::UnreadLines;
 use super::{AskedFamily, MAX_LINE, Sink, expanded};
+use crate::discovery::parse::detect::is_structured;
 use crate::discovery::parse::{ParseError, ParseErrorKind};
 use crate::discovery::report::{AddressFamily, ArpRow};
 
@@ -53,6 +54,13 @@ pub(super) struct TableReader {
 impl TableReader {
     /// Reads a line, as a terminal shows it. Returns whether it is whole and understood.
     pub(super) fn accept(&mut self, shown: &str, sink: &mut Sink<'_>) -> bool {
+        let is_document = is_structured(shown.trim_start().as_bytes());
+        if is_document && shown.contains(char::is_alphanumeric) {
+            // It may have further entries, whatever addresses its first line has. Those of several lines have unread lines.
+            self.flush(sink);
+            self.has_text = true;
+            return self.accept_line(ArpLine::Unreadable, shown, sink);
+        }
         if let Some(is_understood) = self.accept_separated(shown, sink) {
             return is_understood;
         }
