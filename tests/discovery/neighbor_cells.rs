@@ -88,17 +88,22 @@ fn entries_without_an_ethernet_address_leave_a_table_whole() {
              2001:DB8::3                                 5                 INCMP Et0/0\n",
             &[],
         ),
-        // Linux shortens the addresses of IP over InfiniBand.
-        (
-            "IP address       HW type     Flags       HW address            Mask     Device\n\
-             192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        eth0\n\
-             192.0.2.2        0x20        0x2         80:00:00:48:fe:80:00:00:00:00     *        ib0\n",
-            &["1 eth0"],
-        ),
     ];
     for (text, expected) in cases {
         assert_ne!(count(&read_whole(text, expected), WarningCode::RowIncomplete), 0, "{text}");
     }
+}
+
+#[test]
+fn entry_of_another_link_layer_leaves_the_table_incomplete() {
+    // Linux shortens the addresses of IP over InfiniBand.
+    let report = read(
+        "IP address       HW type     Flags       HW address            Mask     Device\n\
+         192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        eth0\n\
+         192.0.2.2        0x20        0x2         80:00:00:48:fe:80:00:00:00:00     *        ib0\n",
+    );
+    assert_eq!((entries(&report), count(&report, WarningCode::RowMalformed)), (vec!["1 eth0".to_owned()], 1));
+    assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
 }
 
 #[test]

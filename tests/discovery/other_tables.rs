@@ -79,6 +79,14 @@ const TABLES: &[&str] = &[
     // Devices that announce themselves.
     "Neighbor   MAC Address         Interface  Platform     IP Address\n\
      sw-2       00:00:5e:00:53:01   Gi1/0/1    WS-C2960     192.0.2.1\n",
+    // Overlays, sessions, leases and announcements with a column for the interface.
+    "IP Address      MAC Address        Interface      Next Hop\n\
+     192.0.2.1       00:00:5e:00:53:01  vxlan10        192.0.2.77\n",
+    "IP address      MAC address        Interface  Session ID                 Idle\n\
+     192.0.2.1       00:00:5e:00:53:01  em1        a8f1                       10\n",
+    "IP,MAC,Interface,Server,Valid\n192.0.2.1,00:00:5e:00:53:01,lan,dhcp1,3600\n",
+    r#"[{"address":"192.0.2.1","mac-address":"00:00:5e:00:53:01","interface":"ether1","platform":"MikroTik","version":"7.1"}]"#,
+    r#"[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","intf":"lan","server":"dhcp1","expires":3600}]"#,
     // Forwarding databases: the IP addresses are those of tunnels.
     "VLAN  Mac Address     Type      Prt  VTEP             Moves   Last Move\n\
      ----  -----------     ----      ---  ----             -----   ---------\n  \
@@ -139,18 +147,12 @@ const NEIGHBOR_TABLES: &[(&str, &str)] = &[
     // Remarks beside the interface.
     ("IP address,MAC address,Interface,Server\n192.0.2.1,00:00:5e:00:53:01,eth0,srv1\n", "1 eth0"),
     ("ip,mac,interface,platform\n192.0.2.1,00:00:5e:00:53:01,eth0,linux\n", "1 eth0"),
-    ("Site,IP Address,MAC Address,Interface,Next hop\nlab,192.0.2.1,00:00:5e:00:53:01,eth0,no\n", "1 eth0"),
-    (
-        "IP Address       MAC Address        Interface   Age  Next Hop\n\
-         192.0.2.1        00:00:5e:00:53:01  eth1        12   yes\n",
-        "1 eth1",
-    ),
     (
         "IP Address : 192.0.2.1\nMAC Address : 00:00:5e:00:53:01\nInterface : eth0\nDefault gateway : yes\n",
         "1 eth0",
     ),
     (
-        r#"[{"interface":"Vlan10","mac":"00:00:5E:00:53:01","ip":"192.0.2.1","age":1.0,"platform":"ios","session":3}]"#,
+        r#"[{"interface":"Vlan10","mac":"00:00:5E:00:53:01","ip":"192.0.2.1","age":1.0,"platform":"ios"}]"#,
         "1 Vlan10",
     ),
 ];
@@ -226,6 +228,23 @@ fn other_table_ends_at_the_next_command_or_heading() {
         assert_eq!(entries(&report), ["1 Ethernet1/1"], "{text}");
         assert!(count(&report, WarningCode::RowMalformed) > 0, "{text}");
         assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete, "{text}");
+    }
+}
+
+#[test]
+fn neighbors_behind_a_forwarding_database_are_read_by_their_form() {
+    let titles = "Vlan    Mac Address       Type        Ports\n----    -----------       --------    -----\n \
+                  10     0000.5e00.5309    DYNAMIC     Gi1/0/1\nTotal Mac Addresses for this criterion: 1\n\n";
+    for (entry, expected) in [
+        ("192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n", "1 eth0"),
+        ("? (192.0.2.1) at 00:00:5e:00:53:01 on em0 expires in 1200 seconds [ethernet]\n", "1 em0"),
+    ] {
+        let report = read(&format!("{titles}{entry}"));
+        assert_eq!(
+            (entries(&report), count(&report, WarningCode::RowMalformed)),
+            (vec![expected.to_owned()], 2)
+        );
+        assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete, "{entry}");
     }
 }
 

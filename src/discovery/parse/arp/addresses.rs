@@ -12,8 +12,6 @@ pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
 /// The characters of the shortest and of the longest MAC address of six bytes.
 pub(super) const MIN_MAC_ADDRESS: usize = 11;
 const MAX_MAC_ADDRESS: usize = 17;
-/// The most bytes of an address that may be a damaged MAC address.
-const MAX_DAMAGED_BYTES: usize = 8;
 
 /// Reads a MAC address in the form of any vendor: hexadecimal digits in equal groups. Of 12 digits, groups of two may
 /// lack a leading zero. Brackets may surround it, and a note such as `(S)` may follow.
@@ -60,15 +58,8 @@ fn without_note(word: &str) -> &str {
 
 /// Returns whether a text in place of a MAC address may be one in an unknown notation.
 ///
-/// The words for none have no digits, in any language. Tunnels have IP addresses there, and other link layers longer addresses.
+/// The words for none have no digits, in any language. Tunnels have IP addresses there.
 pub(super) fn may_be_mac_address(text: &str) -> bool {
     let has_digits = text.contains(|character: char| character.is_ascii_digit() || character == ':');
-    has_digits && mac_address(text).is_none() && ip_address(text).is_none() && !is_of_other_link_layer(text)
-}
-
-/// Returns whether a text is an address longer than those of Ethernet, such as that of IP over InfiniBand, of which
-/// `/proc/net/arp` has the first ten bytes.
-fn is_of_other_link_layer(text: &str) -> bool {
-    let is_byte = |byte: &str| byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
-    text.split([':', '-']).all(is_byte) && text.split([':', '-']).count() > MAX_DAMAGED_BYTES
+    has_digits && mac_address(text).is_none() && ip_address(text).is_none()
 }

@@ -16,6 +16,7 @@ use self::key::JsonKey;
 use super::addresses::ip_address;
 use super::interface::interface_name;
 use super::line::state;
+use super::other_tables::Remarks;
 use super::{AskedFamily, Sink};
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json};
@@ -125,9 +126,10 @@ struct Entry {
     if_name: Option<String>,
     if_index: Option<i64>,
     state: Option<NeighborState>,
-    /// Whether it has a field of other tables, or one that may be a remark about an interface.
+    /// Whether it has a field of other tables.
     has_other_field: bool,
-    has_ambiguous_field: bool,
+    /// The fields that may be those of other tables, or remarks about an interface.
+    remarks: Remarks,
 }
 
 /// Reads the number of a state of Windows.
@@ -168,7 +170,7 @@ impl Entry {
                 self.state = self.state.or_else(known);
             }
             JsonKey::OfOther => self.has_other_field = true,
-            JsonKey::OfOtherWithoutInterface => self.has_ambiguous_field = true,
+            JsonKey::Remark(remarks) => self.remarks = self.remarks.joined(remarks),
             JsonKey::Flag(value, state) => {
                 let is_set = text.is_some_and(|text| text.parse() == Ok(value));
                 // An entry that is no longer in use has no other state.
@@ -190,7 +192,7 @@ impl Entry {
 
     const fn is_of_other_table(&self) -> bool {
         let has_interface = self.if_name.is_some() || self.if_index.is_some();
-        self.has_other_field || (self.has_ambiguous_field && !has_interface)
+        self.has_other_field || self.remarks.are_of_other_table(has_interface)
     }
 
     /// Returns whether the IP address is the remote end of a tunnel, as in `bridge -j fdb`, and not that of the MAC address.

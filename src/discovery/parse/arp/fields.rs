@@ -5,7 +5,7 @@ use super::addresses::ip_address;
 use super::interface::interface_name;
 use super::letters::by_prefix;
 use super::line::{ArpLine, row, state};
-use super::other_tables::{is_ambiguous_name, is_other_name};
+use super::other_tables::are_of_other_table;
 use super::titles::{Meaning, meaning};
 use crate::discovery::report::NeighborState;
 
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
     let ip = value(Meaning::IpAddress)?;
     ip_address(ip)?;
     // Entries of RouterOS have no fields of remarks.
-    if fields(text).any(|(name, _)| is_other_name(name) || is_ambiguous_name(name)) {
+    if fields(text).any(|(name, _)| are_of_other_table(&std::iter::once(name), false)) {
         return Some(ArpLine::Other);
     }
     let Some(mac) = value(Meaning::MacAddress) else { return Some(ArpLine::Incomplete) };

@@ -197,6 +197,12 @@ fn value_of<'l>(words: &[Word<'l>], names: &[&str]) -> Option<&'l str> {
     fields.filter(|(name, _)| names.contains(name)).map(|(_, value)| value).next()
 }
 
+/// Returns whether a keyword precedes the MAC address of a line, as `ip neigh` and `arp -an` print it without a heading.
+pub(super) fn has_keyword(words: &[Word<'_>]) -> bool {
+    let mut pairs = words.iter().zip(words.iter().skip(1));
+    pairs.any(|(keyword, mac)| matches!(keyword.text, "at" | "lladdr") && mac_address(mac.text).is_some())
+}
+
 /// Returns the interface of a line in which keywords name the parts, as `ip neigh` and `arp -an` print it.
 ///
 /// `None`: the line has no such keyword.

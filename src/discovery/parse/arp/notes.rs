@@ -77,6 +77,11 @@ impl TableNotes {
         (self.asks_others, self.heads_others) = (false, false);
     }
 
+    /// Notes that the entries that follow are not below the last heading.
+    pub(super) const fn end_heading(&mut self) {
+        self.heads_others = false;
+    }
+
     pub(super) fn note_command(&mut self, command: &Command<'_>) {
         self.asked = command.device.map(str::to_owned);
         self.note_question(command);

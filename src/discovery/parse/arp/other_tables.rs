@@ -21,6 +21,8 @@ const OTHERS: &[&[&str]] = &[
     &["topo", "id"],
     &["prod"],
     &["vtep"],
+    &["next", "hop"],
+    &["next", "hops"],
     // Access points, wireless controllers and their clients.
     &["ap", "name"],
     &["ap", "model"],
@@ -31,6 +33,7 @@ const OTHERS: &[&[&str]] = &[
     &["extrainfo"],
     &["ssid"],
     &["connection", "type"],
+    &["session"],
     // The addresses of a device itself.
     &["subnet", "mask"],
     &["primary", "dns"],
@@ -38,14 +41,39 @@ const OTHERS: &[&[&str]] = &[
 
 /// Words that a column of remarks beside neighbors may have, too. They show another table if no column has the interface, or if
 /// another title begins with one of the words beside them.
-const AMBIGUOUS: &[(&[&str], &[&str])] = &[
-    (&["server"], &["expir"]),
-    (&["session"], &["expir"]),
-    (&["platform"], &["neighbor"]),
-    (&["next", "hop"], &[]),
-    (&["next", "hops"], &[]),
+const AMBIGUOUS: [(&[&str], &[&str]); 3] = [
+    (&["server"], &["expir", "valid"]),
+    (&["platform"], &["neighbor", "version"]),
     (&["default", "gateway"], &["mask", "dns"]),
 ];
+
+/// The ambiguous words of names of fields, or of titles, and the words beside them. Each bit stands for a row of [`AMBIGUOUS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Remarks {
+    named: u8,
+    beside: u8,
+}
+
+impl Remarks {
+    pub(super) fn of(name: &str) -> Self {
+        let mut remarks = Self::default();
+        for (row, (ambiguous, beside)) in AMBIGUOUS.iter().enumerate() {
+            let begins = |beginning: &&str| words(name).any(|word| starts_with(word, beginning));
+            remarks.named |= u8::from(has_words(name, &std::iter::once(*ambiguous))) << row;
+            remarks.beside |= u8::from(beside.iter().any(begins)) << row;
+        }
+        remarks
+    }
+
+    pub(super) const fn joined(self, other: Self) -> Self {
+        Self { named: self.named | other.named, beside: self.beside | other.beside }
+    }
+
+    /// Returns whether names with these words are those of another table.
+    pub(super) const fn are_of_other_table(self, has_interface: bool) -> bool {
+        self.named != 0 && (!has_interface || self.named & self.beside != 0)
+    }
+}
 
 /// Returns whether a text is about leases of DHCP, whose devices may be away since.
 pub(super) fn is_about_leases(text: &str) -> bool {
@@ -58,25 +86,13 @@ pub(super) fn is_other_name(name: &str) -> bool {
     is_about_leases(name) || has_words(name, &OTHERS.iter().copied())
 }
 
-/// Returns whether a name of a field, or a title, is one of another table unless the table has interfaces.
-pub(super) fn is_ambiguous_name(name: &str) -> bool {
-    has_words(name, &AMBIGUOUS.iter().map(|(words, _)| *words))
-}
-
 /// Returns whether names of fields, or titles, are those of another table.
 pub(super) fn are_of_other_table<'n>(
     names: &(impl Iterator<Item = &'n str> + Clone),
     has_interface: bool,
 ) -> bool {
-    let has =
-        |beginning: &str| names.clone().any(|name| words(name).any(|word| starts_with(word, beginning)));
-    let is_other = |(ambiguous, beside): &(&[&str], &[&str])| {
-        names.clone().any(|name| has_words(name, &std::iter::once(*ambiguous)))
-            && (!has_interface || beside.iter().any(|beginning| has(beginning)))
-    };
-    // Most tables have no such words.
-    names.clone().any(is_other_name)
-        || (names.clone().any(is_ambiguous_name) && AMBIGUOUS.iter().any(is_other))
+    let remarks = || names.clone().map(Remarks::of).fold(Remarks::default(), Remarks::joined);
+    names.clone().any(is_other_name) || remarks().are_of_other_table(has_interface)
 }
 
 /// Returns whether a name has words of a list, one behind the other, in any letter case.

@@ -166,6 +166,9 @@ impl TableReader {
             self.notes.note_command(&command);
             return true;
         }
+        if matches!(line, ArpLine::Row(_)) && line::has_keyword(&words) {
+            self.notes.end_heading();
+        }
         if self.notes.lists_others() {
             return self.accept_line(ArpLine::Other, text, sink);
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::super::other_tables::{is_ambiguous_name, is_other_name};
+use super::super::other_tables::{Remarks, is_other_name};
 use super::Role;
 use crate::discovery::report::{AddressFamily, NeighborState};
 
@@ -27,8 +27,8 @@ pub(super) enum JsonKey {
     StateOfWindows,
     /// A field of entries of other tables: leases of DHCP, and the devices that RouterOS hears of.
     OfOther,
-    /// A field of entries of other tables, unless the entry has an interface.
-    OfOtherWithoutInterface,
+    /// A field that may be one of other tables, by the words of its name.
+    Remark(Remarks),
     /// The state of an entry for which this is the value.
     Flag(bool, NeighborState),
     /// The value of a field of Junos, which is a list of objects.
@@ -124,8 +124,10 @@ impl Visitor<'_> for KeyVisitor {
         let unknown = || match key {
             key if key.len() > MAX_KEY => JsonKey::Other,
             key if is_other_name(key) => JsonKey::OfOther,
-            key if is_ambiguous_name(key) => JsonKey::OfOtherWithoutInterface,
-            _ => JsonKey::Other,
+            key => match Remarks::of(key) {
+                remarks if remarks == Remarks::default() => JsonKey::Other,
+                remarks => JsonKey::Remark(remarks),
+            },
         };
         Ok(known.map_or_else(unknown, |(_, meaning)| *meaning))
     }
