@@ -123,6 +123,11 @@ fn commands_for_agents_with_two_names_are_of_two_devices() {
         ["user@mx1> show snmp mib walk ifDescr", "user@MX1# run show snmp mib walk ifDescr"],
         ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c other SW-1.example.net ifAlias"],
         ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c public 192.0.2.1 ifDescr"],
+        ["$ snmpwalk -On sw-1 ifDescr", "$ snmpwalk -On -CE 1.3.6.1.2.1.31.1.1.1.2 sw-1 ifName"],
+        ["$ snmpwalk -On -LE 3 sw-1 ifDescr", "$ snmpwalk -On -LF 3 log -LS 3 d sw-1 ifName"],
+        ["$ snmpwalk -On tlstcp:sw-1:10161 ifDescr", "$ snmpwalk -On udp:sw-1 ifName"],
+        ["$ snmpwalk -v2c -c public localhost ifDescr", "$ snmpwalk -v2c -c public sw-1 ifName"],
+        ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -Cx 9 sw-1 ifName"],
         ["$ snmpwalk -v2c -c public $HOST ifDescr", "$ snmpwalk -v2c -c 'a b' sw-2 ifDescr"],
     ] {
         assert_eq!(descriptions(&read(&walks(commands))), ["e1", "e2"], "{commands:?}");
@@ -161,22 +166,39 @@ fn bytes_as_text_behind_bytes_may_have_a_newline() {
 #[test]
 fn equals_sign_belongs_to_the_value_unless_the_layout_changes() {
     let quick = "SNMPv2-MIB::sysName.0 sw-1\nIF-MIB::ifDescr.1 e1\nIF-MIB::ifAlias.1 x\n";
-    // (lines, aliases of both interfaces)
-    for (lines, expected) in [
-        ("IF-MIB::ifAlias.1 = to core =\nIF-MIB::ifAlias.2 \"= x\"\n", ["= to core =", "= x"]),
-        ("IF-MIB::ifAlias.2 = to core =\n", ["x", "= to core ="]),
-        ("IF-MIB::ifAlias.2 =x\n", ["x", "=x"]),
-        ("IF-MIB::ifAlias.2 = STRING: y\n", ["x", "y"]),
-        ("IF-MIB::ifType.2 = 6\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
-        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
-        ("$ snmpwalk -OQ -v2c -c public sw-1 ifAlias\nIF-MIB::ifAlias.2 = y\n", ["x", "y"]),
-        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.1 z\nIF-MIB::ifAlias.2 \"= y\"\n", ["z", "= y"]),
-    ] {
+    // (lines, aliases)
+    let cases: &[(&str, &[&str])] = &[
+        ("IF-MIB::ifAlias.1 = to core =\nIF-MIB::ifAlias.2 \"= x\"\n", &["= to core =", "= x"]),
+        ("IF-MIB::ifAlias.2 = to core =\n", &["x", "= to core ="]),
+        ("IF-MIB::ifAlias.2 =x\n", &["x", "=x"]),
+        ("IF-MIB::ifAlias.2 = y\nIF-MIB::ifAlias.3 = z\n", &["x", "y", "z"]),
+        ("IF-MIB::ifAlias.2 =\nIF-MIB::ifAlias.3 = z\n", &["x", "", "z"]),
+        ("IF-MIB::ifAlias.2 = y =\nIF-MIB::ifAlias.3 = z =\n", &["x", "= y =", "= z ="]),
+        ("IF-MIB::ifAlias.2 = y\nIF-MIB::ifAlias.3 = \"z\"\n", &["x", "y", "z"]),
+        ("IF-MIB::ifAlias.2 = y\nIF-MIB::ifAlias.3 = STRING: z\n", &["x", "= y", "z"]),
+        ("IF-MIB::ifAlias.2 = STRING: y\n", &["x", "y"]),
+        ("IF-MIB::ifType.2 = 6\nIF-MIB::ifAlias.2 = y\n", &["x", "y"]),
+        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.2 = y\n", &["x", "y"]),
+        ("$ snmpwalk -OQ -v2c -c public sw-1 ifAlias\nIF-MIB::ifAlias.2 = y\n", &["x", "y"]),
+        ("SNMPv2-MIB::sysName.0 = sw-1\nIF-MIB::ifAlias.1 z\nIF-MIB::ifAlias.2 \"= y\"\n", &["z", "= y"]),
+    ];
+    for (lines, expected) in cases {
         let first = if expected[0] == "x" { quick } else { quick.trim_end_matches("IF-MIB::ifAlias.1 x\n") };
         let report = read(&format!("{first}{lines}"));
         let aliases: Vec<_> =
-            interfaces(&report).rows.iter().map(|row| row.if_alias.as_deref().unwrap()).collect();
-        assert_eq!(aliases, expected, "{lines}");
+            interfaces(&report).rows.iter().map(|row| row.if_alias.as_deref().unwrap_or("")).collect();
+        assert_eq!(aliases, *expected, "{lines}");
         assert_eq!(report.devices[0].sys_name.as_deref(), Some("sw-1"), "{lines}");
     }
+}
+
+#[test]
+fn first_line_with_a_sign_in_its_value_does_not_set_the_layout() {
+    let report = read(
+        ".1.3.6.1.2.1.1.1.0 Linux box = 5\n.1.3.6.1.2.1.1.5.0 = core\n\
+         .1.3.6.1.2.1.2.2.1.6.1 = 0:0:5e:0:53:1\n.1.3.6.1.2.1.2.2.1.8.1 = up\n",
+    );
+    assert_eq!(report.devices[0].sys_name.as_deref(), Some("core"));
+    let row = &interfaces(&report).rows[0];
+    assert!(row.mac_address.is_some() && row.oper_status.is_some());
 }

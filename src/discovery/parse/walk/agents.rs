@@ -11,8 +11,15 @@ use crate::discovery::parse::terminal::PROMPT_ENDS;
 const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
 /// The options of net-snmp's tools that have no value.
 const FLAGS: [&str; 4] = ["d", "h", "H", "V"];
-/// The destinations of messages that are followed by a file or a facility.
-const LOG_OPTIONS: [&str; 2] = ["Lf", "Ls"];
+/// The options of several letters that have values, with the number of these: destinations of messages, the end of a walk,
+/// and the forms of a table.
+const LONG_OPTIONS: [(&str, usize); 9] =
+    [("Lf", 1), ("Ls", 1), ("LE", 1), ("LF", 2), ("LS", 2), ("CE", 1), ("Cf", 1), ("Cw", 1), ("Cr", 1)];
+/// The names of transports before an agent.
+const TRANSPORTS: [&str; 15] = [
+    "udp", "udp6", "udpv6", "udpipv6", "tcp", "tcp6", "tcpv6", "tcpipv6", "ssh", "tls", "tlstcp", "dtls",
+    "dtlsudp", "unix", "alias",
+];
 /// The longest name of a host.
 const MAX_NAME: usize = 253;
 
@@ -42,6 +49,8 @@ fn address(word: &str) -> Option<IpAddr> {
 }
 
 /// Returns the name of the agent in a command of net-snmp: its first word that is neither an option nor the value of one.
+///
+/// A word that begins with a digit may be the value of an unknown option, and each device is `localhost` to itself.
 fn name(command: &str) -> Option<String> {
     // Values in quotes may have spaces.
     if command.contains(['\'', '"']) {
@@ -50,17 +59,26 @@ fn name(command: &str) -> Option<String> {
     let mut words = command.split_ascii_whitespace().skip(1);
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-') else {
-            return host(without_transport(word).split(':').next()?);
+            let name = host(without_transport(word).split(':').next()?)?;
+            let is_name = !name.starts_with(|first: char| first.is_ascii_digit()) && name != "localhost";
+            return is_name.then_some(name);
         };
-        if (option.len() == 1 && !FLAGS.contains(&option)) || LOG_OPTIONS.contains(&option) {
+        for _ in 0..values(option) {
             words.next();
         }
     }
     None
 }
 
+/// Returns the number of words behind an option that are its values.
+fn values(option: &str) -> usize {
+    let is_short = option.len() == 1 && !FLAGS.contains(&option);
+    let long = LONG_OPTIONS.iter().find(|(long, _)| *long == option);
+    long.map_or_else(|| usize::from(is_short), |(_, values)| *values)
+}
+
 fn without_transport(word: &str) -> &str {
-    ["udp:", "tcp:", "udp6:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word)
+    word.split_once(':').filter(|(kind, _)| TRANSPORTS.contains(kind)).map_or(word, |(_, agent)| agent)
 }
 
 /// Returns the host of a prompt such as `user@mx-1> ` or `user@mx-1# run `.

@@ -70,20 +70,15 @@ impl Layout {
         is_separated.then(|| (name.trim_ascii_end(), value.trim_ascii_start()))
     }
 
-    /// Returns the layout with ` = ` of a variable behind others without, or `None` if its value may begin with the sign.
-    ///
-    /// `begins_walk`: whether the variable is the first one of another walk.
-    pub(super) fn with_signs(self, content: &[u8], begins_walk: impl Fn(&[u8]) -> bool) -> Option<Self> {
-        if !self.is_quick {
-            return None;
-        }
-        let (name, value) = self.split(content)?;
-        let value = value.strip_prefix(b"=")?;
-        let is_separated = matches!(value.first(), None | Some(b' ' | b'\t'));
-        let value = value.trim_ascii_start();
-        let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-        let has_form = is_number || value.starts_with(b"\"") || value::is_typed(value);
-        (is_separated && (has_form || begins_walk(name))).then_some(Self { is_quick: false, ..self })
+    /// Splits a variable with ` = ` behind others without. `None`: it has no sign, or the layout has signs.
+    pub(super) fn split_signed<'l>(&self, content: &'l [u8]) -> Option<(&'l [u8], &'l [u8])> {
+        let (name, value) = self.split(content).filter(|_| self.is_quick)?;
+        Some((name, without_sign(value)?))
+    }
+
+    /// Returns the layout with ` = `.
+    pub(super) const fn with_signs(self) -> Self {
+        Self { is_quick: false, ..self }
     }
 
     /// Returns whether a line begins a variable. Other lines continue the value of the variable before.
@@ -100,6 +95,18 @@ impl Layout {
         }
         begins(name, value) || ((is_indexed_name(name) || is_known(name)) && !is_quoted())
     }
+}
+
+/// Removes the equals sign that begins a value, and the blanks behind it. `None`: there is no sign of its own.
+pub(super) fn without_sign(value: &[u8]) -> Option<&[u8]> {
+    let value = value.strip_prefix(b"=")?;
+    matches!(value.first(), None | Some(b' ' | b'\t')).then(|| value.trim_ascii_start())
+}
+
+/// Returns whether a value behind an equals sign has a form that shows that the sign is none of a text.
+pub(super) fn follows_sign(value: &[u8]) -> bool {
+    let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    is_number || value.starts_with(b"\"") || value::is_typed(value)
 }
 
 /// Returns the place of the first equals sign behind a space or a tab, with that.

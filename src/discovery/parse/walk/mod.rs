@@ -61,7 +61,7 @@ pub(super) fn read(lines: &mut BoundedLines<'_>, mib: &mut Mib, meter: &mut Mete
             layout = other.or(layout);
         }
         if let Some((quick, content)) = begun
-            && let Some(signed) = quick.with_signs(content, |name| variable.is_followed_by_walk(name))
+            && let Some(signed) = variable.layout_behind(quick, content)
         {
             begun = Some((signed, content));
             layout = Some(signed);
@@ -232,6 +232,24 @@ impl Variable {
         let mut arcs = Vec::new();
         let is_resolved = matches!(resolve(name, &mut arcs), Resolution::Complete | Resolution::Lossy);
         self.ended || (is_resolved && arcs <= self.arcs)
+    }
+
+    /// Returns the layout with ` = ` if the variable behind this one has it. `None`: its value may begin with the sign.
+    fn layout_behind(&mut self, quick: Layout, content: &[u8]) -> Option<Layout> {
+        let (name, value) = quick.split_signed(content)?;
+        let begins_walk = self.is_followed_by_walk(name);
+        // The sign of a value without quotes is known by that of the next one. Types are those of another walk.
+        let is_second = !begins_walk && !value::is_typed(value) && self.drop_sign();
+        (begins_walk || is_second || layout::follows_sign(value)).then(|| quick.with_signs())
+    }
+
+    /// Removes the equals sign that begins the value. Returns `false` if there is none, or another one ends the value, which
+    /// then has them as its frame.
+    fn drop_sign(&mut self) -> bool {
+        let unsigned = layout::without_sign(&self.text).filter(|value| !value.ends_with(b"="));
+        let Some(length) = unsigned.map(<[u8]>::len) else { return false };
+        self.text.drain(..self.text.len() - length);
+        true
     }
 
     /// Returns whether further lines may belong to a value that no table needs.
