@@ -184,6 +184,7 @@ fn ports_with_other_neighbors_are_those_of_another_device() {
     let first = neighbor("LLDP", "eth0", "01", "");
     let [both, other, by_cdp] =
         [("LLDP", "02"), ("LLDP", "02"), ("CDPv2", "03")].map(|(via, mac)| neighbor(via, "eth0", mac, ""));
+    let by_cdp = by_cdp.replace("sw-1", "sw-2");
     let both = format!("{{\"lldp\":[{},{}]}}", &first[8..first.len() - 1], &both[8..both.len() - 1]);
     for (text, is_refused) in [
         (format!("{first}\n{both}"), false),
@@ -191,7 +192,8 @@ fn ports_with_other_neighbors_are_those_of_another_device() {
         (format!("{first}\n{first}"), false),
         (format!("{first}\n{other}"), true),
         (format!("{first}\n{other}\n{first}"), true),
-        (format!("{first}\n{}", by_cdp.replace("sw-1", "sw-3")), true),
+        (format!("{first}\n{by_cdp}"), false),
+        (format!("{by_cdp}\n{}", neighbor("CDPv2", "eth0", "04", "").replace("sw-1", "sw-3")), true),
         (format!("{first}\n{}", neighbor("LLDP", "eth1", "02", "")), false),
     ] {
         let read = parse(Format::Lldpctl, text.as_bytes(), &with_reporter());

@@ -20,7 +20,8 @@ pub(super) struct Sink<'m> {
     /// The number of documents that have begun.
     document: u32,
     known: HashMap<NeighborKey, KnownNeighbor>,
-    ports: BTreeMap<String, KnownPort>,
+    /// By name and protocol: a device may have another name in each protocol.
+    ports: BTreeMap<(String, bool), KnownPort>,
     /// A port whose neighbors in two documents have nothing in common.
     conflict: Option<String>,
     /// Whether a document has an `lldp`.
@@ -39,7 +40,7 @@ struct KnownNeighbor {
     place: usize,
 }
 
-/// A local port with the neighbors of the latest document that has it.
+/// A local port with the neighbors, by one protocol, of the latest document that has it.
 struct KnownPort {
     document: u32,
     /// The first neighbor of the first document, and that of the latest one.
@@ -78,7 +79,7 @@ impl<'m> Sink<'m> {
 
     /// Returns a contradiction that shows that the documents are of two devices.
     pub(super) fn conflict(&mut self) -> Option<String> {
-        let latest = || self.ports.iter().find_map(|(name, port)| port.conflict(name));
+        let latest = || self.ports.iter().find_map(|((name, _), port)| port.conflict(name));
         self.conflict.take().or_else(latest)
     }
 
@@ -112,8 +113,8 @@ impl<'m> Sink<'m> {
 
     /// Notes a neighbor of a port, which an earlier document may have.
     fn note_port(&mut self, key: &NeighborKey, is_known: bool) {
-        let (_, Some(port), neighbor, _) = key else { return };
-        match self.ports.entry(port.clone()) {
+        let (protocol, Some(port), neighbor, _) = key else { return };
+        match self.ports.entry((port.clone(), *protocol)) {
             Entry::Vacant(vacant) => {
                 let (first, latest) = (neighbor.clone(), neighbor.clone());
                 let document = self.document;
