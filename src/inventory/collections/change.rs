@@ -3,13 +3,13 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::references::{added_references, guard_references};
-use super::{Collection, CollectionRecord, Resource};
+use super::{BulkDeletable, Collection, CollectionRecord, Creatable, Deletable, Resource, Switchable};
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
-use crate::inventory::schema::{decode, encode, organization_key};
+use crate::inventory::schema::{decode, encode};
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem, unchanged};
-use crate::model::{DaemonApiKey, RecordId, Share, User, UserApiKey, uuids};
+use crate::model::{RecordId, uuids};
 use crate::store::{Batch, Facets, Key, Precondition, Query, UniqueKey};
 
 /// Maximum number of records in a bulk deletion.
@@ -343,51 +343,6 @@ impl Inventory {
         }
     }
 }
-
-/// A kind of record that [`Collection::create`](crate::inventory::Collection::create) creates from its fields alone.
-///
-/// Users, API keys and shares have creations of their own, because a secret comes with them.
-pub trait Creatable: CollectionRecord {
-    /// Returns the maximum number of records, and the record whose quota it is.
-    fn quota(_inventory: &Inventory, caller: &Caller) -> (Option<u64>, Key) {
-        (None, organization_key(caller.organization_id()))
-    }
-}
-
-/// A kind of record that [`Collection::delete`](crate::inventory::Collection::delete) deletes.
-pub trait Deletable: CollectionRecord {}
-
-/// A kind of record of which [`Collection::delete_many`](crate::inventory::Collection::delete_many) deletes several at a time.
-///
-/// Deletions of these kinds write no common record, so that one batch can contain many.
-pub trait BulkDeletable: Deletable {}
-
-/// A kind of record that can be disabled, see [`Collection::disable`].
-pub trait Switchable: CollectionRecord {
-    /// Returns the switch of the record.
-    fn is_enabled_mut(&mut self) -> &mut bool;
-}
-
-macro_rules! switchable {
-    ($($record:ty),*) => {
-        $(impl Switchable for $record {
-            fn is_enabled_mut(&mut self) -> &mut bool {
-                &mut self.is_enabled
-            }
-        })*
-    };
-}
-
-switchable!(DaemonApiKey, Share, User, UserApiKey);
-
-impl Deletable for DaemonApiKey {}
-impl Deletable for Share {}
-impl Deletable for User {}
-impl Deletable for UserApiKey {}
-
-impl BulkDeletable for DaemonApiKey {}
-impl BulkDeletable for Share {}
-impl BulkDeletable for UserApiKey {}
 
 /// Returns the first of the ids of a bulk operation.
 ///
