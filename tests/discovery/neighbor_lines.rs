@@ -38,6 +38,21 @@ fn headings_and_lines_of_more_systems_are_understood() {
              Total number interfaces enabled: 6\nEnabled interfaces:\n  Vl1, Fa0, Gi1/0/1,\n  Fa0/1, Fa0/2\n",
             &["1 GigabitEthernet1/0/9"],
         ),
+        // FASTPATH and ArubaOS
+        (
+            "(EdgeSwitch 8) #show arp\nIP Address         MAC Address       Interface      Type        Age\n\
+             ---------------  -----------------  --------------  --------  -----------\n\
+             192.0.2.1        00:00:5E:00:53:01   0/1             Dynamic   0h 2m 3s\n\n\
+             (EdgeSwitch 8) #exit\n",
+            &["1 0/1"],
+        ),
+        (
+            "(wlc-1) [mynode] #show arp\nIP Address         MAC Address       Interface      Type        Age\n\
+             ---------------  -----------------  --------------  --------  -----------\n\
+             192.0.2.1        00:00:5E:00:53:01   0/1             Dynamic   0h 2m 3s\n\n\
+             (wlc-1) [mynode] #exit\n",
+            &["1 0/1"],
+        ),
         // FortiOS
         (
             r#"{"results":[{"ip":"192.0.2.1","age":0,"mac":"00:00:5e:00:53:01","interface":"lan"}],"name":"arp"}"#,

@@ -85,8 +85,17 @@ fn is_prompt(line: &str) -> bool {
     let is_bracketed = first.starts_with(['<', '[']) && line.contains(['>', ']']) && !first.starts_with("[{");
     first.contains(PROMPT_ENDS)
         || is_bracketed
+        || is_parenthesized_prompt(line)
         || words.take(2).any(|word| matches!(word, "#" | ">" | "$" | "%"))
         || line.ends_with(PROMPT_ENDS)
+}
+
+/// Returns whether a line is a prompt of FASTPATH or ArubaOS, whose names may have spaces: `(EdgeSwitch 8) #`, `(wlc-1) [mynode] #`.
+fn is_parenthesized_prompt(line: &str) -> bool {
+    let Some((_, rest)) = line.strip_prefix('(').and_then(|line| line.split_once(')')) else { return false };
+    let rest = rest.trim_start();
+    let node = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    node.map_or(rest, |(_, rest)| rest.trim_start()).starts_with(['#', '>'])
 }
 
 /// A command with the prompt before it.
