@@ -126,6 +126,8 @@ pub(crate) struct Probe {
     has_silenced: Notify,
     calls: AtomicUsize,
     commits: AtomicUsize,
+    /// The number of commits that change records.
+    changes: AtomicUsize,
     passed: Mutex<Vec<Passed>>,
 }
 
@@ -136,6 +138,7 @@ impl Probe {
             has_silenced: Notify::new(),
             calls: AtomicUsize::new(0),
             commits: AtomicUsize::new(0),
+            changes: AtomicUsize::new(0),
             passed: Mutex::default(),
         })
     }
@@ -154,6 +157,11 @@ impl Probe {
     /// Returns the number of attempted commits.
     pub(crate) fn commits(&self) -> usize {
         self.commits.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of attempted commits that change records, since the probe was created.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes.load(Ordering::SeqCst)
     }
 
     /// Returns the answered calls since the previous call of this method.
@@ -217,6 +225,8 @@ impl Intercept for Probe {
         let number = self.calls.fetch_add(1, Ordering::SeqCst);
         let is_commit = matches!(call.operation(), Operation::Commit(_));
         let commits = self.commits.fetch_add(usize::from(is_commit), Ordering::SeqCst);
+        let is_change = matches!(call.operation(), Operation::Commit(batch) if !batch.writes().is_empty());
+        self.changes.fetch_add(usize::from(is_change), Ordering::SeqCst);
         let silences = |fault: &Fault| fault.silences(number, call.operation());
         if silences(&self.fault.borrow()) {
             self.has_silenced.notify_one();

@@ -2,9 +2,9 @@
 
 use crate::inventory::Inventory;
 use crate::inventory::history::links::touched::TouchedNetworks;
-use crate::inventory::schema::{exists, organization_key};
+use crate::inventory::schema::exists;
 use crate::model::OrganizationId;
-use crate::store::{Batch, Key, StoreError};
+use crate::store::{Batch, Key, StoreError, Write};
 
 /// A commit, and the records that tell what follows from it.
 ///
@@ -13,6 +13,8 @@ use crate::store::{Batch, Key, StoreError};
 struct OngoingCommit<'c> {
     inventory: &'c Inventory,
     organization: OrganizationId,
+    /// One of the records that it writes; `None` if it writes none.
+    written: Option<Key>,
     layouts: &'c [Key],
     touched: &'c TouchedNetworks,
     has_ended: bool,
@@ -25,10 +27,15 @@ impl Drop for OngoingCommit<'_> {
         }
         let inventory = self.inventory.with_own_state();
         let Some(tasks) = inventory.state.history.tasks() else { return };
-        let (organization, layouts) = (self.organization, self.layouts.to_vec());
+        let (organization, written, layouts) = (self.organization, self.written, self.layouts.to_vec());
         let touched = self.touched.clone();
         // If there are too many, the next change of the network does what follows from this one, too.
-        tasks.spawn(|| true, async move { inventory.end_abandoned(organization, &layouts, touched).await });
+        tasks.spawn(|| true, async move {
+            if let Some(written) = written {
+                inventory.wait_for_commit(written).await;
+            }
+            inventory.end_abandoned(organization, &layouts, touched);
+        });
     }
 }
 
@@ -40,20 +47,26 @@ impl Inventory {
         batch: Batch,
         (layouts, touched): (&[Key], &TouchedNetworks),
     ) -> Result<(), StoreError> {
-        let mut ongoing = OngoingCommit { inventory: self, organization, layouts, touched, has_ended: false };
+        let written = batch.writes().first().map(Write::key);
+        let mut ongoing =
+            OngoingCommit { inventory: self, organization, written, layouts, touched, has_ended: false };
         let committed = self.store.commit(batch).await;
         ongoing.has_ended = true;
         committed
     }
 
-    /// Does what follows from a commit after its end, whatever that was.
-    async fn end_abandoned(&self, organization: OrganizationId, layouts: &[Key], touched: TouchedNetworks) {
-        // The commit of a condition alone comes after the other one.
+    /// Waits for the end of a commit, whatever that is, that writes this record.
+    async fn wait_for_commit(&self, written: Key) {
         let mut batch = Batch::new();
-        batch.guard(exists(organization_key(organization)));
+        // About that record: the store may decide conditions on others while it still writes.
+        batch.guard(exists(written));
         if let Err(error) = self.store.commit(batch).await {
             tracing::debug!(%error, "the end of an abandoned commit is not known");
         }
+    }
+
+    /// Does what follows from a commit after its end.
+    fn end_abandoned(&self, organization: OrganizationId, layouts: &[Key], touched: TouchedNetworks) {
         self.record_layouts_later(layouts);
         self.state.history.watchers.wake(organization);
         #[cfg(feature = "topology")]
