@@ -1,4 +1,5 @@
-//! The claims of devices to addresses: interfaces of hosts, entries of neighbor caches, and next routers of routing tables.
+//! The claims of devices to addresses: interfaces of hosts, entries of neighbor caches, next routers of routing tables, and what neighbors
+//! announce.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::discovery::reconcile::is_own_mac;
 use crate::discovery::report::ArpRow;
 use crate::discovery::{Claim, ClaimRows};
-use crate::model::{Cidr, Host, HostId, IfEntryId, Interface, InterfaceId, MacAddress, Timestamp};
+use crate::model::{Cidr, Host, HostId, IfEntryId, Interface, InterfaceId, MacAddress, SubnetId, Timestamp};
 use crate::wire::AddressState;
 
 /// An address as a number: that of an IPv4 address is the number of its IPv4-mapped IPv6 address.
@@ -46,18 +47,20 @@ pub(super) enum DeviceClaimKind {
     Interface(Option<IfEntryId>),
     /// The neighbor cache of the host has or had an entry for the address. `is_answer`: another device has answered.
     Neighbor { is_answer: bool },
-    /// The routing table of the host has the address as a next router.
-    NextHop,
+    /// The routing table of the host has the address as a next router, or a neighbor of the host announces it.
+    Named,
 }
 
 /// All that a host and its claims state about addresses.
 #[derive(Debug)]
 pub(super) struct HostClaims {
     pub(super) host: HostId,
-    /// By address, the interfaces of the host before the entries of its neighbor cache and the next routers.
+    /// By address, the interfaces of the host before the entries of its neighbor cache and the named addresses.
     pub(super) claims: Vec<(AddressNumber, DeviceClaim)>,
     /// The MAC addresses of the host, in order.
     pub(super) macs: Box<[MacAddress]>,
+    /// Whether all addresses of the host are in one subnet. It then knows only the neighbors that it talks with itself.
+    pub(super) is_in_one_subnet: bool,
 }
 
 impl HostClaims {
@@ -69,11 +72,16 @@ impl HostClaims {
             let claim = DeviceClaim { kind, mac, last_seen: Some(last_seen) };
             claims.push((number_of(row.ip_address), claim));
         }
-        let next_hops: BTreeSet<IpAddr> = tables.iter().flat_map(next_hops).collect();
-        let routed_at = tables.iter().filter(|table| matches!(table.rows, ClaimRows::Routes(_)));
-        let last_seen = routed_at.map(|table| table.observed_at).max();
-        claims.extend(next_hops.into_iter().map(|address| {
-            (number_of(address), DeviceClaim { kind: DeviceClaimKind::NextHop, mac: None, last_seen })
+        let mut named: BTreeMap<IpAddr, Timestamp> = BTreeMap::new();
+        for (table, address) in
+            tables.iter().flat_map(|table| named_addresses(table).map(move |ip| (table, ip)))
+        {
+            let last_seen = named.entry(address).or_insert(table.observed_at);
+            *last_seen = table.observed_at.max(*last_seen);
+        }
+        claims.extend(named.into_iter().map(|(address, last_seen)| {
+            let last_seen = Some(last_seen);
+            (number_of(address), DeviceClaim { kind: DeviceClaimKind::Named, mac: None, last_seen })
         }));
         let rank = |(address, claim): &(AddressNumber, DeviceClaim)| match claim.kind {
             DeviceClaimKind::Interface(_) => (*address, 0, claim.mac, None),
@@ -81,7 +89,7 @@ impl HostClaims {
             DeviceClaimKind::Neighbor { is_answer } => {
                 (*address, 1 + u8::from(!is_answer), claim.mac, Some(std::cmp::Reverse(claim.last_seen)))
             }
-            DeviceClaimKind::NextHop => (*address, 3, None, None),
+            DeviceClaimKind::Named => (*address, 3, None, None),
         };
         claims.sort_by_key(rank);
         claims.dedup_by(|later, first| {
@@ -93,7 +101,7 @@ impl HostClaims {
             of_interfaces.chain(of_entries).filter(|mac| is_own_mac(*mac)).collect();
         macs.sort_unstable();
         macs.dedup();
-        Self { host: host.id, claims, macs: macs.into() }
+        Self { host: host.id, claims, macs: macs.into(), is_in_one_subnet: is_in_one_subnet(host) }
     }
 }
 
@@ -112,13 +120,31 @@ fn interface_claims(host: &Host) -> Vec<(AddressNumber, DeviceClaim)> {
     host.interfaces.iter().map(claim).collect()
 }
 
-/// Returns the next routers of a routing table.
-fn next_hops(table: &Claim) -> impl Iterator<Item = IpAddr> {
-    let rows = match &table.rows {
-        ClaimRows::Routes(rows) => rows.as_slice(),
-        _ => &[],
+/// Returns whether a host has addresses, and those of each family are in one subnet. Loopback and link-local addresses do not count.
+fn is_in_one_subnet(host: &Host) -> bool {
+    let is_common = |interface: &&Interface| match interface.ip_address {
+        IpAddr::V4(ip) => !ip.is_loopback(),
+        IpAddr::V6(ip) => !ip.is_loopback() && !ip.is_unicast_link_local(),
     };
-    rows.iter().filter_map(|row| row.next_hop)
+    let common = host.interfaces.iter().filter(is_common);
+    let subnets: BTreeSet<(bool, Option<SubnetId>)> =
+        common.map(|interface| (interface.ip_address.is_ipv4(), interface.subnet_id)).collect();
+    let families: BTreeSet<bool> = subnets.iter().map(|(is_ipv4, _)| *is_ipv4).collect();
+    !subnets.is_empty() && subnets.len() == families.len()
+}
+
+/// Returns the next routers of a routing table, or the addresses that neighbors announce.
+fn named_addresses(table: &Claim) -> impl Iterator<Item = IpAddr> {
+    let (routes, lldp, cdp) = match &table.rows {
+        ClaimRows::Routes(rows) => (rows.as_slice(), &[][..], &[][..]),
+        ClaimRows::Lldp(rows) => (&[][..], rows.as_slice(), &[][..]),
+        ClaimRows::Cdp(rows) => (&[][..], &[][..], rows.as_slice()),
+        _ => (&[][..], &[][..], &[][..]),
+    };
+    let next_hops = routes.iter().filter_map(|row| row.next_hop);
+    let announced =
+        lldp.iter().flat_map(|row| &row.mgmt_addrs).chain(cdp.iter().filter_map(|row| row.address.as_ref()));
+    next_hops.chain(announced.filter_map(|address| address.parse().ok()))
 }
 
 /// Returns the rows of a neighbor cache, also those that it no longer has, and when each was last seen.
@@ -167,7 +193,7 @@ impl<'m> ClaimingDevices<'m> {
                 Some(mac) => self.are_several |= !self.has(mac),
                 None => {}
             },
-            DeviceClaimKind::Neighbor { is_answer: false } | DeviceClaimKind::NextHop => {}
+            DeviceClaimKind::Neighbor { is_answer: false } | DeviceClaimKind::Named => {}
         }
     }
 

@@ -44,7 +44,7 @@ pub(in crate::inventory) struct NetworkAddresses {
     /// All addresses that are not free, with the boundaries.
     taken: RankedSet,
     by_state: [RankedSet; STATES.len()],
-    /// The addresses of which a neighbor cache has or had an entry.
+    /// The addresses of which a neighbor cache has or had an entry, that of a host with addresses in several subnets, or in none.
     neighbors: RankedSet,
 }
 
@@ -53,6 +53,7 @@ pub(in crate::inventory) struct NetworkAddresses {
 struct HostAddresses {
     places: Box<[ClaimPlace]>,
     macs: Box<[MacAddress]>,
+    is_in_one_subnet: bool,
 }
 
 /// A reservation, without its address.
@@ -135,7 +136,7 @@ impl NetworkAddresses {
     }
 
     fn add_host(&mut self, host: HostClaims, touched: &mut BTreeSet<AddressNumber>) {
-        let HostClaims { host, claims, macs } = host;
+        let HostClaims { host, claims, macs, is_in_one_subnet } = host;
         let mut places = Vec::with_capacity(claims.len());
         for ((address, claim), number) in claims.into_iter().zip(0..) {
             let is_of_others = !matches!(claim.kind, DeviceClaimKind::Interface(_));
@@ -144,7 +145,7 @@ impl NetworkAddresses {
             places.push(place);
             touched.insert(address);
         }
-        self.hosts.insert(host, HostAddresses { places: places.into(), macs });
+        self.hosts.insert(host, HostAddresses { places: places.into(), macs, is_in_one_subnet });
     }
 
     /// Decides the state of an address again.
@@ -157,8 +158,11 @@ impl NetworkAddresses {
                 set.remove(address);
             }
         }
-        let is_neighbor = |claim: &DeviceClaim| matches!(claim.kind, DeviceClaimKind::Neighbor { .. });
-        if self.claims_of(address).any(|(_, claim)| is_neighbor(claim)) {
+        let is_neighbor = |(place, claim): (&ClaimPlace, &DeviceClaim)| {
+            matches!(claim.kind, DeviceClaimKind::Neighbor { .. })
+                && self.hosts.get(&place.2).is_some_and(|host| !host.is_in_one_subnet)
+        };
+        if self.claims_of(address).any(is_neighbor) {
             self.neighbors.insert(address);
         } else {
             self.neighbors.remove(address);
@@ -243,7 +247,7 @@ impl NetworkAddresses {
         for ((_, _, host, _), claim) in self.claims_of(address) {
             first.get_or_insert(match claim.kind {
                 DeviceClaimKind::Interface(entry) => (Some(*host), entry),
-                DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::NextHop => (None, None),
+                DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::Named => (None, None),
             });
             mac = mac.or(claim.mac);
             last_seen = last_seen.max(claim.last_seen);
@@ -285,7 +289,7 @@ impl NetworkAddresses {
                     let known = of_caches.entry(mac).or_insert_with(|| shown.clone());
                     known.last_seen = known.last_seen.max(shown.last_seen);
                 }
-                (DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::NextHop, _) => {}
+                (DeviceClaimKind::Neighbor { .. } | DeviceClaimKind::Named, _) => {}
             }
         }
         listed.extend(of_caches.into_values());

@@ -78,7 +78,7 @@ impl CollectionRecord for TopologyLink {
     }
 
     fn keep_fixed(&mut self, stored: &Self) {
-        self.clone_from(stored);
+        (self.id, self.network_id, self.created_at) = (stored.id, stored.network_id, stored.created_at);
     }
 
     fn touch(&mut self, now: Timestamp) {
@@ -112,13 +112,13 @@ impl CollectionRecord for TopologyLink {
     async fn prepare(
         inventory: &Inventory,
         caller: &Caller,
-        _stored: Option<&Self>,
+        stored: Option<&Self>,
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let organization = caller.organization_id();
-        let links = inventory.count(on_network(TOPOLOGY_LINK, organization, record.network_id)).await?;
-        if links >= MAX_LINKS {
+        let of_network = on_network(TOPOLOGY_LINK, organization, record.network_id);
+        if stored.is_none() && inventory.count(of_network).await? >= MAX_LINKS {
             return Err(ErrorKind::QuotaExceeded { entity: Self::ENTITY, limit: MAX_LINKS }.into());
         }
         for (side, end) in record.ends() {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::device::Device;
+use super::device::{Device, LearnedAddress};
 use super::devices::Devices;
 use super::key::IdentityKey;
 use super::rules::fdb::MAX_LEARNERS;
@@ -43,14 +43,14 @@ impl ChangedEntries {
             }
         }
         let (before, after) = (learned(former), learned(current));
-        let has = |rows: &[(MacAddress, u32)], address: MacAddress| {
-            rows.binary_search_by_key(&address, |(address, _)| *address).is_ok()
+        let has = |rows: &[LearnedAddress], address: MacAddress| {
+            rows.binary_search_by_key(&address, |row| row.address).is_ok()
         };
-        for (address, _) in before.iter().filter(|row| after.binary_search(row).is_err()) {
-            self.learned.entry(*address).or_default().fewer += usize::from(!has(after, *address));
+        for row in before.iter().filter(|row| after.binary_search(row).is_err()) {
+            self.learned.entry(row.address).or_default().fewer += usize::from(!has(after, row.address));
         }
-        for (address, _) in after.iter().filter(|row| before.binary_search(row).is_err()) {
-            self.learned.entry(*address).or_default().more += usize::from(!has(before, *address));
+        for row in after.iter().filter(|row| before.binary_search(row).is_err()) {
+            self.learned.entry(row.address).or_default().more += usize::from(!has(before, row.address));
         }
     }
 
@@ -74,6 +74,6 @@ impl ChangedEntries {
     }
 }
 
-fn learned(device: Option<&Device>) -> &[(MacAddress, u32)] {
+fn learned(device: Option<&Device>) -> &[LearnedAddress] {
     device.map_or(&[], |device| &device.learned)
 }

@@ -79,8 +79,8 @@ impl Devices {
         for address in &device.macs {
             self.owners.add(*address, id);
         }
-        for (address, _) in &device.learned {
-            self.learners.add(*address, id);
+        for learned in &device.learned {
+            self.learners.add(learned.address, id);
         }
         for port in &device.ambiguous {
             self.ambiguous_learners.add(port.address, id);
@@ -115,7 +115,7 @@ impl Devices {
         self.bridges.remove(&id);
         device.keys.iter().for_each(|key| self.holders.remove(key, id));
         device.macs.iter().for_each(|address| self.owners.remove(address, id));
-        device.learned.iter().for_each(|(address, _)| self.learners.remove(address, id));
+        device.learned.iter().for_each(|learned| self.learners.remove(&learned.address, id));
         device.ambiguous.iter().for_each(|port| self.ambiguous_learners.remove(&port.address, id));
         device.lost.iter().for_each(|lost| self.losers.remove(&lost.address, id));
         self.address_book.remove(id, device.resolved.iter());

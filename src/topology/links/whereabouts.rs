@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use super::device::Device;
@@ -17,7 +18,7 @@ pub(in crate::topology) struct LearnedPort {
     pub(in crate::topology) host: HostId,
     pub(in crate::topology) port: PortRef,
     pub(in crate::topology) state: LinkState,
-    /// The VLAN in which the port learned the address, or else that of frames without a tag; `None` when unknown.
+    /// The VLAN in which the port learned the address, or else the only one of the port; `None` when unknown, or for several VLANs.
     pub(in crate::topology) vlan: Option<u16>,
     /// The number of devices on the port; `None` if it leads to another bridge.
     pub(in crate::topology) devices: Option<usize>,
@@ -45,14 +46,20 @@ pub(in crate::topology) struct PortVlans<'l> {
     pub(in crate::topology) untagged_vlan: Option<u16>,
 }
 
+fn only_vlan(vlans: &[VlanRange]) -> Option<u16> {
+    match vlans {
+        [range] => (range.first == range.last).then_some(range.first),
+        _ => None,
+    }
+}
+
 impl Links {
     /// Returns the ports that learned a MAC address, by host.
     pub(in crate::topology) fn learned_ports(&self, address: MacAddress) -> Vec<LearnedPort> {
         let only = self.devices().learners(address).filter_map(|host| {
             let device = self.devices().get(host)?;
-            let row = device.learned.binary_search_by_key(&address, |(learned, _)| *learned).ok()?;
-            let (_, place) = device.learned.get(row)?;
-            Some(self.learned_port(device, *place))
+            let row = device.learned.binary_search_by_key(&address, |learned| learned.address).ok()?;
+            device.learned.get(row).map(|learned| self.learned_port(device, learned.place, learned.vlan))
         });
         let learners = self.devices().ambiguous_learners(address);
         let several = learners.filter_map(|host| self.devices().get(host));
@@ -65,7 +72,7 @@ impl Links {
             let device = self.devices().get(host)?;
             let row = device.lost.binary_search_by_key(&address, |lost| lost.address).ok()?;
             let lost = device.lost.get(row)?;
-            let port = self.learned_port(device, lost.place);
+            let port = self.learned_port(device, lost.place, None);
             Some(LearnedPort {
                 devices: port.devices.map(|others| others.saturating_add(1)),
                 last_seen: Some(lost.missing.last_seen),
@@ -76,14 +83,14 @@ impl Links {
         ports.collect()
     }
 
-    fn learned_port(&self, device: &Device, place: u32) -> LearnedPort {
+    fn learned_port(&self, device: &Device, place: u32, vlan: Option<NonZeroU16>) -> LearnedPort {
         let key = PortKey::Known(place);
         let port = device.port(&key);
         LearnedPort {
             host: device.id,
             port: device.port_ref(&key),
             state: port.map_or(LinkState::Unknown, |port| port.state),
-            vlan: port.and_then(|port| port.untagged_vlan),
+            vlan: vlan.map(NonZeroU16::get).or_else(|| only_vlan(port?.vlans.as_deref()?)),
             devices: self.bridge_views().get(&device.id).map_or(Some(0), |view| view.device_count(place)),
             is_ambiguous: false,
             last_seen: device.learned_at,
@@ -97,12 +104,8 @@ impl Links {
         let rows = device.ambiguous.iter().skip(start).take_while(|port| port.address == address);
         let mut ports: Vec<LearnedPort> = rows
             .map(|row| {
-                let port = self.learned_port(device, row.place);
-                LearnedPort {
-                    devices: port.devices.map(|others| others.saturating_add(1)),
-                    vlan: row.vlan.or(port.vlan),
-                    ..port
-                }
+                let port = self.learned_port(device, row.place, row.vlan);
+                LearnedPort { devices: port.devices.map(|others| others.saturating_add(1)), ..port }
             })
             .collect();
         let has_edge = ports.iter().any(|port| port.devices.is_some());

@@ -146,7 +146,7 @@ impl Topologies {
             }
         };
         if compared.as_ref().is_some_and(|compared| !compared.moment.is_up_to(&state)) {
-            return Err(Error::invalid("compare", Problem::InvalidFormat));
+            return Err(Error::invalid("at", Problem::Before { other: "compare" }));
         }
         Ok(Some(ShownMoments { state, at, compared }))
     }

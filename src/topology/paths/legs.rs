@@ -56,22 +56,22 @@ impl Draft {
             None => index.nets_of(ends[1]),
         };
         let shared = nets.iter().copied().find(|net| of_receiver.binary_search(net).is_ok());
+        let shared = shared.filter(|net| index.delivers_in(ends, *net, address));
         let has_table = index.routers.tables.contains_key(&ends[0]);
         let is_known = (has_table || !nets.is_empty()) && !index.addresses.of_node(ends[1]).is_empty();
         if vlan.is_some() || shared.is_some() || !is_known {
             return Self::physical(index, ends, shared, vlan, count);
         }
-        let mut draft = Self::default();
         // All routers are compared: the nearest need not be the first.
-        draft.add_routed(index, ends[0], index.routed(ends, address, MAX_PATHS), count);
-        let is_nowhere = |path: &PathDraft| {
-            path.legs.is_empty() && path.end.is_some_and(|end| end.reason == UnknownReason::Routing)
+        let found = index.routed(ends, address, MAX_PATHS);
+        let is_nowhere = |path: &RoutedPath| {
+            path.stages.is_empty() && path.end.is_some_and(|end| end.reason == UnknownReason::Routing)
         };
-        if draft.paths.iter().all(is_nowhere) {
-            let mut physical = Self::physical(index, ends, None, None, count);
-            physical.unknown.append(&mut draft.unknown);
-            return physical;
+        if found.paths.iter().all(is_nowhere) {
+            return Self::physical(index, ends, None, None, count);
         }
+        let mut draft = Self::default();
+        draft.add_routed(index, ends[0], found, count);
         draft
     }
 
@@ -84,7 +84,7 @@ impl Draft {
         count: usize,
     ) -> Self {
         let mut draft = Self::default();
-        draft.add_direct(index, ends, net, vlan, count);
+        draft.add_direct(index, ends, (net, vlan), net.is_some() || vlan.is_some(), count);
         draft.unknown.extend(net.is_none().then_some(UnknownReason::Routing));
         draft
     }
@@ -114,21 +114,24 @@ impl Draft {
         }
     }
 
-    /// Adds the paths of frames between two nodes.
+    /// Adds the paths between two nodes, of frames in a subnet or a VLAN. Unless they are bridged, routers may be on them.
     fn add_direct(
         &mut self,
         index: &PathIndex,
         ends: [u32; 2],
-        net: Option<u32>,
-        vlan: Option<u16>,
+        (net, vlan): (Option<u32>, Option<u16>),
+        is_bridged: bool,
         count: usize,
     ) {
         // A router or a server on a trunk has tagged frames of the VLAN that the other end has without a tag.
         let likely = match ends.map(|end| index.access_vlan(end)) {
-            [Some(one), Some(other)] if one != other => None,
+            [Some(one), Some(other)] if one != other => {
+                // The ends are in one subnet, but not in one VLAN.
+                self.unknown.extend((net.is_some() && vlan.is_none()).then_some(UnknownReason::Vlan));
+                None
+            }
             [one, other] => one.or(other).filter(|_| net.is_some()),
         };
-        let is_bridged = net.is_some() || vlan.is_some();
         let find = |vlan| shortest(index, ends, Passage { vlan, is_relaxed: false, is_bridged }, count);
         let mut vlan = vlan.or(likely);
         let mut found = find(vlan);
@@ -181,7 +184,7 @@ fn legs(
     for stage in &path.stages {
         let found = known.entry((from, stage.to, stage.net)).or_insert_with(|| {
             let mut found = Draft::default();
-            found.add_direct(index, [from, stage.to], stage.net, None, 1);
+            found.add_direct(index, [from, stage.to], (stage.net, None), true, 1);
             found
         });
         unknown.extend(found.unknown.iter());

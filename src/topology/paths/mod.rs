@@ -21,6 +21,7 @@
 
 mod cuts;
 mod flood;
+mod forwarding;
 mod fragile;
 mod impact;
 mod index;

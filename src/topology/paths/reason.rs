@@ -22,7 +22,7 @@ text_enum! {
         NoRoute = "no_route",
         /// A routing table on the way may lack rows.
         Routes = "routes",
-        /// The subnets of the ends are not known, or several routers may route between them.
+        /// The subnets of the ends are not known, several routers may route between them, or the link to the next router is not known.
         Routing = "routing",
         /// Routing tables lead packets in a circle.
         RoutingLoop = "routing_loop",
@@ -30,7 +30,8 @@ text_enum! {
         SpanningTree = "spanning_tree",
         /// Only earlier reports show where the device is, or which device has the address.
         Stale = "stale",
-        /// The ends are in one VLAN, and no links are known to carry it from one to the other.
+        /// The ends are in one VLAN, and no links are known to carry it from one to the other; they are in one subnet and different VLANs;
+        /// or links that take over after a failure lack VLANs of the links before.
         Vlan = "vlan",
         /// The network is too large for all paths to be compared, or paths are longer than 1,000 links.
         WorkLimit = "work_limit",

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use super::UnknownReason;
+use super::forwarding::Forwarding;
 use super::index::PathIndex;
-use super::{MAX_PATHS, UnknownReason};
 use crate::fair_threads::yield_turn;
-use crate::model::{HostId, HostRole, MacAddress};
-use crate::topology::links::{RouteTarget, VirtualRouter};
+use crate::model::{HostId, MacAddress};
+use crate::topology::links::VirtualRouter;
 
 /// Maximum number of routers on a path.
 const MAX_ROUTERS: usize = 64;
@@ -68,15 +69,6 @@ pub(super) struct RoutingDoubts {
     pub(super) lacks_routes: bool,
 }
 
-/// The treatment of a packet by a node.
-enum Forwarding {
-    /// It goes to the receiver, in this subnet.
-    Delivered(Option<u32>),
-    /// It goes to one of these routers.
-    Routed(Vec<Stage>),
-    Unknown(DeadEnd),
-}
-
 /// Returns the virtual routers of a network by address, with their members: nodes with an address in the same subnet.
 pub(super) fn shared_gateways(index: &PathIndex, virtual_routers: &[VirtualRouter]) -> Vec<SharedGateway> {
     let mut found = Vec::new();
@@ -99,10 +91,10 @@ pub(super) fn shared_gateways(index: &PathIndex, virtual_routers: &[VirtualRoute
     found
 }
 
-/// Returns the default routers that hosts name, by the number of the subnet that these are in.
+/// Returns the default routers that hosts name, by the number of the subnet that these are in. Those of routers lead elsewhere.
 pub(super) fn default_routers(index: &PathIndex) -> BTreeMap<u32, BTreeSet<IpAddr>> {
     let mut named: BTreeMap<u32, BTreeSet<IpAddr>> = BTreeMap::new();
-    for (node, table) in &index.routers.tables {
+    for (node, table) in index.routers.tables.iter().filter(|(node, _)| !index.node(**node).may_route) {
         for address in table.default_routers() {
             if let Some(net) = index.net_with(*node, address) {
                 named.entry(net).or_default().insert(address);
@@ -174,7 +166,11 @@ impl PathIndex {
                 Forwarding::Delivered(net) => {
                     found.paths.push(extended(Some(Stage { to: ends[1], net, gateway: None }), None));
                 }
-                Forwarding::Routed(stages) => {
+                Forwarding::Routed(stages, missing) => {
+                    found.paths.extend(missing.into_iter().map(|address| {
+                        let end = DeadEnd { reason: UnknownReason::NextHop, next_hop: Some(address) };
+                        extended(None, Some(end))
+                    }));
                     for stage in stages.into_iter().rev() {
                         let is_loop =
                             stage.to == ends[0] || path.stages.iter().any(|passed| passed.to == stage.to);
@@ -194,116 +190,4 @@ impl PathIndex {
         found.paths.truncate(count);
         found
     }
-
-    /// Returns what a node does with a packet: its routing table decides, or else its subnets and the default routers that hosts in
-    /// them name, or else the routers that have addresses in the subnets of both ends.
-    fn forwarding(&self, node: u32, ends: [u32; 2], to: IpAddr, doubts: &mut RoutingDoubts) -> Forwarding {
-        if let Some(table) = self.routers.tables.get(&node) {
-            let targets: BTreeSet<RouteTarget> = table.find(to).collect();
-            if targets.contains(&RouteTarget::Connected) {
-                return Forwarding::Delivered(self.net_with(node, to));
-            }
-            let is_complete = table.is_complete_for(to);
-            if !is_complete && (table.may_be_cut() || targets.is_empty()) {
-                return unknown(UnknownReason::Routes, None);
-            }
-            doubts.lacks_routes |= !is_complete;
-            let next_hops = targets.into_iter().filter_map(|target| match target {
-                RouteTarget::Via(address) => Some(address),
-                RouteTarget::Connected | RouteTarget::Discarded => None,
-            });
-            return self.via(node, next_hops, doubts);
-        }
-        if let Some(net) = self.net_with(node, to) {
-            return Forwarding::Delivered(Some(net));
-        }
-        let is_own = |address: &IpAddr| self.addresses.of_node(node).iter().any(|own| own.ip == *address);
-        let named = self.nets_of(node).into_iter().filter_map(|net| self.routers.default_routers.get(&net));
-        let named: BTreeSet<IpAddr> = named.flatten().copied().filter(|address| !is_own(address)).collect();
-        if node == ends[0] && !named.is_empty() {
-            doubts.is_unsure |= named.len() > 1;
-            return self.via(node, named.into_iter(), doubts);
-        }
-        self.between(node, ends[1], to, doubts)
-    }
-
-    /// Returns the routers with addresses, as the next ones after a node.
-    fn via(
-        &self,
-        node: u32,
-        addresses: impl Iterator<Item = IpAddr>,
-        doubts: &mut RoutingDoubts,
-    ) -> Forwarding {
-        let mut stages = Vec::new();
-        let mut missing = None;
-        for address in addresses {
-            let routers = match self.shared_gateway(address) {
-                Some(SharedGateway { active: Some(active), .. }) => vec![*active],
-                Some(gateway) => gateway.members.clone(),
-                None => self.with_ip(address),
-            };
-            doubts.is_unsure |= routers.len() > 1;
-            if routers.is_empty() {
-                missing = missing.or(Some(address));
-            }
-            let net = self.net_with(node, address);
-            stages.extend(routers.into_iter().map(|to| Stage { to, net, gateway: Some(address) }));
-        }
-        match (stages.is_empty(), missing) {
-            (false, _) => Forwarding::Routed(stages),
-            (true, Some(address)) => unknown(UnknownReason::NextHop, Some(address)),
-            (true, None) => unknown(UnknownReason::NoRoute, None),
-        }
-    }
-
-    /// Returns the routers with addresses in subnets of both nodes. Of the members of a virtual router, the active one counts.
-    fn between(&self, node: u32, end: u32, to: IpAddr, doubts: &mut RoutingDoubts) -> Forwarding {
-        let gateways = self.common_gateways([node, end], to);
-        let routers: Vec<u32> = gateways.iter().map(|stage| stage.to).collect();
-        let shared = self.routers.shared.iter().find(|shared| {
-            self.net_with(node, shared.ip).is_some()
-                && shared.active.is_some_and(|active| routers.contains(&active))
-                && routers.iter().all(|router| shared.members.contains(router))
-        });
-        if let Some(shared) = shared {
-            let active = gateways.into_iter().filter(|stage| Some(stage.to) == shared.active);
-            let stages = active.map(|stage| Stage { gateway: Some(shared.ip), ..stage });
-            return Forwarding::Routed(stages.collect());
-        }
-        let is_router = |router: &u32| {
-            matches!(self.node(*router).role, HostRole::Router | HostRole::Firewall | HostRole::Switch)
-        };
-        // Only routes tell which of several routers hosts use, and which router leads to another one.
-        doubts.is_unsure |= routers.len() != 1 || !routers.iter().all(is_router);
-        if gateways.is_empty() { unknown(UnknownReason::Routing, None) } else { Forwarding::Routed(gateways) }
-    }
-
-    /// Returns the routers with an address in a subnet of the first node, and one in the subnet of an address of the second. The
-    /// second node may be such a router itself.
-    fn common_gateways(&self, ends: [u32; 2], to: IpAddr) -> Vec<Stage> {
-        let mut others: BTreeSet<u32> = BTreeSet::new();
-        let nets = self.net_with(ends[1], to).map_or_else(|| self.nets_of(ends[1]), |net| vec![net]);
-        for net in nets {
-            yield_turn();
-            others.extend(self.addresses.members_of(net));
-        }
-        let mut gateways: BTreeMap<u32, Stage> = BTreeMap::new();
-        for net in self.nets_of(ends[0]) {
-            yield_turn();
-            for node in self.addresses.members_of(net) {
-                let is_gateway = node != ends[0] && self.is_transit(node);
-                if is_gateway && others.contains(&node) {
-                    let address =
-                        self.addresses.of_node(node).iter().find(|address| address.net == Some(net));
-                    let gateway = address.map(|address| address.ip);
-                    gateways.entry(node).or_insert(Stage { to: node, net: Some(net), gateway });
-                }
-            }
-        }
-        gateways.into_values().take(MAX_PATHS + 1).collect()
-    }
-}
-
-const fn unknown(reason: UnknownReason, next_hop: Option<IpAddr>) -> Forwarding {
-    Forwarding::Unknown(DeadEnd { reason, next_hop })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::index::PathIndex;
+use super::index::{PathIndex, PathLink};
 use super::{DEFAULT_LIMIT, UnknownReason};
 use crate::fair_threads::yield_turn;
 use crate::model::{HostId, IfEntryId, LinkId};
@@ -66,7 +66,8 @@ pub struct VlanSummary {
     pub hosts: Vec<VlanHost>,
     /// The number of hosts with a port in the VLAN.
     pub hosts_total: usize,
-    /// The parts of the VLAN that working links do not connect with each other; one if it is whole. The largest first.
+    /// The parts of the VLAN that working links do not connect with each other; one if it is whole. The largest first. A host that
+    /// forwards no frames is in each part that one of its links leads to.
     pub islands: Vec<Vec<HostId>>,
     /// The number of parts.
     pub islands_total: usize,
@@ -237,7 +238,9 @@ impl VlanSurvey<'_> {
     fn finish(self) -> Vec<VlanSummary> {
         let Self { index, query, drafts, .. } = self;
         let mut parts = UnionFind::new(index.nodes.len());
-        for link in index.links.iter().filter(|link| link.is_working() && !link.has_known_vlans()) {
+        let may_carry =
+            |link: &&PathLink| link.is_working() && !link.has_known_vlans() && is_bridged(index, link);
+        for link in index.links.iter().filter(may_carry) {
             parts.join(link.source as usize, link.target as usize);
         }
         let summary = |(vlan, draft): (u16, VlanDraft)| summary(index, query.limit, &mut parts, vlan, draft);
@@ -281,28 +284,76 @@ fn summary(
     }
 }
 
-/// Returns the hosts of a VLAN by the part that they are in. Links whose VLANs are not known may carry it.
+/// Returns the hosts of a VLAN by the part that they are in. Links whose VLANs are not known may carry it. A host that forwards no
+/// frames is at the end of its links, in each part that one of them leads to.
 fn islands(index: &PathIndex, parts: &mut UnionFind, draft: &VlanDraft) -> Vec<Vec<HostId>> {
-    let mut numbers: HashMap<usize, usize> = HashMap::new();
-    let mut number = |part: usize| {
-        let next = numbers.len();
-        *numbers.entry(part).or_insert(next)
-    };
-    let mut pairs = Vec::with_capacity(draft.links.len());
+    let mut places = Places::default();
+    let (mut pairs, mut ends) = (Vec::new(), Vec::new());
     for link in &draft.links {
-        let link = index.link(*link);
-        pairs.push([link.source, link.target].map(|end| number(parts.find(end as usize))));
+        let nodes = [index.link(*link).source, index.link(*link).target];
+        let [one, other] = nodes.map(|node| {
+            let part = index.node(node).may_bridge.then(|| parts.find(node as usize));
+            part.map(|part| places.of_part(part))
+        });
+        let Some(place) = one.or(other) else {
+            let place = places.next();
+            ends.extend(nodes.map(|node| (node, place)));
+            continue;
+        };
+        match (one, other) {
+            (Some(one), Some(other)) => pairs.push([one, other]),
+            (None, _) => ends.push((nodes[0], place)),
+            (_, None) => ends.push((nodes[1], place)),
+        }
     }
-    let hosts = draft.hosts.keys().filter_map(|host| Some((*host, index.number((*host).into())?)));
-    let placed: Vec<(HostId, usize)> =
-        hosts.map(|(host, node)| (host, number(parts.find(node as usize)))).collect();
-    let mut joined = UnionFind::new(numbers.len());
+    ends.sort_unstable();
+    let mut placed = Vec::with_capacity(draft.hosts.len());
+    for host in draft.hosts.keys() {
+        let Some(node) = index.number((*host).into()) else { continue };
+        let first = ends.partition_point(|(end, _)| *end < node);
+        let of_links = ends[first..].iter().take_while(|(end, _)| *end == node);
+        let before = placed.len();
+        placed.extend(of_links.map(|(_, place)| (*host, *place)));
+        if placed.len() == before {
+            placed.push((*host, places.of_part(parts.find(node as usize))));
+        }
+    }
+    let mut joined = UnionFind::new(places.count);
     pairs.into_iter().for_each(|[one, other]| joined.join(one, other));
     let mut islands: BTreeMap<usize, Vec<HostId>> = BTreeMap::new();
-    for (host, part) in placed {
-        islands.entry(joined.find(part)).or_default().push(host);
+    for (host, place) in placed {
+        islands.entry(joined.find(place)).or_default().push(host);
     }
     let mut islands: Vec<Vec<HostId>> = islands.into_values().collect();
+    islands.iter_mut().for_each(Vec::dedup);
     islands.sort_by_key(|hosts| (std::cmp::Reverse(hosts.len()), hosts.first().copied()));
     islands
+}
+
+/// The numbers of parts of a VLAN, as they are found.
+#[derive(Debug, Default)]
+struct Places {
+    by_part: HashMap<usize, usize>,
+    count: usize,
+}
+
+impl Places {
+    fn next(&mut self) -> usize {
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn of_part(&mut self, part: usize) -> usize {
+        if let Some(place) = self.by_part.get(&part) {
+            return *place;
+        }
+        let place = self.next();
+        self.by_part.insert(part, place);
+        place
+    }
+}
+
+/// Returns whether both ends of a link forward frames.
+fn is_bridged(index: &PathIndex, link: &PathLink) -> bool {
+    [link.source, link.target].iter().all(|end| index.node(*end).may_bridge)
 }

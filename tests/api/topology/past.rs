@@ -173,7 +173,8 @@ fn faults_of_moments_name_their_parameter() {
                 }
             }
             let turned = send(path, &format!("at={now}&compare={latest}")).await;
-            assert_eq!(turned.refuses(400, "validation_invalid_format"), &json!({"field": "compare"}));
+            assert_eq!(turned.refuses(400, "validation_invalid_format"), &json!({"field": "at"}));
+            assert!(turned.json["error"].as_str().unwrap().contains("must not be before `compare`"));
             let overview = send(path, &format!("compare={first}&detail=overview")).await;
             assert_eq!(overview.status, 400);
             assert_eq!(overview.json["params"]["field"], "detail");

@@ -1,10 +1,10 @@
 //! The states of addresses.
 
 use toposcope::discovery::report::{
-    AddressRow, ArpRow, Device, IfEntryRow, NeighborState, Report, Reporter, RouteRow, Table,
+    AddressRow, ArpRow, CdpRow, Device, IfEntryRow, LldpRow, NeighborState, Report, Reporter, RouteRow, Table,
 };
-use toposcope::inventory::{AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
-use toposcope::model::{IfEntry, MacAddress};
+use toposcope::inventory::{AddressDoubt, AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
+use toposcope::model::{IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
 
 use super::{Window, delete_host, host_at, ip, mac, subnet};
 use crate::backend::run_with;
@@ -23,8 +23,12 @@ async fn report(fixture: &Fixture, number: u8, at: &str, rows: Vec<ArpRow>) {
     entry.mac_address = Some(mac(200 + number));
     router.tables.if_entries = Some(Table::complete(vec![entry]));
     router.tables.arp = Some(Table::complete(rows));
+    report_device(fixture, at, router).await;
+}
+
+async fn report_device(fixture: &Fixture, at: &str, device: Device) {
     let mut report = Report::new(Reporter::new("collector"), time(at));
-    report.devices.push(router);
+    report.devices.push(device);
     let options = DiscoverOptions::new(fixture.network);
     let caller = owner_of(fixture.organization);
     fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
@@ -70,16 +74,56 @@ fn next_routers_of_routing_tables_are_not_free() {
         router.sys_name = Some("router".to_owned());
         router.tables.addresses = Some(Table::truncated(vec![AddressRow::new(ip("198.51.100.2"))]));
         router.tables.routes = Some(Table::complete(vec![route, own]));
-        let mut report = Report::new(Reporter::new("collector"), time(AT));
-        report.devices.push(router);
-        let options = DiscoverOptions::new(fixture.network);
-        let caller = owner_of(fixture.organization);
-        fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
+        report_device(&fixture, AT, router).await;
         assert_eq!(window.free(1).await, (vec!["198.51.100.3".to_owned()], 4));
         let known = window.known().await;
         let states: Vec<_> = known.iter().map(|address| (address.state, address.host_id.is_some())).collect();
         assert_eq!(states, [(AddressState::Seen, false), (AddressState::Used, true)]);
         assert_eq!((known[0].mac, known[0].last_seen), (None, Some(time(AT))));
+    });
+}
+
+#[test]
+fn addresses_that_neighbors_announce_are_not_free() {
+    run_with(Fixture::new, async |fixture| {
+        let window = Window::new(&fixture, &subnet(&fixture, "198.51.100.0/29").await);
+        let chassis = |value: &str| LldpChassisId {
+            subtype: LldpChassisIdSubtype::LocallyAssigned,
+            value: value.to_owned(),
+        };
+        let mut lldp = LldpRow::new(chassis("edge-2"));
+        lldp.mgmt_addrs = vec!["198.51.100.2".to_owned(), "none".to_owned()];
+        let mut cdp = CdpRow::new("edge-3");
+        cdp.address = Some("198.51.100.3".to_owned());
+        let mut switch = Device::default();
+        switch.sys_name = Some("core".to_owned());
+        switch.tables.lldp = Some(Table::complete(vec![lldp]));
+        switch.tables.cdp = Some(Table::complete(vec![cdp]));
+        report_device(&fixture, AT, switch).await;
+        let known = window.known().await;
+        let seen: Vec<_> = known.iter().map(|address| (address.state, address.last_seen)).collect();
+        assert_eq!(seen, [(AddressState::Seen, Some(time(AT))); 2]);
+        assert_eq!(window.free(1).await, (vec!["198.51.100.1".to_owned()], 4));
+    });
+}
+
+#[test]
+fn cache_of_a_device_with_addresses_in_one_subnet_alone_shows_not_all_neighbors() {
+    run_with(Fixture::new, async |fixture| {
+        let office = Window::new(&fixture, &subnet(&fixture, "198.51.100.0/24").await);
+        subnet(&fixture, "203.0.113.0/24").await;
+        for (addresses, expected) in [
+            (&["198.51.100.9"][..], vec![AddressDoubt::Neighbors]),
+            (&["198.51.100.9", "203.0.113.9"], vec![]),
+        ] {
+            let mut device = Device::default();
+            device.sys_name = Some("gw".to_owned());
+            let rows = addresses.iter().map(|address| AddressRow::new(ip(address)));
+            device.tables.addresses = Some(Table::complete(rows.collect()));
+            device.tables.arp = Some(Table::complete(vec![arp("198.51.100.1", mac(1))]));
+            report_device(&fixture, AT, device).await;
+            assert_eq!(office.list(AddressQuery::new()).await.unknown, expected);
+        }
     });
 }
 

@@ -115,8 +115,12 @@ pub(super) async fn step(fixture: &Fixture, random: &mut Rng, step: u128) {
             fixture.put(&host).await;
         }
         (3, Ok(mut host)) => {
-            let name = ["field", "order", "last_seen"][(step % 3) as usize];
-            host.custom.insert(name.to_owned(), step.to_string().into());
+            // One name continues another one with a dot, as a path of fields does.
+            let name = ["field", "field.unit", "order", "last_seen"][(step % 4) as usize];
+            if random.u8(..4) == 0 {
+                host.custom.clear();
+            }
+            host.custom.insert(name.to_owned(), (step % 3).to_string().into());
             fixture.put(&host).await;
         }
         (4, Ok(mut host)) => {

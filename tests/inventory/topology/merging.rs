@@ -1,13 +1,15 @@
 //! Manual links and positions of a host that becomes a part of another one.
 
 use toposcope::discovery::report::{Device, Report, Reporter};
-use toposcope::inventory::DiscoverOptions;
+use toposcope::inventory::{DiscoverOptions, Entity};
 use toposcope::model::{Host, Interface, LinkEnd, Source, TopologyLink, TopologyView};
 
 use super::{link, links, pin, pinned, put_hosts};
 use crate::backend::run;
+use crate::history::changes_after;
 use crate::support::{
-    Fixture, at_every_call, bare_host, entry, id, interface, owner_of, service, time, uuid,
+    Fixture, at_every_call, bare_host, entry, id, interface, owner_of, reference_invalid, refusal, service,
+    time, uuid,
 };
 
 fn ends(links: &[TopologyLink]) -> Vec<(LinkEnd, LinkEnd, bool)> {
@@ -43,6 +45,27 @@ fn manual_links_move_to_the_remaining_host_with_their_ports() {
         assert_eq!(ends(&links), expected);
         assert!(links.iter().all(|link| link.updated_at > link.created_at));
         assert_eq!(fixture.mentioning(gone).await, []);
+    });
+}
+
+#[test]
+fn link_is_reverted_to_the_ends_that_it_had_before_hosts_were_consolidated() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let owner = owner_of(fixture.organization);
+        put_hosts(&fixture, 1..=3).await;
+        let at = |number| LinkEnd::at_host(id(number));
+        let moved = link(&fixture, at(1), at(3), false).await;
+        let (_, before) = changes_after(&fixture, &owner, None).await;
+        fixture.inventory.discovery().consolidate(&owner, id(2), id(3)).await.unwrap();
+        assert_eq!(ends(&links(&fixture).await), [(at(1), at(2), false)]);
+        let revert = async || fixture.inventory.topology_links().revert(&owner, moved, &before).await;
+        let missing = refusal(revert().await);
+        assert_eq!(missing, reference_invalid(Entity::Host, "target.host_id"));
+        fixture.inventory.hosts().revert(&owner, id(3), &before).await.unwrap();
+        let reverted = revert().await.unwrap();
+        assert_eq!((reverted.source, reverted.target), (at(1), at(3)));
+        assert_eq!(ends(&links(&fixture).await), [(at(1), at(3), false)]);
     });
 }
 

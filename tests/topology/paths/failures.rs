@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use toposcope::model::{HostId, HostRole, LinkId, NodeId};
-use toposcope::topology::links::{LinkMember, LinkState};
+use toposcope::topology::links::{LinkMember, LinkState, VlanRange};
 use toposcope::topology::paths::{
     AffectedHost, Fragile, FragileQuery, Impact, ImpactQuery, PairReason, PairedNode, PathIndex,
     UnknownReason,
@@ -287,6 +287,20 @@ fn failing_core_switch_leaves_the_redundancy_of_others_at_risk() {
     let remaining: BTreeSet<Option<usize>> = impact.at_risk.iter().map(|host| host.remaining_links).collect();
     assert_eq!(remaining, [Some(2)].into());
     assert!(impact.carried_by.iter().all(|link| *link == links[4]));
+}
+
+#[test]
+fn links_that_take_over_without_the_vlans_of_the_links_before_make_the_answer_incomplete() {
+    let (mut network, nodes, links) = campus();
+    let mut query = ImpactQuery::new();
+    query.nodes.insert(nodes[1]);
+    for (last, expected) in [(20, vec![]), (9, vec![UnknownReason::Vlan])] {
+        for link in &mut network.links {
+            let takes_over = link.id == links[4];
+            link.vlans = Some(vec![VlanRange { first: 1, last: if takes_over { last } else { 20 } }]);
+        }
+        assert_eq!(index(&network).impact(&query).unwrap().unknown, expected);
+    }
 }
 
 #[test]

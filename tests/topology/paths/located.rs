@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toposcope::discovery::report::{ArpRow, FdbRow, FdbStatus};
 use toposcope::inventory::ClaimRows;
-use toposcope::model::{Host, HostId, IfEntry, Interface, NetworkId, OperStatus, TopologyView};
+use toposcope::model::{Host, HostId, IfEntry, Interface, NetworkId, OperStatus, TopologyView, Vlans};
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Confidence, LinkState, Links, Method};
 use toposcope::topology::paths::{LocateTarget, Location, LookupError, PathIndex, UnknownReason};
@@ -155,6 +155,21 @@ fn address_that_several_ports_of_a_bridge_learned_is_at_each_of_them_with_its_vl
 }
 
 #[test]
+fn candidate_has_the_vlan_of_the_entry_or_else_the_only_one_of_the_port() {
+    for (row, tagged, expected) in
+        [(Some(30), vec![30], Some(30)), (None, vec![], Some(1)), (None, vec![30], None)]
+    {
+        let [first, second, _] = network();
+        let vlans = Vlans { untagged: Some(1), tagged, ..Vlans::default() };
+        let second = second
+            .with(ClaimRows::Fdb(vec![learned(1, 1, None), learned(2, UNKNOWN, row)]))
+            .change(|host| host.if_entries[1].vlans = Some(vlans));
+        let found = locate(&[first, second], &LocateTarget::Mac(mac(UNKNOWN))).unwrap();
+        assert_eq!((ports(&found), found.candidates[0].vlan), (vec!["sw2 Gi0/2".to_owned()], expected));
+    }
+}
+
+#[test]
 fn address_that_an_uplink_and_an_edge_port_of_a_bridge_learned_is_at_both() {
     let [first, ..] = network();
     let second = node(2, 4).lldp(&[(1, 1, 1)]).fdb(&[(1, 1), (1, UNKNOWN), (2, UNKNOWN)]);
@@ -252,6 +267,24 @@ fn addresses_that_each_host_has_for_itself_are_no_conflict() {
     }
     let found = locate(&nodes, &LocateTarget::Ip("192.0.2.9".parse().unwrap())).unwrap();
     assert_eq!(found.conflicts[0].host_ids.len(), 2);
+}
+
+#[test]
+fn gateways_that_share_an_address_with_its_mac_address_are_no_conflict() {
+    let with = |node: Node, address: u8| {
+        node.change(|host| {
+            let interface = Interface::new(host, "192.0.2.1".parse().unwrap());
+            host.interfaces.push(interface);
+            host.if_entries[3].mac_address = Some(mac(address));
+        })
+    };
+    for (address, conflicts) in [(77, 0), (78, 1)] {
+        let [first, second, third] = network();
+        let third = arp(third, "192.0.2.1", 77);
+        let nodes = [with(first, 77), with(second, address), third];
+        let found = locate(&nodes, &LocateTarget::Ip("192.0.2.1".parse().unwrap())).unwrap();
+        assert_eq!(found.conflicts.len(), conflicts);
+    }
 }
 
 #[test]

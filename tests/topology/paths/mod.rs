@@ -7,6 +7,7 @@ mod following;
 mod located;
 mod naive;
 mod networks;
+mod next_routers;
 mod routes;
 mod routing;
 mod silent;

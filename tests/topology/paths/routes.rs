@@ -238,6 +238,21 @@ fn routed_packets_take_the_vlan_of_the_access_port() {
 }
 
 #[test]
+fn access_ports_of_different_vlans_do_not_connect_a_subnet() {
+    let mut office = Office::new([&["192.0.2.1"], &["192.0.2.2"]]);
+    for place in 1..4 {
+        office.link(place).blocked = Some(place == 1);
+    }
+    for (place, vlan) in [(0, 10), (4, 20)] {
+        let link = office.link(place);
+        link.vlans = Some(vec![VlanRange { first: vlan, last: vlan }]);
+        link.untagged_vlan = Some(vlan);
+    }
+    let answer = office.ask();
+    assert_eq!((answer.complete, answer.unknown), (false, vec![UnknownReason::Vlan]));
+}
+
+#[test]
 fn subnets_that_each_host_has_for_itself_connect_no_hosts() {
     let mut office = Office::new([&[], &[]]);
     let containers = office.network.subnet("containers", "172.17.0.0/16");

@@ -16,17 +16,17 @@ use crate::graph::support::{Fixture, with_devices};
 use crate::links::support::{Node, links, mac, node};
 
 /// A change of a row of routers.
-type Change = fn(&mut Row);
+pub(super) type Change = fn(&mut Row);
 
 /// A computer, two routers in a row, and a server, each pair with a subnet of its own.
-struct Row {
-    network: Fixture,
-    computer: HostId,
-    routers: [HostId; 2],
-    server: HostId,
+pub(super) struct Row {
+    pub(super) network: Fixture,
+    pub(super) computer: HostId,
+    pub(super) routers: [HostId; 2],
+    pub(super) server: HostId,
 }
 
-fn route(destination: &str, next_hop: Option<&str>) -> RouteRow {
+pub(super) fn route(destination: &str, next_hop: Option<&str>) -> RouteRow {
     let mut row = RouteRow::new(destination.parse().unwrap());
     row.next_hop = next_hop.map(|address| address.parse().unwrap());
     row
@@ -50,18 +50,20 @@ impl Row {
     }
 
     /// Gives both routers and the computer the routes that lead to the server.
-    fn with_routes() -> Self {
+    pub(super) fn with_routes() -> Self {
         let mut row = Self::new();
         let [near, far] = row.routers;
+        let connected = [["192.0.2.0/26", "192.0.2.64/26"], ["192.0.2.128/26", "192.0.2.64/26"]];
+        let connected = connected.map(|nets| nets.map(|net| route(net, None)).to_vec());
         row.network.routes = vec![
             (row.computer, vec![route("0.0.0.0/0", Some("192.0.2.1")), route("192.0.2.0/26", None)]),
-            (near, vec![route("192.0.2.0/26", None), route("192.0.2.128/25", Some("192.0.2.66"))]),
-            (far, vec![route("192.0.2.128/26", None), route("192.0.2.0/24", Some("192.0.2.65"))]),
+            (near, [connected[0].clone(), vec![route("192.0.2.128/25", Some("192.0.2.66"))]].concat()),
+            (far, [connected[1].clone(), vec![route("192.0.2.0/24", Some("192.0.2.65"))]].concat()),
         ];
         row
     }
 
-    fn ask(&self, from: HostId, to: HostId) -> Paths {
+    pub(super) fn ask(&self, from: HostId, to: HostId) -> Paths {
         ask(&self.network, &PathQuery::new(from.into(), to.into()))
     }
 }
@@ -71,7 +73,7 @@ fn ask(network: &Fixture, query: &PathQuery) -> Paths {
     index(network).paths(query, |id| links.get(&id).copied()).unwrap()
 }
 
-fn names(path: &NetworkPath) -> Vec<&str> {
+pub(super) fn names(path: &NetworkPath) -> Vec<&str> {
     path.hops.iter().map(|hop| hop.name.as_str()).collect()
 }
 
@@ -118,7 +120,7 @@ fn small_table_that_is_not_stated_to_be_complete_is_followed_with_a_reason() {
     let answer = row.ask(row.computer, row.server);
     assert_eq!((answer.complete, answer.unknown), (false, vec![UnknownReason::Routes]));
     assert_eq!(names(&answer.paths[0]), ["pc", "near", "far", "srv"]);
-    row.network.routes[1].1.truncate(1);
+    row.network.routes[1].1.truncate(2);
     let answer = row.ask(row.computer, row.server);
     assert_eq!(answer.unknown, [UnknownReason::Routes]);
     assert_eq!(names(&answer.paths[0]), ["pc", "near", "unknown"]);
@@ -131,6 +133,7 @@ fn packets_to_an_address_are_routed_to_its_subnet_also_if_the_devices_share_anot
     row.network.interface(row.computer, "198.51.100.9", management);
     row.network.interface(row.server, "198.51.100.150", management);
     connect(&mut row.network, row.computer, row.server);
+    row.network.routes[0].1.push(route("198.51.100.0/24", None));
     let mut query = PathQuery::new(row.computer.into(), row.server.into());
     let direct = ["pc", "srv"];
     let routed = ["pc", "near", "far", "srv"];
@@ -198,11 +201,12 @@ fn nearest_of_several_routers_comes_first_also_if_one_path_is_asked_for() {
 
 #[test]
 fn path_ends_unknown_where_a_router_does_not_show_the_next_one() {
-    let cases: [(&str, UnknownReason, Change); 4] = [
+    let cases: [(&str, UnknownReason, Change); 5] = [
         ("192.0.2.99", UnknownReason::NextHop, |row| {
             row.network.routes[1].1 = vec![route("0.0.0.0/0", Some("192.0.2.99"))];
         }),
-        ("unknown", UnknownReason::NoRoute, |row| row.network.routes[1].1.truncate(1)),
+        ("unknown", UnknownReason::NoRoute, |row| row.network.routes[1].1.truncate(2)),
+        ("unknown", UnknownReason::Routes, |row| row.network.routes[1].1.truncate(1)),
         ("unknown", UnknownReason::NoRoute, |row| {
             let mut discarded = route("192.0.2.150/32", None);
             discarded.discards = true;

@@ -75,6 +75,28 @@ fn link_whose_ends_differ_in_the_untagged_vlan_is_listed_for_both() {
 }
 
 #[test]
+fn vlan_that_one_end_tags_and_the_other_does_not_is_not_carried() {
+    let one = port(node(1, 1).lldp(&[(1, 2, 1)]), 0, Some(10), &[30]);
+    let two = port(node(2, 1).lldp(&[(1, 1, 1)]), 0, Some(20), &[10, 30]);
+    let islands = [10, 20, 30].map(|vlan| of(&[one.clone(), two.clone()], vlan).islands_total);
+    assert_eq!(islands, [2, 1, 1], "VLAN 20 is at one switch only");
+}
+
+#[test]
+fn server_with_a_link_to_each_of_two_islands_is_in_both_and_joins_them_not() {
+    let server = node(3, 2).lldp(&[(1, 1, 1), (2, 2, 1)]);
+    let server = server.change(|host| host.sys_descr = Some("Windows server".to_owned()));
+    let [one, two] = [1, 2].map(|number| {
+        port(node(number, 1).lldp(&[(1, 3, i64::from(number))]), 0, Some(10), &[])
+            .change(|host| host.sys_descr = Some("switch".to_owned()))
+    });
+    let ten = of(&[one, two, port(port(server, 0, Some(10), &[]), 1, Some(10), &[])], 10);
+    let islands: Vec<Vec<u128>> =
+        ten.islands.iter().map(|hosts| hosts.iter().map(|host| host.uuid().as_u128()).collect()).collect();
+    assert_eq!(islands, [[1, 3], [2, 3]]);
+}
+
+#[test]
 fn link_of_unknown_vlans_may_carry_all_of_them_and_makes_the_answer_incomplete() {
     let [one, two, three] = row();
     let two = two.change(|host| host.if_entries.iter_mut().for_each(|entry| entry.vlans = None));
@@ -161,9 +183,15 @@ fn naive(nodes: &[Node], links: &Links) -> BTreeMap<u16, NaiveVlan> {
     for (vlan, known) in &mut vlans {
         // A link of unknown VLANs may carry all of them.
         let carries = |end: &End| port_at(end).map(|(set, _)| set.contains(vlan));
+        // Frames without a tag change their VLAN where the ends differ in it.
+        let is_mixed = |link: &toposcope::topology::links::Link| {
+            let natives =
+                [&link.source, &link.target].map(|end| port_at(end).and_then(|(_, native)| *native));
+            matches!(natives, [Some(one), Some(other)] if one != other && [one, other].contains(vlan))
+        };
         let is_open =
             |link: &&toposcope::topology::links::Link| match (carries(&link.source), carries(&link.target)) {
-                (Some(one), Some(other)) => one && other,
+                (Some(one), Some(other)) => one && other && !is_mixed(link),
                 (known, None) | (None, known) => known.unwrap_or(true),
             };
         let open: Vec<[HostId; 2]> = links

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::between::ChangeBetween;
 use crate::inventory::history::recording::difference::CUSTOM_FIELDS;
@@ -119,7 +119,7 @@ impl MergedChanges {
             self.bytes += size(&known.after);
             return;
         }
-        for (inner, former) in self.take_inner(&path) {
+        for (inner, former) in self.take_inner(&path, &field) {
             self.bytes -= size_of_field(&inner, &former);
             if let (Some(value), Some(rest)) = (field.before.as_mut(), inner.get(path.len() + 1..)) {
                 set_within(value, rest, former.before);
@@ -131,14 +131,18 @@ impl MergedChanges {
 
     /// Returns the path of a known field that contains a field, and the rest of its path.
     fn outer_of<'p>(&self, path: &'p str) -> Option<(String, &'p str)> {
-        path.match_indices('.').find_map(|(dot, _)| {
+        path.match_indices('.').take(2).find_map(|(dot, _)| {
             let (outer, rest) = (path.get(..dot)?, path.get(dot + 1..)?);
-            self.fields.contains_key(outer).then(|| (outer.to_owned(), rest))
+            let known = self.fields.get(outer)?;
+            contains_fields(outer, known).then(|| (outer.to_owned(), rest))
         })
     }
 
     /// Takes out the known fields within a field.
-    fn take_inner(&mut self, path: &str) -> Vec<(String, FieldChange)> {
+    fn take_inner(&mut self, path: &str, field: &FieldChange) -> Vec<(String, FieldChange)> {
+        if !contains_fields(path, field) {
+            return Vec::new();
+        }
         let start = format!("{path}.");
         let within = |known: &&String| known.starts_with(&start);
         let paths: Vec<String> =
@@ -151,6 +155,15 @@ impl MergedChanges {
 pub(in crate::inventory::history) fn is_order(path: &str) -> bool {
     // A custom field may have the name.
     path.split_once('.').is_some_and(|(_, rest)| rest == ORDER) && !path.starts_with(CUSTOM_FIELDS)
+}
+
+/// Returns whether paths that continue this one are within the field: it is a field of the record, or an element of a list. A name of
+/// a member may continue that of another one with a dot.
+fn contains_fields(path: &str, field: &FieldChange) -> bool {
+    let Some((_, id)) = path.split_once('.') else { return true };
+    let mut values = [&field.before, &field.after].into_iter().flatten();
+    let has_id = |value: &Value| value.get("id").and_then(Value::as_str) == Some(id);
+    !path.starts_with(CUSTOM_FIELDS) && values.any(has_id)
 }
 
 fn size_of_field(path: &str, field: &FieldChange) -> usize {
@@ -177,20 +190,9 @@ fn size_of_value(value: &Value) -> usize {
 /// Sets a value within another one.
 fn set_within(value: &mut Value, path: &str, new: Option<Value>) {
     match value {
-        Value::Object(members) => set_member(members, path, new),
+        Value::Object(members) => set(members, path, new),
         Value::Array(parts) => set_part(parts, path, new),
         _ => {}
-    }
-}
-
-fn set_member(members: &mut Map<String, Value>, path: &str, new: Option<Value>) {
-    match path.split_once('.') {
-        Some((outer, rest)) if members.contains_key(outer) => {
-            if let Some(value) = members.get_mut(outer) {
-                set_within(value, rest, new);
-            }
-        }
-        _ => set(members, path, new),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::candidate::Spot;
 use crate::topology::links::devices::Devices;
-use crate::topology::links::vlans::common;
+use crate::topology::links::vlans::{common, without};
 use crate::topology::links::{LinkState, VlanRange};
 
 /// The properties of a link that a port, or all ports of the link, show.
@@ -27,7 +27,20 @@ impl PortFacts {
         })
     }
 
-    /// Joins the facts of both ends, or of several links that are one.
+    /// Joins the facts of both ends. Frames of a VLAN that only one end sends without a tag belong to another VLAN at the other end.
+    pub(super) fn of_ends(mut source: Self, mut target: Self) -> Self {
+        if let (Some(one), Some(other)) = (source.untagged_vlan, target.untagged_vlan)
+            && one != other
+        {
+            let mixed = [one.min(other), one.max(other)].map(|vlan| VlanRange { first: vlan, last: vlan });
+            for facts in [&mut source, &mut target] {
+                facts.vlans = facts.vlans.take().map(|vlans| without(&vlans, &mixed));
+            }
+        }
+        source.joined(target)
+    }
+
+    /// Joins the facts of several links that are one.
     pub(super) fn joined(self, other: Self) -> Self {
         Self {
             state: self.state.max(other.state),

@@ -88,7 +88,7 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     for proposal in &links {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
-        let facts = PortFacts::of(source, devices).joined(PortFacts::of(target, devices));
+        let facts = PortFacts::of_ends(PortFacts::of(source, devices), PortFacts::of(target, devices));
         let (state, blocked) = (facts.state, facts.blocked);
         states.push(state);
         of_members = Some(match of_members {
@@ -109,8 +109,8 @@ fn bundle_link(bundle: AggregateLinks<'_>, devices: &Devices) -> Link {
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
     let of_members =
         PortFacts { state: LinkState::of_all(states.into_iter()), ..of_members.unwrap_or_default() };
-    let of_ends = spots.iter().map(|spot| PortFacts::of(spot, devices)).reduce(PortFacts::joined);
-    let PortFacts { state, vlans, untagged_vlan, blocked } = of_ends.unwrap_or_default().or(of_members);
+    let [one, other] = spots.each_ref().map(|spot| PortFacts::of(spot, devices));
+    let PortFacts { state, vlans, untagged_vlan, blocked } = PortFacts::of_ends(one, other).or(of_members);
     let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
     let rejected = links.into_iter().flat_map(|JoinedCandidates { rejected, .. }| rejected).collect();
     Link {

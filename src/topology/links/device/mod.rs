@@ -14,8 +14,9 @@ use uuid::Uuid;
 use self::ports::{Aggregate, SwitchPort, aggregates, ports};
 use self::routes::{RoutingTable, VirtualMac, virtual_macs};
 use self::sighting::{Names, Sighting, sightings};
+pub(in crate::topology::links) use self::tables::LearnedAddress;
 use self::tables::Tables;
-use self::tables::{AmbiguousPort, LearnedRows, Learning, Lost, bridge_ports};
+use self::tables::{LearnedRows, Learning, Lost, bridge_ports};
 use self::tables::{Resolved, formerly_resolved, resolved};
 use super::key::IdentityKey;
 use super::key::{PortKey, place_of};
@@ -52,9 +53,9 @@ pub struct Device {
     /// The ports that are down or disabled and had neighbors, sorted, with the time at which the device last named one.
     last_named: Box<[(u32, Timestamp)]>,
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
-    pub(super) learned: Box<[(MacAddress, u32)]>,
+    pub(super) learned: Box<[LearnedAddress]>,
     /// The ports of addresses that several ports learned, sorted. Links do not follow from them.
-    pub(super) ambiguous: Box<[AmbiguousPort]>,
+    pub(super) ambiguous: Box<[LearnedAddress]>,
     pub(super) learned_at: Option<Timestamp>,
     /// Addresses that the device no longer has learned, sorted.
     pub(super) lost: Box<[Lost]>,

@@ -3,6 +3,7 @@
 //! They have addresses that a bridge learned on its ports, and MAC addresses that a device knows of other IP addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
 
 use super::ports::SwitchPort;
 use super::routes::RoutingTable;
@@ -89,21 +90,22 @@ pub(in crate::topology::links) struct Lost {
     pub(in crate::topology::links) missing: Missing,
 }
 
-/// A port of a bridge that learned the same address on several ports.
+/// An address that a port of a bridge learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::topology::links) struct AmbiguousPort {
+pub(in crate::topology::links) struct LearnedAddress {
     pub(in crate::topology::links) address: MacAddress,
+    /// The place of the port.
     pub(in crate::topology::links) place: u32,
     /// The VLAN in which the port learned the address; `None` when unknown, or for several VLANs.
-    pub(in crate::topology::links) vlan: Option<u16>,
+    pub(in crate::topology::links) vlan: Option<NonZeroU16>,
 }
 
 /// The addresses of other devices in a forwarding database.
 pub(super) struct LearnedRows {
-    /// Pairs of an address that one port learned and the place of the port, sorted.
-    pub(super) on_one_port: Box<[(MacAddress, u32)]>,
-    /// The ports of the other addresses, sorted.
-    pub(super) on_several_ports: Box<[AmbiguousPort]>,
+    /// Those that one port learned, sorted.
+    pub(super) on_one_port: Box<[LearnedAddress]>,
+    /// The others, once for each port, sorted.
+    pub(super) on_several_ports: Box<[LearnedAddress]>,
 }
 
 /// The parts of a device that determine on which port a row was learned.
@@ -125,18 +127,15 @@ impl Learning<'_> {
             let address = row.mac_address;
             let is_other = is_own_mac(address) && !self.own.contains(&address);
             let place = self.place(row).filter(|place| is_other && !self.is_tunnel(*place))?;
-            Some(AmbiguousPort { address, place, vlan: row.vlan })
+            Some(LearnedAddress { address, place, vlan: row.vlan.and_then(NonZeroU16::new) })
         };
-        let mut found: Vec<AmbiguousPort> = rows.iter().filter(is_learned).filter_map(read).collect();
+        let mut found: Vec<LearnedAddress> = rows.iter().filter(is_learned).filter_map(read).collect();
         found.sort_unstable();
         let (mut on_one_port, mut on_several_ports) = (Vec::new(), Vec::new());
         for rows in found.chunk_by(|one, other| one.address == other.address) {
             match rows {
-                [first, .., last] if first.place != last.place => {
-                    on_several_ports.extend(ambiguous_ports(rows));
-                }
-                [first, ..] => on_one_port.push((first.address, first.place)),
-                [] => {}
+                [first, .., last] if first.place != last.place => on_several_ports.extend(by_port(rows)),
+                _ => on_one_port.extend(by_port(rows)),
             }
         }
         LearnedRows {
@@ -146,16 +145,16 @@ impl Learning<'_> {
     }
 
     /// Returns the addresses that were learned once. Of several times, the latest counts.
-    pub(super) fn lost(&self, claims: &[Claim], learned: &[(MacAddress, u32)]) -> Box<[Lost]> {
+    pub(super) fn lost(&self, claims: &[Claim], learned: &[LearnedAddress]) -> Box<[Lost]> {
         let mut lost: BTreeMap<MacAddress, Lost> = BTreeMap::new();
         for group in claims.iter().flat_map(|claim| &claim.missing) {
             let ClaimRows::Fdb(rows) = &group.rows else { continue };
             let missing = Missing::of(group);
-            for (address, place) in self.learned(rows).on_one_port {
+            for LearnedAddress { address, place, .. } in self.learned(rows).on_one_port {
                 lost.entry(address).or_insert(Lost { address, place, missing });
             }
         }
-        lost.retain(|address, _| learned.binary_search_by_key(address, |(learned, _)| *learned).is_err());
+        lost.retain(|address, _| learned.binary_search_by_key(address, |learned| learned.address).is_err());
         lost.into_values().collect()
     }
 
@@ -171,10 +170,10 @@ impl Learning<'_> {
 }
 
 /// Returns the ports of sorted rows with one address, each once.
-fn ambiguous_ports(rows: &[AmbiguousPort]) -> impl Iterator<Item = AmbiguousPort> {
+fn by_port(rows: &[LearnedAddress]) -> impl Iterator<Item = LearnedAddress> {
     rows.chunk_by(|one, other| one.place == other.place).filter_map(|rows| {
         let (first, last) = (rows.first()?, rows.last()?);
-        Some(AmbiguousPort { vlan: first.vlan.filter(|_| first.vlan == last.vlan), ..*first })
+        Some(LearnedAddress { vlan: first.vlan.filter(|_| first.vlan == last.vlan), ..*first })
     })
 }
 

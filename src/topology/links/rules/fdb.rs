@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::phones;
 use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{Claimed, DeviceKey, LinkCandidate, Spot};
-use crate::topology::links::device::Device;
+use crate::topology::links::device::{Device, LearnedAddress};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::key::IdentityKey;
 use crate::topology::links::key::PortKey;
@@ -77,12 +77,12 @@ impl FdbView {
         view.towards = towards(device, devices, learned);
         view.behind = behind(&view.towards);
         let mut hosts: BTreeMap<u32, BTreeSet<HostId>> = BTreeMap::new();
-        for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
-            let access = view.access.entry(*port).or_default();
-            match owner(*address, device, devices) {
+        for learned in device.learned.iter().filter(|learned| !uplinks.contains(&learned.place)) {
+            let access = view.access.entry(learned.place).or_default();
+            match owner(learned.address, device, devices) {
                 Some(owner) => {
-                    access.owned.push((*address, owner));
-                    access.devices += usize::from(hosts.entry(*port).or_default().insert(owner));
+                    access.owned.push((learned.address, owner));
+                    access.devices += usize::from(hosts.entry(learned.place).or_default().insert(owner));
                 }
                 None => access.devices += 1,
             }
@@ -151,7 +151,7 @@ impl LearnedBridges {
         let mut found: Vec<(HostId, u32)> = Vec::new();
         let mut ports = BTreeSet::new();
         let mut last = None;
-        for (address, port) in &device.learned {
+        for LearnedAddress { address, place: port, .. } in &device.learned {
             let Some(bridge) = devices.bridge_with(*address) else { continue };
             found.push((bridge, *port));
             if last.replace(*port) != Some(*port) {
@@ -203,7 +203,7 @@ fn aggregates_without_members(device: &Device) -> BTreeSet<u32> {
     }
     let port = |place: u32| device.port(&PortKey::Known(place));
     let has_members: BTreeSet<u32> = device.ports.iter().filter_map(|port| port.lag).collect();
-    let learning: BTreeSet<u32> = device.learned.iter().map(|(_, place)| *place).collect();
+    let learning: BTreeSet<u32> = device.learned.iter().map(|learned| learned.place).collect();
     let is_unexplained =
         |place: &u32| port(*place).is_some_and(|port| port.is_aggregate) && !has_members.contains(place);
     let unexplained: BTreeSet<u32> = learning.into_iter().filter(is_unexplained).collect();
@@ -251,17 +251,17 @@ fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[
 /// Returns the ports of the addresses that a device and each other one learned: first its own port, and then the other's.
 fn shared_ports(device: &Device, devices: &Devices) -> BTreeMap<HostId, Vec<(u32, u32)>> {
     let mut shared: BTreeMap<HostId, Vec<(u32, u32)>> = BTreeMap::new();
-    for (address, port) in &device.learned {
+    for LearnedAddress { address, place: port, .. } in &device.learned {
         if devices.learner_count(*address) > MAX_LEARNERS {
             continue;
         }
         for other in devices.learners(*address).filter(|other| *other != device.id) {
             let learned = devices.get(other).map(|other| &other.learned);
             let place = learned.and_then(|learned| {
-                let found = learned.binary_search_by_key(address, |(address, _)| *address).ok()?;
+                let found = learned.binary_search_by_key(address, |learned| learned.address).ok()?;
                 learned.get(found)
             });
-            shared.entry(other).or_default().extend(place.map(|(_, other)| (*port, *other)));
+            shared.entry(other).or_default().extend(place.map(|other| (*port, other.place)));
         }
     }
     shared

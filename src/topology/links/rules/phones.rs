@@ -7,8 +7,8 @@ use super::fdb::{FdbView, claim, owner};
 use crate::discovery::report::Capability;
 use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{DeviceKey, LinkCandidate, Spot};
-use crate::topology::links::device::Device;
 use crate::topology::links::device::sighting::Sighting;
+use crate::topology::links::device::{Device, LearnedAddress};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::key::PortKey;
 use crate::topology::links::resolve::ResolvedSighting;
@@ -39,7 +39,7 @@ pub(super) fn behind(
     telephones: &BTreeMap<u32, BTreeSet<MacAddress>>,
 ) -> BTreeMap<u32, (MacAddress, HostId)> {
     let mut found: BTreeMap<u32, Option<(MacAddress, HostId)>> = BTreeMap::new();
-    for (address, place) in &device.learned {
+    for LearnedAddress { address, place, .. } in &device.learned {
         let Some(macs) = telephones.get(place).filter(|macs| !macs.contains(address)) else { continue };
         let owner = owner(*address, device, devices);
         if owner.is_some_and(|owner| macs.iter().any(|own| devices.owner(*own) == Some(owner))) {

@@ -9,8 +9,10 @@ use super::flood::{NO_REMOVAL, Parts, Removal, Tree};
 use super::index::PathIndex;
 use super::redundancy::needed_links;
 use super::{UnknownIdError, UnknownReason};
+use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LinkId, NodeId, SubnetId};
 use crate::topology::graph::NodeKind;
+use crate::topology::links::{VlanRange, vlans};
 
 /// The maximum number of times that failing guests make other hosts, which run guests, fail.
 const MAX_ROUNDS: usize = 16;
@@ -96,7 +98,33 @@ impl PathIndex {
         }
         // Where the top fails, paths begin elsewhere and do not show links that take over.
         let carrying = if substitutes.is_empty() { after } else { Tree::of(self, roots, removal) };
-        answer.finish(&self.new_links(before, &carrying), rounds > MAX_ROUNDS)
+        let carried_by = self.new_links(before, &carrying);
+        if self.lack_vlans(&carried_by, &self.new_links(&carrying, before)) {
+            answer.unknown.push(UnknownReason::Vlan);
+        }
+        answer.unknown.extend((rounds > MAX_ROUNDS).then_some(UnknownReason::WorkLimit));
+        answer.finish(&carried_by)
+    }
+
+    /// Returns whether one of the links that take over is known to lack a VLAN of those between switches that were on shortest paths
+    /// before: devices of this VLAN may be cut off all the same.
+    fn lack_vlans(&self, carrying: &[u32], former: &[u32]) -> bool {
+        let is_uplink = |link: &&u32| {
+            let link = self.link(**link);
+            self.node(link.source).may_bridge && self.node(link.target).may_bridge
+        };
+        let sets: BTreeSet<u32> = carrying.iter().filter_map(|link| self.link(*link).vlans).collect();
+        if sets.is_empty() {
+            return false;
+        }
+        let former: BTreeSet<u32> =
+            former.iter().filter(is_uplink).filter_map(|link| self.link(*link).vlans).collect();
+        let carried: Vec<VlanRange> = former.iter().flat_map(|set| self.vlans_of(*set)).copied().collect();
+        let carried = vlans::joined(&carried);
+        sets.iter().any(|set| {
+            yield_turn();
+            !vlans::without(&carried, self.vlans_of(*set)).is_empty()
+        })
     }
 
     /// Returns the links on shortest paths that were on none before, in order.
@@ -159,11 +187,13 @@ struct Answer<'i> {
     at_risk_total: usize,
     by_role: BTreeMap<HostRole, usize>,
     by_subnet: BTreeMap<SubnetId, usize>,
+    unknown: Vec<UnknownReason>,
 }
 
 impl<'i> Answer<'i> {
-    const fn new(index: &'i PathIndex, limit: usize) -> Self {
+    fn new(index: &'i PathIndex, limit: usize) -> Self {
         Self {
+            unknown: index.unknown_links().into_iter().collect(),
             index,
             limit,
             cut_off: Vec::new(),
@@ -211,12 +241,10 @@ impl<'i> Answer<'i> {
         }
     }
 
-    fn finish(self, carried_by: &[u32], is_cut: bool) -> Impact {
-        let mut unknown: Vec<UnknownReason> = self.index.unknown_links().into_iter().collect();
-        unknown.extend(is_cut.then_some(UnknownReason::WorkLimit));
+    fn finish(self, carried_by: &[u32]) -> Impact {
         Impact {
-            complete: unknown.is_empty(),
-            unknown,
+            complete: self.unknown.is_empty(),
+            unknown: self.unknown,
             cut_off: self.cut_off,
             cut_off_total: self.cut_off_total,
             at_risk: self.at_risk,

@@ -255,6 +255,11 @@ impl PathIndex {
         }
     }
 
+    /// Returns the VLANs of a set, in ascending order.
+    pub(super) fn vlans_of(&self, set: u32) -> &[VlanRange] {
+        self.vlan_sets.get(set)
+    }
+
     /// Returns whether a link carries several VLANs.
     pub(super) fn is_trunk(&self, link: u32) -> bool {
         let set = self.link(link).vlans.map(|set| self.vlan_sets.get(set));

@@ -18,7 +18,7 @@ pub(in crate::topology::paths) struct PathNode {
     /// Whether the node may forward frames between its ports.
     pub(in crate::topology::paths) may_bridge: bool,
     /// Whether the node may forward packets between its subnets.
-    may_route: bool,
+    pub(in crate::topology::paths) may_route: bool,
 }
 
 /// The evidence that a host forwards frames or packets of others, whatever its role.
@@ -28,6 +28,8 @@ pub(super) struct Forwarding {
     is_bridge: bool,
     /// It announces to be a router.
     is_router: bool,
+    /// It announces to be an end device.
+    is_station: bool,
 }
 
 impl Forwarding {
@@ -35,6 +37,7 @@ impl Forwarding {
         Self {
             is_bridge: has_bridge_tables || announced.contains(&Capability::Bridge),
             is_router: announced.contains(&Capability::Router),
+            is_station: announced.contains(&Capability::StationOnly),
         }
     }
 }
@@ -46,7 +49,7 @@ pub(in crate::topology::paths) struct PathLink {
     pub(in crate::topology::paths) source: u32,
     pub(in crate::topology::paths) target: u32,
     /// The number of the set of VLANs; `None` when unknown.
-    pub(super) vlans: Option<u32>,
+    pub(in crate::topology::paths) vlans: Option<u32>,
     pub(in crate::topology::paths) untagged_vlan: Option<u16>,
     pub(in crate::topology::paths) confidence: Confidence,
     pub(in crate::topology::paths) state: LinkState,
@@ -118,11 +121,10 @@ fn is_router(role: HostRole) -> bool {
 /// Returns whether a node may forward frames. Routers and end devices do not, unless there is evidence.
 const fn may_bridge(role: HostRole, forwarding: Forwarding) -> bool {
     match role {
-        HostRole::Switch
-        | HostRole::AccessPoint
-        | HostRole::WirelessController
-        | HostRole::Hypervisor
-        | HostRole::Unknown => true,
+        HostRole::Switch | HostRole::AccessPoint | HostRole::WirelessController | HostRole::Hypervisor => {
+            true
+        }
+        HostRole::Unknown => forwarding.is_bridge || !forwarding.is_station,
         _ => forwarding.is_bridge,
     }
 }

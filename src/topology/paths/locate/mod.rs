@@ -82,8 +82,7 @@ pub struct LocationCandidate {
     pub if_entry_id: Option<IfEntryId>,
     /// The port's name; `None` when unknown.
     pub port: Option<String>,
-    /// The VLAN in which the port learned the address, if other ports of its device learned it, too. Otherwise the VLAN of frames
-    /// without a tag; `None` when unknown.
+    /// The VLAN in which the port learned the address, or else the only one of the port; `None` when unknown, or for several VLANs.
     pub vlan: Option<u16>,
     /// The state of the link to the device; of the port where no link is known.
     #[serde(default)]

@@ -112,7 +112,10 @@ impl PathIndex {
         };
         let is_conflict = match shared {
             Some(shared) => macs.iter().any(|mac| is_foreign(mac, shared)),
-            None => (macs.len() > 1 || hosts.len() > 1) && !self.addresses.is_local(ip),
+            None => {
+                let are_several = macs.len() > 1 || hosts.len() > 1;
+                are_several && !are_one_gateway(links, hosts, macs) && !self.addresses.is_local(ip)
+            }
         };
         is_conflict.then(|| AddressConflict {
             ip,
@@ -141,6 +144,14 @@ impl PathIndex {
             active_host_id: shared.active.and_then(|active| self.node(active).host_id()),
         }
     }
+}
+
+/// Returns whether hosts share an address with its MAC address, as all leaves of a fabric are the gateway of the same subnet.
+fn are_one_gateway(links: &Links, hosts: &[HostId], stated: &BTreeSet<MacAddress>) -> bool {
+    let [first, others @ ..] = hosts else { return false };
+    let is_shared = |mac: &MacAddress| others.iter().all(|host| links.macs_of(*host).contains(mac));
+    let mut shared = links.macs_of(*first).iter().filter(|mac| is_shared(mac));
+    !others.is_empty() && shared.any(|mac| stated.iter().all(|stated| stated == mac))
 }
 
 /// Returns the evidence of a neighbor cache.
