@@ -105,6 +105,28 @@ fn objects_that_a_filter_left_empty_are_no_rows() {
 }
 
 #[test]
+fn address_that_cannot_be_read_leaves_its_table_incomplete() {
+    let interface = |address: &str| {
+        format!(
+            r#"[{{"ifindex":2,"ifname":"eth0","link_type":"ether","addr_info":[{{"family":"inet","local":"192.0.2.1"}},{address}]}}]"#
+        )
+    };
+    let addresses = |text: &str| complete(Format::IpAddr, text).devices[0].tables.addresses.clone().unwrap();
+    for (address, is_complete) in
+        [(r#"{"family":"mctp","local":"8"}"#, true), (r#"{"family":"inet","local":"192.0.2"}"#, false)]
+    {
+        let table = addresses(&interface(address));
+        assert_eq!((table.rows.len(), table.complete), (1, is_complete), "{address}");
+    }
+    let entry = |mac: &str| format!(r#"{{"mac":"{mac}","ifname":"eth0","flags":[],"state":""}}"#);
+    for (mac, is_complete) in [("00:00:00:00:00:00", true), ("00:00:5e:00:53", false)] {
+        let text = format!("[{},{}]", entry("00:00:5e:00:53:01"), entry(mac));
+        let table = complete(Format::BridgeFdb, &text).devices[0].tables.fdb.clone().unwrap();
+        assert_eq!((table.rows.len(), table.complete), (1, is_complete), "{mac}");
+    }
+}
+
+#[test]
 fn forwarding_database_names_interfaces_and_leaves_out_groups() {
     let report = complete(Format::BridgeFdb, BRIDGE_FDB);
     let table = report.devices[0].tables.fdb.as_deref().unwrap();

@@ -56,6 +56,16 @@ fn unknown_notation_of_a_mac_address_is_no_word_for_none() {
         ("ip,mac,intf\n192.0.2.1,00:00:5e:00:53:01,em0\n192.0.2.2,00:00:5e:00:53,em0\n", false),
         ("ip,mac,intf\n192.0.2.1,00:00:5e:00:53:01,em0\n192.0.2.2,none,em0\n", true),
         (
+            "192.0.2.1 dev em0 lladdr 00:00:5e:00:53:01 STALE\n192.0.2.2 dev em0 lladdr 00:00:5e:00:53 STALE\n",
+            false,
+        ),
+        (
+            "192.0.2.1 dev em0 lladdr 00:00:5e:00:53:01 STALE\n192.0.2.2 dev gre0 lladdr 198.51.100.1 NOARP\n",
+            true,
+        ),
+        ("? (192.0.2.1) at 00:00:5e:00:53:01 on em0\n? (192.0.2.2) at 00:00:5e:00:53 on em0\n", false),
+        ("? (192.0.2.1) at 00:00:5e:00:53:01 on em0\n? (192.0.2.2) at <incomplete> on em0\n", true),
+        (
             "add address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=em0\n\
              add address=192.0.2.2 mac-address=00:00:5E:00:53 interface=em0\n",
             false,
@@ -95,15 +105,32 @@ fn entries_without_an_ethernet_address_leave_a_table_whole() {
 }
 
 #[test]
-fn entry_of_another_link_layer_leaves_the_table_incomplete() {
-    // Linux shortens the addresses of IP over InfiniBand.
-    let report = read(
-        "IP address       HW type     Flags       HW address            Mask     Device\n\
-         192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        eth0\n\
-         192.0.2.2        0x20        0x2         80:00:00:48:fe:80:00:00:00:00     *        ib0\n",
-    );
-    assert_eq!((entries(&report), count(&report, WarningCode::RowMalformed)), (vec!["1 eth0".to_owned()], 1));
-    assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
+fn shortened_addresses_of_infiniband_are_counted_and_leave_the_table_incomplete() {
+    let heading = "IP address       HW type     Flags       HW address            Mask     Device\n";
+    let infiniband =
+        "192.0.2.2        0x20        0x2         80:00:00:48:fe:80:00:00:00:00     *        ib0\n";
+    let ethernet = "192.0.2.1        0x1         0x2         00:00:5e:00:53:01     *        eth0\n";
+    for (text, expected) in [
+        (format!("{heading}{ethernet}{infiniband}"), vec!["1 eth0"]),
+        (format!("{heading}{infiniband}"), vec![]),
+        (
+            "192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 STALE\n\
+             192.0.2.2 dev ib0 lladdr 80:00:00:48:fe:80:00:00:00:00 STALE\n"
+                .to_owned(),
+            vec!["1 eth0"],
+        ),
+        (
+            r#"[{"dst":"192.0.2.2","dev":"ib0","lladdr":"80:00:00:48:fe:80:00:00:00:00","state":["STALE"]}]"#
+                .to_owned(),
+            vec![],
+        ),
+    ] {
+        let report = read(&text);
+        assert_eq!(entries(&report), expected, "{text}");
+        let counts = [WarningCode::HardwareAddressShortened, WarningCode::RowMalformed];
+        assert_eq!(counts.map(|code| count(&report, code)), [1, 0], "{text}");
+        assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete, "{text}");
+    }
 }
 
 #[test]

@@ -43,6 +43,27 @@ fn scanned_port_ranges_bound_what_a_complete_table_means() {
 }
 
 #[test]
+fn port_that_cannot_be_read_leaves_the_ports_of_its_host_incomplete() {
+    for (port, is_complete) in [
+        (r#"protocol="tcp" portid="0""#, true),
+        (r#"protocol="sctp" portid="7""#, true),
+        (r#"protocol="tcp" portid="70000""#, false),
+        (r#"portid="80""#, false),
+    ] {
+        let host = format!(
+            "<host><address addr=\"192.0.2.9\" addrtype=\"ipv4\"/><ports><port protocol=\"tcp\" portid=\"22\">\
+             <state state=\"open\"/></port><port {port}><state state=\"open\"/></port></ports></host>"
+        );
+        let text = format!(
+            "<nmaprun scanner=\"nmap\">{host}<runstats><finished time=\"1619688410\"/></runstats></nmaprun>"
+        );
+        let report = parse(Format::Nmap, text.as_bytes(), &options().with_complete_tables()).unwrap();
+        let ports = report.devices[0].tables.ports.as_deref().unwrap();
+        assert_eq!((ports.rows.len(), ports.complete), (1, is_complete), "{port}");
+    }
+}
+
+#[test]
 fn interrupted_run_keeps_its_hosts_and_truncates_their_tables() {
     let end = SCAN.find("<host><status state=\"down\"").unwrap();
     for cut in [end, end - 3, end + 9] {

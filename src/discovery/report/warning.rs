@@ -46,6 +46,9 @@ pub enum WarningCode {
     RowMalformed,
     /// A row without its key, or without a value that it must have, was skipped.
     RowIncomplete,
+    /// An entry of a neighbor table was skipped because the system prints only the beginning of its hardware address, such as
+    /// `/proc/net/arp` of addresses of IP over InfiniBand. The table is not complete.
+    HardwareAddressShortened,
     /// Rows beyond the limit were skipped.
     RowLimitReached,
     /// A value of the wrong type or out of range was ignored.

@@ -56,6 +56,17 @@ fn without_note(word: &str) -> &str {
     bracketed.map_or(word, |(address, inner)| if address.is_empty() { inner } else { address })
 }
 
+/// The most bytes of a hardware address that is read, apart from those of IP over InfiniBand, which have 20.
+const MAX_BYTES: usize = 8;
+
+/// Returns whether a text in place of a MAC address is an address of another link layer of which bytes are missing, such as one of IP
+/// over InfiniBand that Linux shortens.
+pub(super) fn is_shortened_address(text: &str) -> bool {
+    let groups = || text.split([':', '-']);
+    let is_byte = |group: &str| group.len() == 2 && group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    groups().count() > MAX_BYTES && groups().all(is_byte) && mac_address(text).is_none()
+}
+
 /// Returns whether a text in place of a MAC address may be one in an unknown notation.
 ///
 /// The words for none have no digits, in any language. Tunnels have IP addresses there.

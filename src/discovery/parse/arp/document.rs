@@ -15,7 +15,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Unexpected, Visitor
 use self::key::JsonKey;
 use super::addresses::ip_address;
 use super::interface::interface_name;
-use super::line::state;
+use super::line::{state, unresolved};
 use super::other_tables::Remarks;
 use super::{AskedFamily, Sink};
 use crate::discovery::parse::text::mac_text;
@@ -95,8 +95,7 @@ impl Search<'_, '_> {
         match mac_text(&mac) {
             Some(mac) if mac.is_zero() => sink.skip_incomplete(&address),
             Some(mac) => sink.push(ArpRow { if_name, if_index, state, ..ArpRow::new(ip_address, mac) }),
-            // The address of another link layer, such as that of a tunnel, or a word for none.
-            None => sink.skip_incomplete(&format!("{address} {mac}")),
+            None => sink.skip_entry(&unresolved(&mac), &format!("{address} {mac}")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A line of a table.
 
-use super::addresses::{ip_address, mac_address, may_be_mac_address};
+use super::addresses::{ip_address, is_shortened_address, mac_address, may_be_mac_address};
 use super::heading::Heading;
 use super::interface::{interface_name, undeclared_interface};
 use crate::discovery::report::{ArpRow, NeighborState};
@@ -65,6 +65,8 @@ pub(super) enum ArpLine {
     MacOnly,
     /// An entry whose MAC address is in an unknown notation.
     Unreadable,
+    /// An entry with an address of another link layer of which bytes are missing.
+    Shortened,
     /// An entry of another table, such as a lease, whose device may be away since.
     Other,
     /// The line has no address.
@@ -140,13 +142,22 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
 
 pub(super) fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> ArpLine {
     let Some(ip_address) = ip_address(ip) else { return ArpLine::Incomplete };
-    let Some(mac_address) = mac_address(mac) else {
-        return if may_be_mac_address(mac) { ArpLine::Unreadable } else { ArpLine::Incomplete };
-    };
+    let Some(mac_address) = mac_address(mac) else { return unresolved(mac) };
     if state == Some(NeighborState::Unreachable) || mac_address.is_zero() {
         return ArpLine::Incomplete;
     }
     ArpLine::Row(ArpRow { if_name, state, ..ArpRow::new(ip_address, mac_address) })
+}
+
+/// Returns the meaning of an entry by the text in place of its MAC address.
+pub(super) fn unresolved(mac: &str) -> ArpLine {
+    if is_shortened_address(mac) {
+        ArpLine::Shortened
+    } else if may_be_mac_address(mac) {
+        ArpLine::Unreadable
+    } else {
+        ArpLine::Incomplete
+    }
 }
 
 /// Reads a line with an IP address and no MAC address.
@@ -154,8 +165,10 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
     if words.len() == 1 || heading.is_some_and(Heading::is_wrapped) {
         return ArpLine::AddressOnly;
     }
-    if heading.and_then(|heading| heading.mac_cell(words, ip)).is_some_and(|cell| may_be_mac_address(&cell)) {
-        return ArpLine::Unreadable;
+    let cell = || heading.and_then(|heading| heading.mac_cell(words, ip));
+    let mac = behind_keyword(words, ip).map(str::to_owned).or_else(cell);
+    if let Some(unread @ (ArpLine::Unreadable | ArpLine::Shortened)) = mac.as_deref().map(unresolved) {
+        return unread;
     }
     // Statistics below a table have addresses as values.
     let before = ip.checked_sub(1).and_then(|before| words.get(before));
@@ -179,6 +192,17 @@ fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> ArpL
     } else {
         ArpLine::NoAddress
     }
+}
+
+/// Returns the text in place of the MAC address in a line of `ip neigh` or `arp -an`.
+fn behind_keyword<'l>(words: &[Word<'l>], ip: usize) -> Option<&'l str> {
+    let behind = words.get(ip..)?;
+    let is_arp = |ip: &Word<'_>, at: &Word<'_>| ip.text.starts_with('(') && at.text == "at";
+    let mac = match behind {
+        [ip, at, mac, ..] if is_arp(ip, at) => mac,
+        _ => behind.get(behind.iter().position(|word| word.text == "lladdr")? + 1)?,
+    };
+    Some(mac.text)
 }
 
 /// Returns whether a line is one of dnsmasq's leases: the time of their end, MAC address, IP address, and names.

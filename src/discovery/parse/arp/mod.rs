@@ -31,6 +31,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
+use self::line::ArpLine;
 pub(super) use self::recognition::{has_entries, is_table};
 use self::table::TableReader;
 use super::meter::Meter;
@@ -68,8 +69,8 @@ pub(super) fn read(
         // The columns of a heading are found by their places.
         read_lines(&mut indent.as_slice().chain(reader), &mut sink)?;
     }
-    let Sink { rows, incomplete, malformed, asked, .. } = sink;
-    if rows.is_empty() && incomplete == 0 && malformed > 0 {
+    let Sink { rows, incomplete, malformed, shortened, asked, .. } = sink;
+    if rows.is_empty() && incomplete + shortened == 0 && malformed > 0 {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     meter.use_rows(rows.len());
@@ -81,7 +82,8 @@ pub(super) fn read(
         AskedFamily::Unknown => (None, false),
     };
     // A table with lines that cannot be read may have more entries than these.
-    let is_complete = options.complete && malformed == 0 && is_known && !meter.is_truncated();
+    let is_whole = malformed == 0 && shortened == 0;
+    let is_complete = options.complete && is_whole && is_known && !meter.is_truncated();
     device.tables.arp = Some(Table::of(rows, is_complete).limited_to(family));
     Ok(Report::of_device("arp", options.observed_at, device))
 }
@@ -112,6 +114,8 @@ struct Sink<'m> {
     /// The entries for which no device has answered, or that are no device's.
     incomplete: u64,
     malformed: u64,
+    /// The entries with addresses of which bytes are missing.
+    shortened: u64,
     asked: AskedFamily,
 }
 
@@ -121,7 +125,15 @@ type EntryKey = (IpAddr, MacAddress, Option<i64>, Option<String>);
 impl<'m> Sink<'m> {
     fn new(meter: &'m mut Meter) -> Self {
         let asked = AskedFamily::Unknown;
-        Self { meter, rows: Vec::new(), known: HashSet::new(), incomplete: 0, malformed: 0, asked }
+        Self {
+            meter,
+            rows: Vec::new(),
+            known: HashSet::new(),
+            incomplete: 0,
+            malformed: 0,
+            shortened: 0,
+            asked,
+        }
     }
 
     /// Takes an entry. Addresses of groups are those of no device, and an entry of several commands counts once.
@@ -144,6 +156,18 @@ impl<'m> Sink<'m> {
     fn skip_incomplete(&mut self, text: &str) {
         self.incomplete += 1;
         self.meter.skip_of(WarningCode::RowIncomplete, || text.trim());
+    }
+
+    /// Counts an entry that has no row, by its meaning.
+    fn skip_entry(&mut self, line: &ArpLine, text: &str) {
+        match line {
+            ArpLine::Incomplete => self.skip_incomplete(text),
+            ArpLine::Shortened => {
+                self.shortened += 1;
+                self.meter.skip_of(WarningCode::HardwareAddressShortened, || text.trim());
+            }
+            _ => self.skip_malformed_entry(text),
+        }
     }
 
     /// Counts an entry that cannot be read.

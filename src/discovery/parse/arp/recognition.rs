@@ -85,6 +85,7 @@ impl TableLines {
             | ArpLine::AddressOnly
             | ArpLine::Other
             | ArpLine::MacOnly
+            | ArpLine::Shortened
             | ArpLine::Unreadable => LineKind::Other,
         }
     }

@@ -248,9 +248,9 @@ impl TableReader {
                 }
                 true
             }
-            ArpLine::Incomplete => {
+            ArpLine::Incomplete | ArpLine::Shortened => {
                 self.begin_entry(sink);
-                sink.skip_incomplete(text);
+                sink.skip_entry(&line, text);
                 false
             }
             ArpLine::AddressOnly => {

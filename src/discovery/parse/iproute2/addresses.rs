@@ -54,6 +54,8 @@ struct Sink<'m> {
     /// Whether any entry has a list of addresses. `ip link` prints none.
     has_addresses: bool,
     has_malformed: bool,
+    /// Whether an address of IP cannot be read.
+    has_unread_address: bool,
     /// The number of the list at the place.
     list: usize,
     /// Two entries that cannot be of one device.
@@ -70,6 +72,7 @@ impl<'m> Sink<'m> {
             tagged: BTreeMap::new(),
             has_addresses: false,
             has_malformed: false,
+            has_unread_address: false,
             list: 0,
             conflict: None,
         }
@@ -108,7 +111,7 @@ impl<'m> Sink<'m> {
     fn accept_address(&mut self, address: &Address, index: i64, mac_address: Option<MacAddress>) {
         let text = address.local.as_deref().unwrap_or("");
         let Ok(ip_address) = text.parse::<IpAddr>() else {
-            // Addresses of other families, such as those of MCTP, have no `local` that is an IP address.
+            self.has_unread_address |= address.is_of_ip();
             return self.meter.skip_of(WarningCode::RowIncomplete, || format!("address {text:?}"));
         };
         if address.dadfailed {
@@ -161,7 +164,9 @@ impl<'m> Sink<'m> {
         let entries = entries.collect();
         Tables {
             if_entries: Some(Table::of(entries, is_complete && has_types)),
-            addresses: self.has_addresses.then(|| Table::of(addresses, is_complete)),
+            addresses: self
+                .has_addresses
+                .then(|| Table::of(addresses, is_complete && !self.has_unread_address)),
             lag: (is_complete && has_details || !lag.is_empty())
                 .then(|| Table::of(lag, is_complete && has_details)),
             ..Tables::default()

@@ -65,11 +65,15 @@ impl Sink<'_> {
             let example = entry.mac.as_ref().or(entry.ifname.as_ref());
             return self.meter.skip_of(WarningCode::RowIncomplete, || example.map_or("{…}", String::as_str));
         };
-        let Some(address) = mac_text(mac).filter(|address| !address.is_zero()) else {
-            // An entry of zeros is VXLAN's destination for frames to unknown addresses.
+        let Some(address) = mac_text(mac) else {
+            self.malformed += 1;
+            return self.meter.skip_of(WarningCode::RowMalformed, || format!("{mac} dev {ifname}"));
+        };
+        if address.is_zero() {
+            // VXLAN's destination for frames to unknown addresses.
             self.groups += 1;
             return self.meter.skip_of(WarningCode::RowIncomplete, || format!("{mac} dev {ifname}"));
-        };
+        }
         if address.is_group() {
             self.groups += 1;
             return self.meter.skip_of(WarningCode::AddressShared, || format!("{mac} dev {ifname}"));

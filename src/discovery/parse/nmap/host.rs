@@ -27,8 +27,8 @@ pub(super) struct HostElements {
     pub(super) ports: Vec<PortRow>,
     /// Whether ports were scanned.
     pub(super) has_ports: bool,
-    /// Whether the scanner gave up before it had scanned all ports.
-    pub(super) has_timed_out: bool,
+    /// Whether ports may be missing: the scanner gave up before it had scanned all, or one cannot be read.
+    pub(super) lacks_ports: bool,
     /// The number of admitted rows: the host itself, its addresses and its ports.
     pub(super) rows: usize,
 }
@@ -52,7 +52,7 @@ impl HostBuilder {
         let mut host = Self { is_up: true, ..Self::default() };
         each_attribute(element, |name, value| match name {
             "endtime" => host.ended_at = value.parse().ok(),
-            "timedout" => host.parts.has_timed_out = value == "true",
+            "timedout" => host.parts.lacks_ports = value == "true",
             _ => {}
         })?;
         Ok(host)
@@ -166,7 +166,11 @@ impl HostBuilder {
             (Some(number), None) if !protocol_text.is_empty() => {
                 meter.skip_of(WarningCode::ProtocolUnread, || format!("{number}/{protocol_text}"));
             }
-            _ => meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}")),
+            _ => {
+                // Port 0 is no port of a table.
+                self.parts.lacks_ports |= protocol_text.is_empty() || text.parse::<u16>().is_err();
+                meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}"));
+            }
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ impl AddressPlace {
 struct PendingFacts {
     /// The last run that has the host.
     run: u32,
-    has_timed_out: bool,
+    lacks_ports: bool,
     /// An index of addresses and ports for further elements. Most hosts have one element.
     places: Option<Box<Places>>,
 }
@@ -70,8 +70,8 @@ impl ScannedHosts {
                 known_addresses
             }
             _ => {
-                let has_timed_out = parts.has_timed_out;
-                self.states.push(PendingFacts { run, has_timed_out, places: None });
+                let lacks_ports = parts.lacks_ports;
+                self.states.push(PendingFacts { run, lacks_ports, places: None });
                 self.devices.push(device(parts));
                 0
             }
@@ -110,7 +110,7 @@ impl ScannedHosts {
                 addresses.rows.iter_mut().for_each(|row| row.mac_address = mac_address);
             }
             if let Some(ports) = &mut device.tables.ports {
-                ports.complete = is_complete && !state.has_timed_out;
+                ports.complete = is_complete && !state.lacks_ports;
             }
         }
         devices
@@ -155,7 +155,7 @@ impl ScannedHost<'_> {
     fn join_parts(&mut self, later: HostElements, is_newer: bool, meter: &mut Meter) -> usize {
         let Self { device, state } = self;
         device.hostname = latest(device.hostname.take(), later.hostname, is_newer);
-        state.has_timed_out |= later.has_timed_out;
+        state.lacks_ports |= later.lacks_ports;
 
         let addresses = &mut device.tables.addresses.get_or_insert_with(|| Table::truncated(Vec::new())).rows;
         if later.has_ports && device.tables.ports.is_none() {

@@ -47,6 +47,7 @@ struct LinkInfo {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Address {
+    family: Option<String>,
     pub(super) local: Option<String>,
     /// The address of the other end, to which the length of the prefix applies.
     #[serde(rename = "address")]
@@ -54,6 +55,13 @@ pub(super) struct Address {
     pub(super) prefixlen: Option<u8>,
     /// Another device has the address.
     pub(super) dadfailed: bool,
+}
+
+impl Address {
+    /// Returns whether the address is one of IP by its family. Those of other families, such as MCTP, are no rows.
+    pub(super) fn is_of_ip(&self) -> bool {
+        matches!(self.family.as_deref(), Some("inet" | "inet6"))
+    }
 }
 
 impl InterfaceEntry {
