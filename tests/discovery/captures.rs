@@ -69,6 +69,8 @@ fn commands_of_one_device_are_one_table_and_those_of_two_are_refused() {
         ["<core>display arp", "[core-Vlanif10]display arp"],
         ["[admin@r-1] > ip arp print", "[admin@r-1] /ip arp> print"],
         ["C:\\Users\\a>arp -a", "D:\\>arp -a"],
+        ["core1#show ip arp vrf a", "core1.example.net#show ip arp"],
+        ["root@core1.example.net:~# arp -n", "root@CORE1:~# arp -n 192.0.2.2"],
     ] {
         let report = read(Format::Arp, &format!("{first}\n{}{second}\n{}", table(1), table(2)));
         assert_eq!(entries(&report), ["1 Vlan1", "2 Vlan2"], "{first}");
@@ -80,6 +82,8 @@ fn commands_of_one_device_are_one_table_and_those_of_two_are_refused() {
         ["<core-1>display arp", "<core-2>display arp"],
         ["[admin@r-1] > ip arp print", "[admin@r-2] > ip arp print"],
         ["root@r1:~# arp -n", "root@r2:~# arp -n 192.0.2.2"],
+        ["root@r1.a.example:~# arp -n", "root@r1.b.example:~# arp -n 192.0.2.2"],
+        ["core1#show ip arp", "core1-b.example.net#show ip arp"],
     ] {
         let error = refused(Format::Arp, format!("{first}\n{}{second}\n{}", table(1), table(2)));
         assert!(matches!(error.kind(), ParseErrorKind::SeveralDevices(_)), "{first}: {error}");

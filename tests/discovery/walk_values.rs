@@ -113,10 +113,18 @@ fn commands_for_agents_with_two_names_are_of_two_devices() {
         ["{master:0}user@mx1# run show snmp mib walk ifDescr", "user@mx2> show snmp mib walk ifDescr"],
         ["$ snmpwalk -v2c -c public sw-1 ifDescr", "$ snmpwalk -v2c -c public sw-2 ifDescr"],
         ["$ snmpwalk -v 2c -c public -On sw-1", "$ snmpbulkwalk -d -t 9 -Lf log udp:sw-2:161 ifDescr"],
+        [
+            "$ snmpwalk -v2c -c public mx1.a.example ifDescr",
+            "$ snmpwalk -v2c -c public mx1.b.example ifDescr",
+        ],
     ] {
         let error = refused(Format::Snmpwalk, walks(commands));
         let ParseErrorKind::SeveralDevices(reason) = error.kind() else { panic!("{commands:?}: {error}") };
-        let names = if commands[0].contains("mx1") { "mx1 and mx2" } else { "sw-1 and sw-2" };
+        let names = match commands[0] {
+            first if first.contains("mx1.a") => "mx1.a.example and mx1.b.example",
+            first if first.contains("mx1") => "mx1 and mx2",
+            _ => "sw-1 and sw-2",
+        };
         assert_eq!(reason, &format!("there are commands for {names}"));
     }
     for commands in [
@@ -131,6 +139,32 @@ fn commands_for_agents_with_two_names_are_of_two_devices() {
         ["$ snmpwalk -v2c -c public $HOST ifDescr", "$ snmpwalk -v2c -c 'a b' sw-2 ifDescr"],
     ] {
         assert_eq!(descriptions(&read(&walks(commands))), ["e1", "e2"], "{commands:?}");
+    }
+}
+
+#[test]
+fn agent_with_another_name_is_the_same_device_if_the_device_states_one_of_the_names() {
+    let walk = |name: &str, variables: &str| format!("$ snmpwalk -v2c -c public {name} .1\n{variables}");
+    let own = |name: &str| format!("SNMPv2-MIB::sysName.0 = STRING: {name}\n");
+    let port = |number: u8| format!("IF-MIB::ifDescr.{number} = STRING: e{number}\n");
+    // (the variables behind the commands for core1-mgmt and core1, whether they are of one device)
+    for (alias, name, is_one) in [
+        (own("core1.example.net") + &port(1), port(2), true),
+        (own("core1") + &port(1), own("core1") + &port(2), true),
+        (port(1), own("CORE1-MGMT") + &port(2), true),
+        (port(1), own("core1") + &port(2), false),
+        (own("core1-mgmt") + &port(1), port(2), false),
+        (port(1), port(2), false),
+    ] {
+        let text = format!(
+            "{}{}{}",
+            walk("core1-mgmt", &alias),
+            walk("core1", &name),
+            walk("core1-mgmt", "IF-MIB::ifAlias.1 = STRING: x\n")
+        );
+        let read = parse(Format::Snmpwalk, text.as_bytes(), &options().with_reporter("core1".into()));
+        assert_eq!(read.is_ok(), is_one, "{text}");
+        assert!(is_one || matches!(read.unwrap_err().kind(), ParseErrorKind::SeveralDevices(_)), "{text}");
     }
 }
 

@@ -18,6 +18,7 @@ mod nmap;
 mod options;
 mod peek_buffer;
 mod plain_json;
+mod prompt;
 mod snmprec;
 mod terminal;
 mod text;

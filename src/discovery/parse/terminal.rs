@@ -13,9 +13,6 @@ pub(super) const MAX_LINE: usize = 4 * 1024;
 /// The widest terminal. Behind the last character of a line, the cursor does not move further than this.
 const MAX_COLUMNS: usize = 512;
 
-/// The characters that end prompts.
-pub(super) const PROMPT_ENDS: [char; 4] = ['#', '>', '$', '%'];
-
 /// The commands that end a session.
 pub(super) const LAST_COMMANDS: [&str; 3] = ["exit", "logout", "quit"];
 /// The beginnings of the lines around a session, in lower case: those of `login`, `script` and `ssh`, and the fences around code in a

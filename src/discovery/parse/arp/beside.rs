@@ -2,7 +2,8 @@
 
 use super::addresses::ip_address;
 use super::other_tables::is_about_leases;
-use crate::discovery::parse::terminal::{self, PROMPT_ENDS};
+use crate::discovery::parse::prompt::{PROMPT_ENDS, device_name, is_before_command, may_be_prompt};
+use crate::discovery::parse::terminal;
 
 /// The beginnings of lines beside a table, in lower case.
 const BEGINNINGS: &[&str] = &[
@@ -26,9 +27,6 @@ const BEGINNINGS: &[&str] = &[
     "{primary",
     "{secondary",
 ];
-/// The longest name of a device in a prompt.
-const MAX_NAME: usize = 128;
-
 /// Returns whether a line without addresses is a separator, a total, a legend, a statistic, or a command with its prompt.
 pub(super) fn is_beside_table(text: &str) -> bool {
     if is_message(text) || is_empty_total(text) == Some(true) {
@@ -53,7 +51,7 @@ pub(super) fn is_beside_table(text: &str) -> bool {
         || line.contains(" ;;; ")
         || is_caption(&line)
         || Command::read_echoed(text).is_some()
-        || is_prompt(&line)
+        || may_be_prompt(&line)
         || is_list(&line)
         || !line.contains(char::is_alphanumeric)
 }
@@ -76,26 +74,6 @@ const CAPTIONS: &[&str] = &["settings", "statistics", "parameters", "counters"];
 fn is_caption(line: &str) -> bool {
     let is_text = line.chars().all(|character| character.is_alphabetic() || character == ' ');
     is_text && line.rsplit(' ').next().is_some_and(|last| CAPTIONS.contains(&last))
-}
-
-/// Returns whether a line is a prompt, with or without a command.
-fn is_prompt(line: &str) -> bool {
-    let mut words = line.split(' ').filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or("");
-    let is_bracketed = first.starts_with(['<', '[']) && line.contains(['>', ']']) && !first.starts_with("[{");
-    first.contains(PROMPT_ENDS)
-        || is_bracketed
-        || is_parenthesized_prompt(line)
-        || words.take(2).any(|word| matches!(word, "#" | ">" | "$" | "%"))
-        || line.ends_with(PROMPT_ENDS)
-}
-
-/// Returns whether a line is a prompt of FASTPATH or ArubaOS, whose names may have spaces: `(EdgeSwitch 8) #`, `(wlc-1) [mynode] #`.
-fn is_parenthesized_prompt(line: &str) -> bool {
-    let Some((_, rest)) = line.strip_prefix('(').and_then(|line| line.split_once(')')) else { return false };
-    let rest = rest.trim_start();
-    let node = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    node.map_or(rest, |(_, rest)| rest.trim_start()).starts_with(['#', '>'])
 }
 
 /// A command with the prompt before it.
@@ -128,7 +106,7 @@ impl<'l> Command<'l> {
             matches!(character, ' ' | '/') || PROMPT_ENDS.contains(&character)
         });
         let is_command = command.starts_with(|character: char| character.is_ascii_alphabetic());
-        is_command.then(|| Self { device: device(prompt), text: command })
+        is_command.then(|| Self { device: device_name(prompt), text: command })
     }
 
     /// Reads a command that prints the table, without a prompt.
@@ -194,39 +172,6 @@ const OTHER_COMMANDS: &[&str] = &[
     "|", "clear", "no", "debug", "reset", "flush", "add", "del", "delete", "set", "replace", "man", "-d", "-s",
     "summary", "statistics", "count", "timeout", "traffic", "inspection",
 ];
-
-/// Returns whether a character ends the prompt behind this text. In other lines, it is a part of a sentence.
-fn is_before_command(prompt: &str, end: char) -> bool {
-    if end == '%' && prompt.ends_with(|last: char| last.is_ascii_digit()) {
-        return false;
-    }
-    // `name #` and `name (context) #`
-    prompt.split_once(' ').is_none_or(|(_, rest)| {
-        let rest = rest.trim();
-        let is_context = rest.starts_with('(') && rest.ends_with(')') && !rest.contains(' ');
-        // The folder stands before the end of zsh's prompts.
-        let is_folder = rest.starts_with(['~', '/']) && !rest.contains(' ');
-        (end == '#' && (rest.is_empty() || is_context)) || (end == '%' && is_folder)
-    })
-}
-
-/// Returns the name of the device in a prompt.
-fn device(prompt: &str) -> Option<&str> {
-    let name = prompt.rsplit_once('@').map_or(prompt, |(_, name)| name);
-    let name = if name.starts_with("RP/") { name.rsplit_once(':')?.1 } else { name };
-    // Modes, contexts and folders follow the name.
-    let (name, rest) = name.split_at(name.find(['(', ':', '/', ' ', '~']).unwrap_or(name.len()));
-    // EXOS counts the commands in its prompt.
-    let name = match name.rsplit_once('.') {
-        Some((name, count)) if count.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
-    };
-    let is_name = name.len() <= MAX_NAME
-        && name.starts_with(|character: char| character.is_ascii_alphanumeric())
-        && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_' | '.'));
-    // A drive of Windows is no name.
-    (is_name && !rest.contains('\\')).then_some(name)
-}
 
 /// Returns whether a line names IPv6 or the protocol that finds its neighbors.
 pub(super) fn is_about_ipv6(text: &str) -> bool {

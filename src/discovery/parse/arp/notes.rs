@@ -4,6 +4,7 @@ use super::beside::{Command, is_about_ipv6, is_empty_total, is_refusal};
 use super::heading::{Heading, is_forwarding_heading};
 use super::line::Word;
 use super::other_tables::{is_about_leases, is_other_heading};
+use crate::discovery::parse::prompt::are_of_one_host;
 use crate::discovery::report::AddressFamily;
 use crate::printable::printable;
 
@@ -101,7 +102,12 @@ impl TableNotes {
         let Some(device) = self.asked.take() else { return };
         match &self.answered {
             None => self.answered = Some(device),
-            Some(known) if known.eq_ignore_ascii_case(&device) => {}
+            Some(known) if are_of_one_host(known, &device) => {
+                // Another domain shows another device as soon as one is known.
+                if known.len() < device.len() {
+                    self.answered = Some(device);
+                }
+            }
             Some(known) => {
                 let [known, device] = [known, &device].map(|name| printable(name, MAX_NAME));
                 self.devices = Some(format!("there are commands of `{known}` and `{device}`"));

@@ -154,6 +154,11 @@ impl Mib {
         self.ip.has_address(address)
     }
 
+    /// Returns the name that the device states.
+    pub(super) fn sys_name(&self) -> Option<&str> {
+        self.system.name()
+    }
+
     /// Returns two values of one variable that a single device does not have, if there were such.
     pub(super) fn conflict(&self) -> Option<&str> {
         self.identity.conflict()

@@ -28,6 +28,10 @@ impl System {
         Accepted::Yes
     }
 
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     pub(super) fn describe(&self, device: &mut Device) {
         device.sys_descr.clone_from(&self.descr);
         device.sys_object_id.clone_from(&self.object_id);

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::session::Command;
 use crate::discovery::parse::mib::Mib;
-use crate::discovery::parse::terminal::PROMPT_ENDS;
+use crate::discovery::parse::prompt::{PROMPT_ENDS, are_of_one_host, device_name};
 
 /// Identifiers that have the form of an IPv4 address: the roots of all variables.
 const ROOTS: [&str; 2] = ["1.3.6.1", "1.3.111.2"];
@@ -35,7 +35,8 @@ impl Agent {
     fn of(command: Command<'_>) -> Option<Self> {
         let text = str::from_utf8(command.text).ok()?;
         if command.is_local() {
-            return host_of_prompt(str::from_utf8(command.before).ok()?).map(Self::Name);
+            let (prompt, _) = str::from_utf8(command.before).ok()?.rsplit_once(PROMPT_ENDS)?;
+            return device_name(prompt).map(|name| Self::Name(name.to_ascii_lowercase()));
         }
         let address = text.split(' ').filter(|word| !ROOTS.contains(word)).find_map(address);
         address.map(Self::Address).or_else(|| name(text).map(Self::Name))
@@ -81,18 +82,11 @@ fn without_transport(word: &str) -> &str {
     word.split_once(':').filter(|(kind, _)| TRANSPORTS.contains(kind)).map_or(word, |(_, agent)| agent)
 }
 
-/// Returns the host of a prompt such as `user@mx-1> ` or `user@mx-1# run `.
-fn host_of_prompt(before: &str) -> Option<String> {
-    let (place, _) = before.rsplit_once(PROMPT_ENDS)?;
-    host(place.rsplit_once('@').map_or(place, |(_, host)| host))
-}
-
-/// Returns the name of a host in lower case, without its domain, which not every command has.
+/// Returns the name of a host in lower case.
 fn host(name: &str) -> Option<String> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let is_name = name.len() <= MAX_NAME && name.bytes().all(is_letter);
-    let label = name.split('.').next().filter(|label| is_name && !label.is_empty())?;
-    Some(label.to_ascii_lowercase())
+    let is_name = name.len() <= MAX_NAME && !name.starts_with('.') && name.bytes().all(is_letter);
+    (is_name && !name.is_empty()).then(|| name.to_ascii_lowercase())
 }
 
 /// The agents that answered.
@@ -102,8 +96,10 @@ fn host(name: &str) -> Option<String> {
 pub(super) struct Agents {
     /// The agent of the last command, as long as no variable follows.
     asked: Option<Agent>,
-    /// The first agent with a name that answered.
-    name: Option<String>,
+    /// The names of the device: that of the first agent with a name that answered, and others that it has as well.
+    names: Vec<String>,
+    /// The name of the agent that answers, if it is another one, and the device has not stated its own name before.
+    other_name: Option<String>,
     /// The first agent of each family that answered, as a device may have an address of both; and others that have named its
     /// address.
     known: Vec<IpAddr>,
@@ -131,19 +127,42 @@ impl Agents {
     pub(super) fn answer(&mut self, mib: &Mib) {
         match self.asked.take() {
             Some(Agent::Address(address)) => self.answer_from(address, mib),
-            Some(Agent::Name(name)) => self.answer_by_name(name),
+            Some(Agent::Name(name)) => self.answer_by_name(name, mib),
             None => {}
         }
     }
 
-    /// Compares the name of the agent that answers with the first one. No variable shows that a device has two names.
-    fn answer_by_name(&mut self, name: String) {
-        match &self.name {
-            Some(first) if *first != name => {
+    /// Compares the name of the agent that answers with those of the device. A further one must be the name that the device
+    /// states, because another device may answer to it.
+    fn answer_by_name(&mut self, name: String, mib: &Mib) {
+        if self.other_name.as_ref() == Some(&name) {
+            return;
+        }
+        self.compare_names(mib);
+        if let Some(known) = self.names.iter_mut().find(|known| are_of_one_host(known, &name)) {
+            // Another domain shows another host as soon as one is known.
+            if known.len() < name.len() {
+                *known = name;
+            }
+            return;
+        }
+        match (self.names.first(), mib.sys_name()) {
+            (None, _) => self.names.push(name),
+            (Some(_), Some(own)) if are_of_one_host(own, &name) => self.names.push(name),
+            (Some(first), Some(_)) => {
                 self.conflict.get_or_insert_with(|| described(first, &name));
             }
-            Some(_) => {}
-            None => self.name = Some(name),
+            (Some(_), None) => self.other_name = Some(name),
+        }
+    }
+
+    /// Compares the agent that has answered to another name with the first one: it must have stated the name of that.
+    fn compare_names(&mut self, mib: &Mib) {
+        let Some((first, other)) = self.names.first().zip(self.other_name.take()) else { return };
+        if mib.sys_name().is_some_and(|own| are_of_one_host(own, first)) {
+            self.names.push(other);
+        } else {
+            self.conflict.get_or_insert_with(|| described(first, &other));
         }
     }
 
@@ -178,6 +197,7 @@ impl Agents {
     /// Fails if two devices have answered.
     pub(super) fn finish(mut self, mib: &Mib) -> Result<(), String> {
         self.compare(mib);
+        self.compare_names(mib);
         self.conflict.map_or(Ok(()), Err)
     }
 }

@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 
-use crate::discovery::parse::terminal::{LAST_COMMANDS, PROMPT_ENDS, is_session_frame};
+use crate::discovery::parse::prompt::is_prompt;
+use crate::discovery::parse::terminal::is_session_frame;
 use crate::invariant::Invariant;
 
 /// The tools that print walks. Their messages begin with their name and a colon.
@@ -96,58 +97,4 @@ pub(super) fn is_session(line: &[u8]) -> bool {
 /// Returns whether a line is a heading, as scripts print them. Text of several lines may have such lines, too.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     HEADINGS.iter().any(|heading| line.starts_with(heading))
-}
-
-/// Returns whether a line is the prompt of a shell or a device.
-///
-/// A command may follow one that shows a folder or a user: `C:\>`, `PS C:\>`, `root@nms:~#`, `[root@nms ~]#`, `admin@sw-1>`.
-/// Nothing follows the other ones: `$`, `sw-1#`, `<sw-1>`.
-fn is_prompt(line: &str) -> bool {
-    let line = line.strip_prefix("PS ").unwrap_or(line);
-    let Some((place, rest)) = line.find(PROMPT_ENDS).and_then(|end| line.split_at_checked(end)) else {
-        return false;
-    };
-    let mut rest = rest.chars();
-    let end = rest.next();
-    let command = rest.as_str();
-    if end == Some('>') && is_windows_folder(place) {
-        return true;
-    }
-    if is_user_at_host(place) {
-        return command.is_empty() || command.starts_with(' ');
-    }
-    let name = place.trim_start_matches(['<', '[']).trim_end_matches(']').trim_end();
-    let is_name = |character: char| character.is_ascii_alphanumeric() || "-_.():/~".contains(character);
-    // A percentage is a number.
-    let is_alone = name.chars().all(is_name) && (end != Some('%') || name.is_empty());
-    let is_begun = name.is_empty() || name.starts_with(|first: char| first.is_ascii_alphanumeric());
-    is_alone && is_begun && (command.is_empty() || LAST_COMMANDS.contains(&command.trim()))
-}
-
-/// Returns whether text is a folder of Windows, such as `C:\Users`.
-fn is_windows_folder(text: &str) -> bool {
-    let mut characters = text.chars();
-    let is_drive = characters.next().is_some_and(|drive| drive.is_ascii_alphabetic());
-    is_drive && characters.as_str().starts_with(":\\")
-}
-
-/// Returns whether text before the end of a prompt is a user at a host, with a folder or a context: `root@nms:~`,
-/// `[root@nms ~`, `admin@fw-1(active)`, `[admin@r-1] `.
-fn is_user_at_host(text: &str) -> bool {
-    let Some((user, host)) = text.strip_prefix('[').unwrap_or(text).split_once('@') else { return false };
-    let is_word = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-    let (host, place) = host.split_at(host.find(|character: char| !is_word(character)).unwrap_or(host.len()));
-    let is_place = match place.chars().next() {
-        None => true,
-        Some(':' | '(') => !place.contains(' '),
-        Some(' ') => {
-            let folder = place.trim_matches([' ', ']']);
-            !folder.is_empty()
-                && !folder.contains(' ')
-                && (place.ends_with(']') || folder.starts_with(['~', '/']))
-        }
-        Some(first) => first == ']',
-    };
-    let is_user = !user.is_empty() && user.chars().all(is_word);
-    is_user && !host.is_empty() && is_place
 }
