@@ -236,6 +236,43 @@ fn tables_with_separators_name_their_interfaces() {
 }
 
 #[test]
+fn device_is_the_interface_unless_a_column_names_that() {
+    let cases: &[(&str, &[&str])] = &[
+        ("IP,MAC,Device\n192.0.2.1,00:00:5e:00:53:01,eth0\n", &["1 eth0"]),
+        ("Device,Interface,IP,MAC\ncore1,eth0,192.0.2.1,00:00:5e:00:53:01\n", &["1 eth0"]),
+        (
+            "Device,Interface,IP,MAC\ncore1,eth0,192.0.2.1,00:00:5e:00:53:01\n\
+             core1.example.net,eth1,192.0.2.2,00:00:5e:00:53:02\n",
+            &["1 eth0", "2 eth1"],
+        ),
+        // Remarks about the neighbors.
+        (
+            "IP,MAC,Interface,Device\n192.0.2.1,00:00:5e:00:53:01,eth0,printer\n\
+             192.0.2.2,00:00:5e:00:53:02,eth1,camera\n",
+            &["1 eth0", "2 eth1"],
+        ),
+        (
+            "Device    Interface  IP Address   MAC Address\n\
+             core1     eth0       192.0.2.1    00:00:5e:00:53:01\n",
+            &["1 eth0"],
+        ),
+        (
+            "IP Address : 192.0.2.1\nMAC Address : 00:00:5e:00:53:01\nDevice : core1\nInterface : eth0\n",
+            &["1 eth0"],
+        ),
+    ];
+    for (text, expected) in cases {
+        read_whole(text, expected);
+    }
+    let error = refused(
+        Format::Arp,
+        "Device,Interface,IP,MAC\ncore1,eth0,192.0.2.1,00:00:5e:00:53:01\ncore2,eth0,192.0.2.2,00:00:5e:00:53:02\n",
+    );
+    assert!(matches!(error.kind(), ParseErrorKind::SeveralDevices(_)), "{error}");
+    assert!(error.to_string().contains("`core1` and `core2`"), "{error}");
+}
+
+#[test]
 fn titles_without_entries_show_no_family() {
     for (text, family, is_complete) in
         [("ip,mac,intf\n", None, false), ("IPv6 address;MAC;Interface\n", Some(AddressFamily::Ipv6), true)]

@@ -62,7 +62,8 @@ pub(super) fn read(text: &str) -> Option<ArpLine> {
         None if ip_address(ip)?.is_ipv4() => by_prefix(prefix(text)),
         None => None,
     };
-    Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
+    let interface = value(Meaning::Interface).or_else(|| value(Meaning::Device));
+    Some(row(ip, mac, interface.and_then(interface_name), state))
 }
 
 /// Returns the words before the first field.

@@ -42,7 +42,7 @@ impl Heading {
         let ip = place(Meaning::IpAddress)?;
         let mac = place(Meaning::MacAddress).or_else(|| place(Meaning::OtherMacAddress))?;
         let interface = place(Meaning::Interface).or_else(|| place(Meaning::RoutedInterface));
-        let interface = interface.or_else(|| place(Meaning::Port));
+        let interface = interface.or_else(|| place(Meaning::Device)).or_else(|| place(Meaning::Port));
         let vlan = place(Meaning::Vlan);
         let interface = interface.or(vlan);
         let (if_index, is_static, flags) =
@@ -110,7 +110,10 @@ impl Heading {
     /// lines, whose columns are not known.
     pub(super) fn is_continued_by(&self, words: &[Word<'_>]) -> bool {
         self.interface.is_none()
-            && words.iter().any(|word| meaning(&word.text.to_lowercase()) == Some(Meaning::Interface))
+            && words.iter().any(|word| {
+                let meaning = meaning(&word.text.to_lowercase());
+                matches!(meaning, Some(Meaning::Interface | Meaning::Device))
+            })
     }
 
     /// Takes the places of the columns from the line of dashes below the titles, which may be centered.

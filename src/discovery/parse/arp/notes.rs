@@ -14,11 +14,11 @@ const MAX_NAME: usize = 40;
 /// The facts about a table that the lines beside it show so far.
 #[derive(Default)]
 pub(super) struct TableNotes {
-    /// The name in the prompt of the last command, as long as no entry follows.
+    /// The name in the prompt of the last command, or in a cell, as long as no entry follows.
     asked: Option<String>,
-    /// The name in the prompt of the first command that printed an entry.
+    /// The name of the device of the first entry.
     answered: Option<String>,
-    /// The names of two devices whose commands printed entries.
+    /// The names of two devices that have entries.
     devices: Option<String>,
     /// Whether a command or a total shows that the table is empty if there are no entries.
     is_empty: bool,
@@ -97,6 +97,11 @@ impl TableNotes {
         self.asks_other = !command.prints_table();
     }
 
+    /// Notes the device that the next entry names.
+    pub(super) fn note_device(&mut self, device: String) {
+        self.asked = Some(device);
+    }
+
     /// Notes that the last command printed an entry.
     pub(super) fn note_answer(&mut self) {
         let Some(device) = self.asked.take() else { return };
@@ -110,12 +115,12 @@ impl TableNotes {
             }
             Some(known) => {
                 let [known, device] = [known, &device].map(|name| printable(name, MAX_NAME));
-                self.devices = Some(format!("there are commands of `{known}` and `{device}`"));
+                self.devices = Some(format!("there are entries of `{known}` and `{device}`"));
             }
         }
     }
 
-    /// Takes the note about two devices whose commands printed entries.
+    /// Takes the note about two devices that have entries.
     pub(super) fn take_devices(&mut self) -> Option<String> {
         self.devices.take()
     }

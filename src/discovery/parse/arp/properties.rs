@@ -20,6 +20,8 @@ pub(super) struct Properties {
     /// `None`: no line has named a MAC address; empty: there is none.
     mac: Option<String>,
     if_name: Option<String>,
+    /// The value of `Device`, which is the interface if no other one is named.
+    device: Option<String>,
     if_index: Option<i64>,
     state: Option<String>,
     /// The other names, which may show that the entry is one of another table.
@@ -37,9 +39,9 @@ impl Properties {
         let words = words(text);
         let mut properties = properties(&words).into_iter();
         let (ip, title) = properties.find_map(|property| Some((property.ip()?, property.name)))?;
-        let (mac, if_name, if_index, state) = (None, None, None, None);
+        let (mac, if_name, device, if_index, state) = (None, None, None, None, None);
         let (names, lines) = (Vec::new(), Vec::new());
-        let mut entry = Self { ip, title, mac, if_name, if_index, state, names, lines };
+        let mut entry = Self { ip, title, mac, if_name, device, if_index, state, names, lines };
         entry.take(&words, text);
         Some(entry)
     }
@@ -82,6 +84,7 @@ impl Properties {
                 Some(Meaning::Interface | Meaning::Port) => {
                     self.if_name = self.if_name.take().or_else(|| interface_name(&value));
                 }
+                Some(Meaning::Device) => self.device = self.device.take().or_else(|| interface_name(&value)),
                 Some(Meaning::IfIndex) => self.if_index = value.parse().ok(),
                 _ if name == "state" => self.state = Some(value),
                 _ => self.names.push(name),
@@ -91,7 +94,8 @@ impl Properties {
 
     /// Returns the entry and its first line.
     pub(super) fn into_entry(self) -> (ArpLine, String) {
-        let Self { ip, mac, if_name, if_index, state: name, names, lines, .. } = self;
+        let Self { ip, mac, if_name, device, if_index, state: name, names, lines, .. } = self;
+        let if_name = if_name.or(device);
         let has_interface = if_name.is_some() || if_index.is_some();
         let is_other = are_of_other_table(&names.iter().map(String::as_str), has_interface);
         let example = lines.into_iter().next().unwrap_or_default();

@@ -21,6 +21,8 @@ pub(super) struct SeparatedTable {
     ips: Vec<usize>,
     mac: usize,
     interface: Option<usize>,
+    /// The name of the device that has the table, beside that of its interface.
+    device: Option<usize>,
     if_index: Option<usize>,
     state: Option<usize>,
 }
@@ -41,7 +43,10 @@ impl SeparatedTable {
         let column = |wanted| meanings.iter().position(|meaning| *meaning == Some(wanted));
         let is_ip = |column: &usize| meanings.get(*column) == Some(&Some(Meaning::IpAddress));
         let ips: Vec<usize> = (0..meanings.len()).filter(is_ip).collect();
-        let (interface, if_index) = (column(Meaning::Interface), column(Meaning::IfIndex));
+        let (named, device) = (column(Meaning::Interface), column(Meaning::Device));
+        let (interface, if_index) = (named.or(device), column(Meaning::IfIndex));
+        // Elsewhere, it may be a remark about the neighbor.
+        let device = device.filter(|device| Some(device + 1) == named);
         let is_table = !ips.is_empty() && (interface.is_some() || if_index.is_some());
         let mac = column(Meaning::MacAddress).filter(|_| is_table)?;
         let is_other = are_of_other_table(&titles.iter().map(String::as_str), true);
@@ -49,7 +54,14 @@ impl SeparatedTable {
             return None;
         }
         let state = titles.iter().position(|title| matches!(title.as_str(), "state" | "status"));
-        Some(Self { separator, columns: titles.len(), ips, mac, interface, if_index, state })
+        Some(Self { separator, columns: titles.len(), ips, mac, interface, device, if_index, state })
+    }
+
+    /// Returns the name of the device in a line below the titles.
+    pub(super) fn device(&self, text: &str) -> Option<String> {
+        let mut cells = self.device.and_then(|_| cells(text, self.separator))?;
+        let device = self.device.filter(|device| *device < cells.len())?;
+        Some(cells.swap_remove(device).into_owned()).filter(|name| !name.is_empty())
     }
 
     /// Reads a line below the titles. `None`: it has no separator or no text, or may have tabs for another purpose.

@@ -86,6 +86,9 @@ impl TableReader {
         }
         let line = line?;
         self.flush(sink);
+        if let Some(device) = self.separated.as_ref().and_then(|table| table.device(shown)) {
+            self.notes.note_device(device);
+        }
         let line = if self.notes.lists_others() { ArpLine::Other } else { line };
         Some(self.accept_line(line, shown, sink))
     }

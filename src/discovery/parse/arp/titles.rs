@@ -14,6 +14,8 @@ pub(super) enum Meaning {
     Interface,
     /// The interface behind the name of its virtual router and a slash.
     RoutedInterface,
+    /// The interface in tables of Linux. Beside a column of the interface, it is the device that has the table, or a remark.
+    Device,
     IfIndex,
     /// The physical port behind a logical interface. It is the interface where there is no other.
     Port,
@@ -113,7 +115,7 @@ const TITLES: &[(&str, Meaning)] = &[
     ("iface", Meaning::Interface),
     ("netif", Meaning::Interface),
     ("intf", Meaning::Interface),
-    ("device", Meaning::Interface),
+    ("device", Meaning::Device),
     ("vmknic", Meaning::Interface),
     ("port", Meaning::Port),
     ("static", Meaning::Static),
