@@ -88,6 +88,31 @@ pub(super) fn read(
     Ok(Report::of_device("arp", options.observed_at, device))
 }
 
+/// Reads the entries in text beside documents of JSON, if it lists any.
+///
+/// The other lines are not counted here. Rows are admitted by the meter of the input.
+pub(super) fn read_beside(
+    text: &[u8],
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Vec<ArpRow>, ParseError> {
+    if !recognition::lists_entries(text) {
+        return Ok(Vec::new());
+    }
+    let mut beside = Meter::new(options);
+    let mut sink = Sink::new(&mut beside);
+    let read = read_lines(&mut &*text, &mut sink);
+    let rows = sink.rows;
+    match read.as_ref().map_err(ParseError::kind) {
+        Ok(()) => Ok(rows.into_iter().filter(|_| meter.admit_row()).collect()),
+        // The lines of the text are others than those of the input.
+        Err(ParseErrorKind::SeveralDevices(devices)) => {
+            Err(meter.error(ParseErrorKind::SeveralDevices(devices.clone())))
+        }
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
 /// Returns whether input that begins with a bracket is JSON. Prompts such as `[admin@router] >` and `{master:0}` begin
 /// with one, too.
 fn is_document(bracket: &[u8], next: Option<u8>) -> bool {
