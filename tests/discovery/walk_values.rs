@@ -184,6 +184,55 @@ fn lines_without_bytes_end_a_value_of_bytes() {
 }
 
 #[test]
+fn bytes_without_types_may_have_text_behind_them() {
+    for (value, expected) in [
+        ("\"00 00 5E 00 53 0A   [..^.S.]\"", Some("00:00:5E:00:53:0A")),
+        ("\"00 00 5E 00 53 0A   [..^.S\n]\"", Some("00:00:5E:00:53:0A")),
+        ("\"00 00 5E \n00 53 0A \"", Some("00:00:5E:00:53:0A")),
+        ("\"00 00 5E   [..^]\n00 53 5D   [.S]]\"", Some("00:00:5E:00:53:5D")),
+        ("\"00 00 5E 00 53 0A   [..^.S]\"", None),
+    ] {
+        for sign in ["", "= "] {
+            let report = read(&format!(
+                ".1.3.6.1.2.1.1.5.0 {sign}\"sw-1\"\n.1.3.6.1.2.1.2.2.1.2.1 {sign}\"e1\"\n\
+                 .1.3.6.1.2.1.2.2.1.6.1 {sign}{value}\n.1.3.6.1.2.1.2.2.1.2.2 {sign}\"AB   [x]\"\n"
+            ));
+            let address = interfaces(&report).rows[0].mac_address.map(|address| address.to_string());
+            assert_eq!(address.as_deref(), expected, "{sign}{value}");
+        }
+    }
+    let report = read(".1.3.6.1.2.1.1.5.0 \"AB [x]\"\n.1.3.6.1.2.1.2.2.1.2.1 \"e1\"\n");
+    assert_eq!(report.devices[0].sys_name.as_deref(), Some("AB [x]"));
+}
+
+#[test]
+fn lines_of_text_without_quotes_belong_to_the_value_before() {
+    for (description, name, port) in [
+        ("SNMPv2-MIB::sysDescr.0", "SNMPv2-MIB::sysName.0", "IF-MIB::ifDescr.1"),
+        ("sysDescr.0", "sysName.0", "ifDescr.1"),
+        (".1.3.6.1.2.1.1.1.0", ".1.3.6.1.2.1.1.5.0", ".1.3.6.1.2.1.2.2.1.2.1"),
+    ] {
+        for line in [
+            "Compiled Wed 12-Aug-26 10:00 by team",
+            "Technical Support: http://www.example.net/support",
+            "Copyright (c) 2026 by Example",
+            "  ROM: Bootstrap, Version 12.2",
+            "12.2 release",
+            "Version = 2",
+            "\n",
+            "7",
+        ] {
+            let report =
+                read(&format!("{description} Example Switch\n{line}\nend\n{name} sw-1\n{port} e1\n"));
+            let expected = format!("Example Switch\n{line}\nend");
+            assert_eq!(report.devices[0].sys_descr.as_deref(), Some(&*expected), "{description} {line}");
+            assert_eq!(descriptions(&report), ["e1"], "{description} {line}");
+            assert!(interfaces(&report).complete, "{description} {line}: {:?}", report.warnings);
+        }
+    }
+}
+
+#[test]
 fn bytes_as_text_behind_bytes_may_have_a_newline() {
     for text in ["[..^.S.]", "[..^.S\n]", "[..^\n53]", "[..^\n.S.]"] {
         let report = read(&format!(

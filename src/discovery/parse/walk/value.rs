@@ -211,7 +211,11 @@ fn quoted_hex(text: &[u8]) -> Option<Vec<u8>> {
         let is_bytes = digits.len() >= 8 && digits.len().is_multiple_of(2) && digits.iter().all(is_digit);
         return is_bytes.then(|| digits.chunks_exact(2).map(hex_number).collect()).flatten();
     }
-    let digits = text.trim_ascii_end().strip_prefix(b"\"")?.strip_suffix(b" \"")?;
+    let content = text.trim_ascii_end().strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if content.ends_with(b"]") {
+        return hex_with_text(content);
+    }
+    let digits = content.strip_suffix(b" ")?;
     let mut pairs = digits.split(u8::is_ascii_whitespace).filter(|pair| !pair.is_empty()).peekable();
     // Blanks alone are bytes that can be printed.
     let is_bytes = pairs.peek().is_some() && pairs.all(|pair| pair.len() == 2 && pair.iter().all(is_digit));
@@ -255,6 +259,19 @@ fn hex(text: &[u8], is_bits: bool) -> Result<Vec<u8>, Invalid> {
         }
     }
     Ok(octets)
+}
+
+/// Reads lines of bytes as digits, each with as many characters of text in brackets behind them, as `-OT` prints them.
+fn hex_with_text(content: &[u8]) -> Option<Vec<u8>> {
+    let (mut octets, mut rest) = (Vec::new(), content);
+    while !rest.is_empty() {
+        let (digits, behind) = rest.split_at_checked(memchr::memmem::find(rest, b"   [")?)?;
+        let line = hex(digits, false).ok().filter(|line| digits.len() + 1 == 3 * line.len())?;
+        let (_, behind) = behind.get(b"   [".len()..)?.split_at_checked(line.len())?;
+        rest = behind.strip_prefix(b"]")?.trim_ascii_start();
+        octets.extend(line);
+    }
+    Some(octets)
 }
 
 /// Returns whether the last line has a bracket that is not closed at its end.
