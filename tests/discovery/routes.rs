@@ -1,8 +1,10 @@
 //! Routing tables of walks.
 
-use toposcope::discovery::report::{AddressFamily, RouteRow, Table};
+use toposcope::discovery::report::{AddressFamily, RouteRow, Table, WarningCode};
 use toposcope::discovery::{Format, ParseOptions, parse};
 use toposcope::model::Timestamp;
+
+use crate::support::{count, options, rows};
 
 /// Parses a walk of a device with these further lines.
 fn routes(lines: &str) -> Option<Table<RouteRow>> {
@@ -10,6 +12,38 @@ fn routes(lines: &str) -> Option<Table<RouteRow>> {
     let options = ParseOptions::new(Timestamp::UNIX_EPOCH).with_complete_tables();
     let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
     report.devices[0].tables.routes.as_deref().cloned()
+}
+
+#[test]
+fn mask_with_its_bytes_in_reverse_order_is_none() {
+    let route = |to: &str, mask: &str| {
+        format!(
+            ".1.3.6.1.2.1.4.21.1.7.{to} = IpAddress: 192.0.2.77\n.1.3.6.1.2.1.4.21.1.8.{to} = INTEGER: 4\n\
+             .1.3.6.1.2.1.4.21.1.11.{to} = IpAddress: {mask}\n"
+        )
+    };
+    for (to, mask, expected) in [
+        ("198.51.100.0", "255.255.255.0", Some("198.51.100.0/24")),
+        ("198.51.100.0", "0.255.255.255", None),
+        ("198.51.100.0", "128.255.255.255", None),
+        ("0.0.0.0", "0.0.0.0", Some("0.0.0.0/0")),
+        ("0.0.0.0", "0.0.0.255", None),
+    ] {
+        let text = format!(
+            ".1.3.6.1.2.1.1.5.0 = STRING: \"r1\"\n.1.3.6.1.2.1.4.20.1.2.192.0.2.1 = INTEGER: 1\n\
+             .1.3.6.1.2.1.4.20.1.3.192.0.2.1 = IpAddress: {mask}\n{}",
+            route(to, mask)
+        );
+        let report = parse(Format::Snmpwalk, text.as_bytes(), &options().with_complete_tables()).unwrap();
+        let tables = &report.devices[0].tables;
+        let routes = tables.routes.as_deref().map(|routes| routes.rows.as_slice()).unwrap_or_default();
+        let destinations: Vec<_> = routes.iter().map(|route| route.destination.to_string()).collect();
+        assert_eq!(destinations, expected.into_iter().collect::<Vec<_>>(), "{to} {mask}");
+        let prefix = rows(tables.addresses.as_deref())[0].prefix_length;
+        assert_eq!(prefix, expected.filter(|_| mask != "0.0.0.0").map(|_| 24), "{to} {mask}");
+        let invalid = if expected.is_none() { 2 } else { 0 };
+        assert_eq!(count(&report, WarningCode::ValueInvalid), invalid, "{to} {mask}");
+    }
 }
 
 /// Writes routes as `destination next hop interface metric`, or `discarded` in place of the next hop.

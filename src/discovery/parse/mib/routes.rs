@@ -35,6 +35,8 @@ struct Route {
     if_index: Option<i64>,
     metric: Option<i64>,
     mask: Option<u8>,
+    /// Whether the device sends a mask that is none, such as one with its bytes in reverse order.
+    has_invalid_mask: bool,
     next_hop: Option<IpAddr>,
     kind: Option<RouteKind>,
 }
@@ -46,7 +48,8 @@ impl Route {
     fn is_default(&self) -> bool {
         let is_direct = matches!(self.kind, Some(RouteKind::Direct | RouteKind::Discarded));
         let leads_on = !is_direct && self.next_hop.is_some_and(|next| !next.is_unspecified());
-        self.mask.is_none_or(|length| length == 0 || (length == HOST_LENGTH && leads_on))
+        !self.has_invalid_mask
+            && self.mask.is_none_or(|length| length == 0 || (length == HOST_LENGTH && leads_on))
     }
 }
 
@@ -87,7 +90,11 @@ impl Routes {
             2 => Accepted::store(&mut route.if_index, value.integer()),
             3 => Accepted::store(&mut route.metric, value.integer()),
             7 => Accepted::store(&mut route.next_hop, value.bytes().and_then(text::ip)),
-            11 => Accepted::store(&mut route.mask, value.bytes().and_then(mask_length)),
+            11 => {
+                let mask = value.bytes().and_then(mask_length);
+                route.has_invalid_mask |= mask.is_none();
+                Accepted::store(&mut route.mask, mask)
+            }
             _ => {
                 let kind = value.integer().map(|kind| match kind {
                     2 => RouteKind::Invalid,
