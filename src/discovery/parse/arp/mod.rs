@@ -31,6 +31,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
+use self::addresses::may_be_of_device;
 use self::line::ArpLine;
 pub(super) use self::recognition::{has_entries, is_table};
 use self::table::TableReader;
@@ -164,7 +165,7 @@ impl<'m> Sink<'m> {
     /// Takes an entry. Addresses of groups are those of no device, and an entry of several commands counts once.
     fn push(&mut self, row: ArpRow) {
         let key = (row.ip_address, row.mac_address, row.if_index, row.if_name.clone());
-        if row.mac_address.is_group() {
+        if row.mac_address.is_group() || !may_be_of_device(row.ip_address) {
             self.incomplete += 1;
             let example = || format!("{} {}", row.ip_address, row.mac_address);
             self.meter.skip_of(WarningCode::AddressShared, example);
