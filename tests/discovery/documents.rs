@@ -84,7 +84,7 @@ fn parts_of_a_table_behind_other_commands_are_joined_unless_they_contradict_each
         (first.clone(), first.clone(), "arp", Some((1, true)), 1),
         (first.clone(), damaged, "arp", Some((2, false)), 0),
         (entry("fe80::1", "", ":01"), entry("fe80::1", "", ":02"), "arp", Some((2, true)), 0),
-        (first.clone(), entry("192.0.2.1", eth0, ":02"), "arp", None, 0),
+        (first, entry("192.0.2.1", eth0, ":02"), "arp", None, 0),
         (entry("192.0.2.1", "", ":01"), entry("192.0.2.1", "", ":02"), "arp", None, 0),
         (port("eth0", "01"), port("eth1", "02"), "fdb", Some((2, true)), 0),
         (port("eth0", "01"), port("eth1", "01"), "fdb", None, 0),

@@ -126,11 +126,16 @@ fn join_parts<T, K: Eq + Hash, V: Eq + Hash>(
     Some(())
 }
 
+/// An IP address on an interface. A MAC address is a part of it where the interface is needed and not known.
+type NeighborKey = (IpAddr, Option<i64>, Option<String>, Option<MacAddress>);
+/// A destination with its metric.
+type RouteKey = (Cidr, Option<i64>);
+/// The next router and the interface of a route.
+type RouteWay = (Option<IpAddr>, Option<String>);
+
 /// Returns the address on an interface, and the MAC address. Without its interface, a link-local address may be that of several
 /// neighbors.
-fn neighbor_identity(
-    row: &ArpRow,
-) -> ((IpAddr, Option<i64>, Option<String>, Option<MacAddress>), MacAddress) {
+fn neighbor_identity(row: &ArpRow) -> (NeighborKey, MacAddress) {
     let has_interface = row.if_index.is_some() || row.if_name.is_some();
     let is_link_local = matches!(row.ip_address, IpAddr::V6(ip) if ip.is_unicast_link_local());
     let mac = (is_link_local && !has_interface).then_some(row.mac_address);
@@ -143,7 +148,7 @@ fn forwarding_identity(row: &FdbRow) -> ((MacAddress, Option<u16>), Option<Strin
 }
 
 /// Returns the destination with the metric, and the way to it.
-fn route_identity(row: &RouteRow) -> ((Cidr, Option<i64>), (Option<IpAddr>, Option<String>)) {
+fn route_identity(row: &RouteRow) -> (RouteKey, RouteWay) {
     ((row.destination, row.metric), (row.next_hop, row.if_name.clone()))
 }
 
