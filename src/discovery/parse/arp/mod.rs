@@ -16,6 +16,7 @@ mod letters;
 mod line;
 mod named;
 mod notes;
+mod open_entry;
 mod other_tables;
 mod properties;
 mod recognition;
