@@ -13,6 +13,7 @@ mod kinds;
 mod list;
 mod references;
 mod revert;
+mod unique;
 
 use std::fmt;
 use std::future::{Future, ready};

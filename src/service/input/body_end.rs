@@ -11,7 +11,7 @@ use http::Version;
 use http::header::EXPECT;
 use http::request::Parts;
 
-use super::{BoxedBody, UnreadBody, lock};
+use super::boxed_body::{BoxedBody, UnreadBody, lock};
 
 /// The most bytes that are dropped.
 const MAX_DROPPED: u64 = 4 * 1024 * 1024;

@@ -3,8 +3,10 @@
 mod accept;
 mod bodies;
 mod body_end;
+mod boxed_body;
 mod history;
 mod json_text;
+mod merging;
 mod parameters;
 mod past;
 mod path;
@@ -17,36 +19,22 @@ mod timeout_body;
 #[cfg(feature = "topology")]
 mod topology;
 
-use std::error::Error as StdError;
 use std::future::poll_fn;
-#[cfg(feature = "axum")]
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
 
-use bytes::{Buf, Bytes};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
-#[cfg(feature = "axum")]
-use http_body::SizeHint;
-use http_body::{Body, Frame};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
-use self::timeout_body::TimeoutBody;
-#[cfg(feature = "axum")]
-use super::budget::BudgetExhausted;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
 use super::revocations::RequestStart;
-use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
-pub(super) use self::bodies::{Fields, Login, check_types, read_ids, read_login, read_referral};
+pub(super) use self::bodies::{Fields, Login, read_ids, read_login, read_referral};
 pub(super) use self::body_end::BodyEnd;
+pub(super) use self::boxed_body::{BodyReadError, BoxedBody, RequestBody, box_body};
 pub(super) use self::history::{read_at, read_changes_query, read_changes_stream_query, read_erase};
+pub(super) use self::merging::check_types;
 pub(super) use self::parameters::{
     DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_health_query, read_hosts_query,
     read_id, read_import_query, read_list_query, read_no_query, read_parts_query,
@@ -107,136 +95,6 @@ pub(super) fn incoming_bytes(largest: usize) -> (usize, usize) {
 
 /// The values of the parameters in the path.
 pub(super) type PathParameters<'r> = Params<'static, 'r>;
-
-/// A request body of any type; `None` if it is known to be empty.
-pub(super) type RequestBody = Option<BoxedBody>;
-
-/// A type-erased request body.
-pub(super) struct BoxedBody {
-    shared: Arc<Mutex<UnreadBody>>,
-    /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
-    min_size: u64,
-}
-
-/// The body, which its reader may leave before the end.
-struct UnreadBody {
-    body: TimeoutBody<UnsyncBoxBody<Bytes, BodyReadError>>,
-    is_over: bool,
-}
-
-impl UnreadBody {
-    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        let frame = self.body.poll_frame(context);
-        self.is_over |= matches!(frame, Poll::Ready(None));
-        frame
-    }
-}
-
-fn lock(shared: &Mutex<UnreadBody>) -> MutexGuard<'_, UnreadBody> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The request body could not be read to its end.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BodyReadError {
-    #[error("the request body could not be read to its end")]
-    Broken(#[source] Box<dyn StdError + Send + Sync>),
-    #[error("the request body did not arrive in time")]
-    TooSlow,
-    /// `None`: the limit is that of a layer of the host application, and unknown.
-    #[error("the request body is too large")]
-    TooLarge(Option<u64>),
-    #[error("the request body did not arrive before the server stopped")]
-    Stopped,
-    #[cfg(feature = "axum")]
-    #[error("there is no room for the request body")]
-    NoRoom(#[source] BudgetExhausted),
-}
-
-impl BodyReadError {
-    fn of(error: Box<dyn StdError + Send + Sync>) -> Self {
-        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*error);
-        while let Some(present) = cause {
-            if present.is::<LengthLimitError>() {
-                return Self::TooLarge(None);
-            }
-            cause = present.source();
-        }
-        Self::Broken(error)
-    }
-}
-
-impl From<&BodyReadError> for ApiError {
-    fn from(error: &BodyReadError) -> Self {
-        match error {
-            BodyReadError::Broken(_) => Self::body_incomplete(),
-            BodyReadError::TooSlow => Self::request_timeout(),
-            BodyReadError::TooLarge(limit) => Self::request_too_large(*limit),
-            BodyReadError::Stopped => Self::stopping(),
-            #[cfg(feature = "axum")]
-            BodyReadError::NoRoom(exhausted) => (*exhausted).into(),
-        }
-    }
-}
-
-impl From<BodyReadError> for ApiError {
-    fn from(error: BodyReadError) -> Self {
-        Self::from(&error)
-    }
-}
-
-/// Erases the type of a request body, so that its readers are compiled only once.
-pub(super) fn box_body<B>(body: B) -> RequestBody
-where
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn StdError + Send + Sync>>,
-{
-    if body.is_end_stream() {
-        return None;
-    }
-    let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
-    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-    let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
-    let shared = UnreadBody { body: TimeoutBody::new(body, size), is_over: false };
-    Some(BoxedBody { shared: Arc::new(Mutex::new(shared)), min_size })
-}
-
-impl BoxedBody {
-    /// Makes the body fail if its client stalls for this long or is too slow, and when the service stops. `None` is no
-    /// time limit.
-    pub(super) fn limited(self, stall_timeout: Option<Duration>, shutdown: &Shutdown) -> Self {
-        lock(&self.shared).body.limit(stall_timeout, shutdown);
-        self
-    }
-
-    pub(super) fn poll_frame(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        lock(&self.shared).poll_frame(context)
-    }
-}
-
-/// Endpoints of the host application read the body by extractors of axum.
-#[cfg(feature = "axum")]
-impl Body for BoxedBody {
-    type Data = Bytes;
-    type Error = BodyReadError;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        self.get_mut().poll_frame(context)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let mut hint = SizeHint::new();
-        hint.set_lower(self.min_size);
-        hint
-    }
-}
 
 /// A request as an endpoint receives it.
 pub(super) struct Input<'r> {
