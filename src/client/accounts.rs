@@ -84,7 +84,7 @@ impl<S: HttpService> Client<S> {
     /// Changes the user's password, and ends the user's other sessions. Requires a session.
     ///
     /// # Errors
-    /// `auth_invalid_credentials`, `auth_user_context_required`, `validation_…`.
+    /// `auth_password_incorrect`, `auth_too_many_attempts`, `auth_user_context_required`, `validation_…`.
     pub async fn change_password(&self, current: &str, new: &str) -> Result<(), ClientError> {
         #[derive(Serialize)]
         struct Change<'a> {

@@ -98,6 +98,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
         ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
         ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::PasswordIncorrect => {
+            (ErrorCode::AuthPasswordIncorrect, json!({"field": "current_password"}))
+        }
         ErrorKind::ChooseOrganization { organizations } => {
             (ErrorCode::AuthChooseOrganization, json!({"organizations": organizations}))
         }

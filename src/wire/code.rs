@@ -56,6 +56,8 @@ text_enum! {
         AuthSessionExpired = "auth_session_expired",
         /// No user has this combination of e-mail address and password.
         AuthInvalidCredentials = "auth_invalid_credentials",
+        /// The current password that a change of the password needs is wrong. The session stays valid. Params: `field`.
+        AuthPasswordIncorrect = "auth_password_incorrect",
         /// Users of several organizations have this e-mail address and password; `organization_id` chooses. Params:
         /// `organizations`, those organizations, each with `id` and `name`.
         AuthChooseOrganization = "auth_choose_organization",
@@ -167,7 +169,8 @@ impl ErrorCode {
             | Self::AuthSessionExpired
             | Self::AuthInvalidCredentials
             | Self::SharePasswordRequired => StatusCode::UNAUTHORIZED,
-            Self::SharePasswordIncorrect
+            Self::AuthPasswordIncorrect
+            | Self::SharePasswordIncorrect
             | Self::AuthPermissionDenied
             | Self::AuthUserContextRequired
             | Self::AuthCrossSiteRequest

@@ -55,6 +55,9 @@ pub enum ErrorKind {
     /// The e-mail address or the password is wrong.
     #[error("The e-mail address or the password is wrong.")]
     InvalidCredentials,
+    /// The current password of a user who changes it is wrong.
+    #[error("`current_password` is not the password of the user.")]
+    PasswordIncorrect,
     /// The e-mail address and the password are those of users of several organizations.
     #[error("Users of several organizations have this e-mail address and password; name the organization.")]
     ChooseOrganization {

@@ -130,7 +130,7 @@ impl Users<'_> {
     ///
     /// # Errors
     /// `SessionRequired` for a caller with an API key; `Invalid` for the new password, as `new_password`; `NotFound`
-    /// for a user of the host application without a record; `InvalidCredentials` if the current password is wrong,
+    /// for a user of the host application without a record; `PasswordIncorrect` if the current password is wrong,
     /// which counts as a failed login; `TooManyAttempts`; `Busy`.
     pub async fn change_own_password(
         self,
@@ -146,7 +146,7 @@ impl Users<'_> {
             return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id.uuid() }.into());
         }
         if user.email.is_empty() {
-            return Err(ErrorKind::InvalidCredentials.into());
+            return Err(ErrorKind::PasswordIncorrect.into());
         }
         let transaction = self.inventory.reviewed_transaction(caller, Entity::User, user.id);
         transaction.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
@@ -155,7 +155,13 @@ impl Users<'_> {
         let replacement =
             self.inventory.replace_password(&user, &address, (bounded(current), new), kept.as_ref());
         let account = self.inventory.attempted_account(&address, Some(user.organization_id));
-        self.inventory.limit_attempts(&self.inventory.attempts, None, &account, replacement).await
+        let attempts = &self.inventory.attempts;
+        let changed = self.inventory.limit_attempts(attempts, None, &account, replacement).await;
+        changed.map_err(|error| match error.kind() {
+            // The caller is authenticated: a client that takes the error for that of its session would log out.
+            ErrorKind::InvalidCredentials => ErrorKind::PasswordIncorrect.into(),
+            _ => error,
+        })
     }
 }
 

@@ -98,6 +98,10 @@ async fn over_or_off(fixture: &Populated) -> Vec<Row> {
         ("of a disabled user", log_in(&disabled.email, PASSWORD)),
     ];
     rows.extend(invalid.map(|(name, request)| Row::refused(name, request, "auth_invalid_credentials")));
+    let change = json!({"current_password": "another one", "new_password": PASSWORD});
+    let change = fixture.by_session(send_json("POST", "/api/auth/password", &change));
+    let params = json!({"field": "current_password"});
+    rows.push(Row::refused_with("the current password", change, "auth_password_incorrect", params));
     rows
 }
 

@@ -12,7 +12,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    45 + cfg!(feature = "discovery") as usize + 4 * cfg!(feature = "topology") as usize] = [
+    46 + cfg!(feature = "discovery") as usize + 4 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -34,6 +34,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (401, "entity_disabled", &["entity"]),
     (401, "auth_session_expired", &[]),
     (401, "auth_invalid_credentials", &[]),
+    (403, "auth_password_incorrect", &["field"]),
     (403, "auth_permission_denied", &[]),
     (403, "auth_user_context_required", &[]),
     (403, "auth_cross_site_request", &[]),

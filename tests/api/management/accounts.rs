@@ -119,7 +119,9 @@ fn changed_password_ends_the_other_sessions() {
         };
         let new = "another long password";
         let send = async |request, session: &str| fixture.send(with_session(request, session)).await;
-        send(change("wrong password", new), &own).await.refuses(401, "auth_invalid_credentials");
+        let reply = send(change("wrong password", new), &own).await;
+        assert_eq!(*reply.refuses(403, "auth_password_incorrect"), json!({"field": "current_password"}));
+        assert_eq!(send(get(ME), &own).await.status, 200, "the session stays valid");
         let reply = send(change(PASSWORD, "short"), &own).await;
         assert_eq!(*reply.refuses(400, "validation_min_length"), json!({"field": "new_password", "min": 10}));
         fixture.ask(change(PASSWORD, new)).await.refuses(403, "auth_user_context_required");

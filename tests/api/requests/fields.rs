@@ -75,7 +75,10 @@ impl Author<'_> {
                 ("password", self.random.choose(&[password(), Value::Null])),
             ],
             "login" => vec![("email", json!(self.random.choose(&self.own.emails))), ("password", password())],
-            "password change" => vec![("current_password", password()), ("new_password", password())],
+            "password change" => {
+                let current = if self.random.once_in(4) { json!("wrong password") } else { password() };
+                vec![("current_password", current), ("new_password", password())]
+            }
             // Other tests cover positions: here, none belongs to an organization.
             "reversion" => vec![("position", self.name())],
             "referral" => vec![("referral_source", self.name())],

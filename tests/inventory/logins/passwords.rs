@@ -118,11 +118,11 @@ fn invalid_change_of_password_is_refused() {
             [(&owner, "Correct horse"), (&owner, ""), (&without_password, PASSWORD), (&without_password, "")]
         {
             let attempt = fixture.change_password(user, current, NEW, None);
-            assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
+            assert_eq!(fixture.refusal(attempt).await, ErrorKind::PasswordIncorrect);
         }
         let too_long = "c".repeat(5000);
         let attempt = fixture.change_password(&owner, &too_long, NEW, None);
-        assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
+        assert_eq!(fixture.refusal(attempt).await, ErrorKind::PasswordIncorrect);
         let caller = |organization, user| Caller::new(organization, user, Permission::Owner, Scope::all());
         for (caller, expected) in [
             (through_a_key(&owner), ErrorKind::SessionRequired),
@@ -141,12 +141,14 @@ fn wrong_current_passwords_count_as_failed_logins() {
     run(async || {
         let (fixture, owner) = Fixture::with_owner().await;
         for attempt in 0..5 {
-            let refused = if attempt % 2 == 0 {
-                refusal(fixture.change_password(&owner, "wrong password", NEW, None).await)
+            let (refused, expected) = if attempt % 2 == 0 {
+                let changed = fixture.change_password(&owner, "wrong password", NEW, None).await;
+                (refusal(changed), ErrorKind::PasswordIncorrect)
             } else {
-                refusal(fixture.inventory.log_in(&owner.email, "wrong password".to_owned()).await)
+                let session = fixture.inventory.log_in(&owner.email, "wrong password".to_owned()).await;
+                (refusal(session), ErrorKind::InvalidCredentials)
             };
-            assert_eq!(refused, ErrorKind::InvalidCredentials);
+            assert_eq!(refused, expected);
         }
         let locked_out = ErrorKind::TooManyAttempts { retry_after: 900 };
         assert_eq!(refusal(fixture.change_password(&owner, PASSWORD, NEW, None).await), locked_out);
@@ -176,7 +178,7 @@ fn password_or_session_that_changes_meanwhile_is_noticed() {
                 let (current, new) = (PASSWORD.to_owned(), NEW.to_owned());
                 inventory.users().change_own_password(&in_person(owner), current, new, None).await
             },
-            async |_, _, result| assert_eq!(refusal(result), ErrorKind::InvalidCredentials),
+            async |_, _, result| assert_eq!(refusal(result), ErrorKind::PasswordIncorrect),
         )
         .await;
         at_every_call(

@@ -60,7 +60,7 @@ pub(super) fn users() -> Vec<Route> {
         .access(ANY_SESSION)
         .fields(groups::PASSWORD_CHANGE)
         .errors(&[
-            ErrorCode::AuthInvalidCredentials,
+            ErrorCode::AuthPasswordIncorrect,
             ErrorCode::AuthTooManyAttempts,
             ErrorCode::EntityNotFound,
         ]),
