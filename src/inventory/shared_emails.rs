@@ -130,7 +130,9 @@ impl Inventory {
             return Ok(());
         }
         match self.store.get_by_unique_key(&earlier_email_key(&user.email)).await? {
-            Some(earlier) if organization_of(&earlier)? == user.organization_id => Err(taken(&user.email)),
+            Some(earlier) if organization_of(&earlier)? == user.organization_id => {
+                Err(taken(&user.email).of_existing(Some(earlier.key.id)))
+            }
             _ => Ok(()),
         }
     }
@@ -171,7 +173,8 @@ impl Inventory {
     /// `AlreadyExists`.
     pub(super) async fn check_email(&self, user: &User) -> Result<(), Error> {
         match self.user_with_email(user.organization_id, &user.email).await? {
-            Some(_) => Err(taken(&user.email)),
+            // Callers who may create users see all users of the organization.
+            Some(existing) => Err(taken(&user.email).of_existing(Some(existing.id.uuid()))),
             None => Ok(()),
         }
     }

@@ -181,7 +181,8 @@ impl Inventory {
 }
 
 fn already_exists(user: &User) -> Error {
-    ErrorKind::AlreadyExists { entity: Entity::User, name: user.label().to_owned() }.into()
+    let error = Error::from(ErrorKind::AlreadyExists { entity: Entity::User, name: user.label().to_owned() });
+    error.of_existing(Some(user.id.uuid()))
 }
 
 /// The error for a password of a user who cannot log in.

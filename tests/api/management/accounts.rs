@@ -75,6 +75,9 @@ fn user_is_unique_across_organizations_and_loses_access_at_once() {
         let body = with(&user_body(Permission::Viewer), "password", PASSWORD);
         let created = ask_as(&fixture, Permission::Owner, send_json("POST", USERS, &body)).await;
         let user = created.data();
+        let again = ask_as(&fixture, Permission::Owner, send_json("POST", USERS, &body)).await;
+        let params = json!({"entity": "User", "name": "viewer@example.org", "id": user["id"]});
+        assert_eq!(*again.refuses(409, "entity_already_exists"), params);
         let abroad = fixture.user(&fixture.abroad, Permission::Owner, &[]).await;
         let abroad = fixture.sign_in(&abroad).await;
         let taken =
