@@ -21,7 +21,8 @@ use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange
 use crate::wire::ListQuery;
 
 impl Subnet {
-    /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.
+    /// A subnet of a network with the source `Manual`, for [`Collection::create`](crate::inventory::Collection::create), which sets
+    /// id, organization and times.
     #[must_use]
     pub fn new(network_id: NetworkId, name: impl Into<String>, cidr: Cidr) -> Self {
         let now = Timestamp::now();
@@ -33,7 +34,7 @@ impl Subnet {
             description: None,
             cidr,
             subnet_type: SubnetType::default(),
-            source: Source::default(),
+            source: Source::Manual,
             tags: Vec::new(),
             created_at: now,
             updated_at: now,

@@ -147,8 +147,15 @@ impl FromStr for Cidr {
     type Err = CidrError;
 
     fn from_str(text: &str) -> Result<Self, CidrError> {
-        let network: IpNet = text.parse().map_err(|_| CidrError)?;
-        if network == network.trunc() { Ok(Self(network)) } else { Err(CidrError) }
+        // The standard library parses all other addresses of requests. It refuses leading zeros, which some programs read as
+        // octal numbers.
+        let (address, length) = text.split_once('/').ok_or(CidrError)?;
+        let is_decimal =
+            length == "0" || length.bytes().all(|byte| byte.is_ascii_digit()) && !length.starts_with('0');
+        let length: u8 = length.parse().ok().filter(|_| is_decimal).ok_or(CidrError)?;
+        let address: IpAddr = address.parse().map_err(|_| CidrError)?;
+        let cidr = Self::containing(address, length)?;
+        if cidr.first_address() == address { Ok(cidr) } else { Err(CidrError) }
     }
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::backend::run_with;
 use crate::common::{
     BOUND_PORT, DAEMON_KEYS, Fixture, HOST, HOSTS, LAB, LAB_HOST, OFFICE, PASSWORD, PORT, Populated, Row, at,
-    bare, daemon_body, get, key_path, port_body, put_port, send_json, share_path, with, without,
+    bare, daemon_body, get, key_path, port_body, put_port, send_json, share_path, with, with_key, without,
 };
 
 /// A value as sent, and its canonical form.
@@ -349,5 +349,49 @@ fn unrelated_headers_and_charset_are_ignored() {
         let spaced = serde_json::to_string_pretty(&daemon_body()).unwrap();
         let request = send_json("POST", DAEMON_KEYS, &Value::Null).map(|_| format!("\r\n\t {spaced} \n"));
         assert_eq!(fixture.send(fixture.by_key(request)).await.status, 200);
+    });
+}
+
+/// Some programs read an address with leading zeros as octal numbers.
+#[test]
+fn leading_zeros_of_addresses_are_refused() {
+    run_with(Fixture::new, async |fixture| {
+        let send = async |request| fixture.send(with_key(request, &fixture.key)).await;
+        let subnet = json!({"network_id": OFFICE, "name": "a", "cidr": "10.0.0.0/8"});
+        for cidr in ["010.0.0.0/8", "10.0.0.00/8", "10.0.0.0/08", "10.0.0.0/+8", "10.0.0.0/", "10.0.0.0"] {
+            let reply = send(send_json("POST", "/api/v1/subnets", &with(&subnet, "cidr", cidr))).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "cidr"}), "{cidr}");
+        }
+        for (target, field) in [
+            ("/api/v1/subnets?cidr=010.0.0.0/8", "cidr"),
+            ("/api/v1/subnets?contains=010.0.0.1", "contains"),
+            ("/api/v1/hosts?ip=010.0.0.0/8", "ip"),
+            ("/api/v1/hosts?ip=010.0.0.1", "ip"),
+        ] {
+            let reply = send(get(target)).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": field}), "{target}");
+        }
+        let interfaces = json!([{"ip_address": "010.0.0.1"}]);
+        let host = json!({"network_id": OFFICE, "name": "a", "interfaces": interfaces});
+        let reply = send(send_json("POST", "/api/v1/hosts", &host)).await;
+        let params = json!({"field": "interfaces.0.ip_address"});
+        assert_eq!(*reply.refuses(400, "validation_invalid_format"), params);
+        for cidr in ["0.0.0.0/0", "::/0", "10.0.0.0/8", "2001:db8::/32"] {
+            send(send_json("POST", "/api/v1/subnets", &with(&subnet, "cidr", cidr))).await.data();
+        }
+    });
+}
+
+#[test]
+fn subnet_has_the_source_manual_unless_the_request_has_another() {
+    run_with(Fixture::new, async |fixture| {
+        let send = async |request| fixture.send(with_key(request, &fixture.key)).await.data().clone();
+        let body = json!({"network_id": OFFICE, "name": "a", "cidr": "10.0.0.0/8"});
+        let subnet = send(send_json("POST", "/api/v1/subnets", &body)).await;
+        assert_eq!(subnet["source"], json!({"type": "Manual"}));
+        let path = format!("/api/v1/subnets/{}", subnet["id"].as_str().unwrap());
+        let system = send(send_json("PUT", &path, &with(&body, "source", json!({"type": "System"})))).await;
+        assert_eq!(system["source"]["type"], "System");
+        assert_eq!(send(send_json("PUT", &path, &body)).await, system);
     });
 }
