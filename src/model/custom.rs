@@ -68,6 +68,12 @@ impl<'de> Deserialize<'de> for Exact {
     }
 }
 
+impl From<Exact> for Value {
+    fn from(Exact(value): Exact) -> Self {
+        value
+    }
+}
+
 /// Returns whether JSON has an integer that is neither an `i64` nor a `u64`, and would become a float of other digits.
 fn has_long_integer(json: &str) -> bool {
     let mut rest = json.as_bytes();

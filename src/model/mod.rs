@@ -112,6 +112,7 @@ pub use service_roles::ServiceRoles;
 pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView, TopologyViewError};
 #[cfg(feature = "discovery")]
 pub use snmp_credentials::{Secret, SnmpCredentials, SnmpCredentialsError};
+pub(crate) use source::read_source;
 pub use source::{Source, SourceType, SourceTypeError};
 pub use subnet::{Cidr, CidrError, Subnet, SubnetType};
 pub use timestamp::{Timestamp, TimestampError};

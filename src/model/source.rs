@@ -1,6 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
+use super::Exact;
 use crate::text_enum::text_enum;
 
 /// The origin of a host or service record.
@@ -50,31 +51,46 @@ impl Source {
 /// Reads a source member by member. A derived implementation would read it from an array, too.
 impl<'de> Deserialize<'de> for Source {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let SourceDocument { r#type, metadata, details } = SourceDocument::deserialize(deserializer)?;
+        SourceDocument::<Value>::deserialize(deserializer)?.into_source()
+    }
+}
+
+/// Reads the source of a request, in which no integer loses digits. Null counts as none.
+pub(crate) fn read_source<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Source>, D::Error> {
+    let document: Option<SourceDocument<Exact>> = Option::deserialize(deserializer)?;
+    document.map(SourceDocument::into_source).transpose()
+}
+
+/// The members of all types. Those that a type does not have are ignored, whatever values they are.
+#[derive(Deserialize)]
+struct SourceDocument<V> {
+    r#type: SourceType,
+    metadata: Option<V>,
+    details: Option<V>,
+}
+
+impl<V: Into<Value>> SourceDocument<V> {
+    fn into_source<E: de::Error>(self) -> Result<Source, E> {
+        let Self { r#type, metadata, details } = self;
         Ok(match r#type {
-            SourceType::Manual => Self::Manual,
-            SourceType::System => Self::System,
-            SourceType::Discovery => Self::Discovery { metadata: member("metadata", metadata)? },
-            SourceType::DiscoveryWithMatch => Self::DiscoveryWithMatch {
+            SourceType::Manual => Source::Manual,
+            SourceType::System => Source::System,
+            SourceType::Discovery => Source::Discovery { metadata: member("metadata", metadata)? },
+            SourceType::DiscoveryWithMatch => Source::DiscoveryWithMatch {
                 metadata: member("metadata", metadata)?,
                 details: member("details", details)?,
             },
-            SourceType::Unknown => Self::Unknown,
+            SourceType::Unknown => Source::Unknown,
         })
     }
 }
 
-/// The members of all types. Those that a type does not have are ignored, whatever they are.
-#[derive(Deserialize)]
-struct SourceDocument {
-    r#type: SourceType,
-    metadata: Option<Value>,
-    details: Option<Value>,
-}
-
-fn member<T: de::DeserializeOwned, E: de::Error>(name: &'static str, value: Option<Value>) -> Result<T, E> {
+fn member<T: de::DeserializeOwned, E: de::Error>(
+    name: &'static str,
+    value: Option<impl Into<Value>>,
+) -> Result<T, E> {
     let value = value.ok_or_else(|| E::missing_field(name))?;
-    T::deserialize(value).map_err(E::custom)
+    T::deserialize(value.into()).map_err(E::custom)
 }
 
 text_enum! {

@@ -17,7 +17,7 @@ use crate::model::{
     HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress,
     Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service,
     ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans,
-    host_fields, if_entry_fields, interface_fields, port_fields, read_custom, service_fields,
+    host_fields, if_entry_fields, interface_fields, port_fields, read_custom, read_source, service_fields,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -296,7 +296,7 @@ impl Omissible for i64 {
 
 impl Given for Source {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::deserialize(deserializer)?.unwrap_or_else(Self::omitted))
+        Ok(read_source(deserializer)?.unwrap_or_else(Self::omitted))
     }
 }
 

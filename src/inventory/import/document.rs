@@ -16,7 +16,7 @@ use crate::model::{
     AdminStatus, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization,
     IfEntryId, InterfaceId, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, NetworkId,
     OperStatus, PortId, PortNumber, Protocol, ServiceDefinition, ServiceId, ServiceVirtualization, Source,
-    SubnetId, TagId, Timestamp, Vlans, host_fields,
+    SubnetId, TagId, Timestamp, Vlans, host_fields, read_source,
 };
 
 macro_rules! times_of {
@@ -136,6 +136,7 @@ pub(super) struct ServiceDocument {
     pub(super) name: String,
     pub(super) position: Option<i64>,
     pub(super) service_definition: ServiceDefinition,
+    #[serde(default, deserialize_with = "read_source")]
     pub(super) source: Option<Source>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) tags: Vec<TagId>,

@@ -118,7 +118,7 @@ impl<'b> Fields<'b> {
                 Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
                 _ => Err(Error::invalid(name, not_among(choices))),
             },
-            Kind::Schema("Custom") => parse::<BTreeMap<Cow<'_, str>, Exact>>(name, text).map(drop),
+            Kind::Schema("Custom" | "Source") => parse::<BTreeMap<Cow<'_, str>, Exact>>(name, text).map(drop),
             Kind::Texts { .. }
             | Kind::Matching { .. }
             | Kind::Choices { .. }

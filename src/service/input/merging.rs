@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::bodies::{Fields, parse};
 use crate::inventory::{Error, Problem, dotted, invalid_json};
 use crate::json_objects::Objects;
+use crate::model::Exact;
 use crate::service::routes::parameter::Presence;
 
 impl Fields<'_> {
@@ -38,13 +39,14 @@ impl Fields<'_> {
         let mut members = members_of(record)?;
         if !self.is_patch() {
             for (parameter, value) in self.set() {
-                members.insert(parameter.name.to_owned(), parse(parameter.name, value.get())?);
+                let Exact(value) = parse(parameter.name, value.get())?;
+                members.insert(parameter.name.to_owned(), value);
             }
             return Ok(members.into());
         }
         let mut defaults = members_of(defaults)?;
         for (parameter, value) in self.set() {
-            let patch: Value = parse(parameter.name, value.get())?;
+            let Exact(patch) = parse(parameter.name, value.get())?;
             let merged = match (patch, parameter.presence) {
                 (Value::Null, Presence::Nullable) => Some(Value::Null),
                 (Value::Null, _) => defaults.remove(parameter.name),

@@ -17,7 +17,8 @@ fn whole_number_with_a_fraction_is_an_integer() {
             "network_id": OFFICE, "name": "core",
             "interfaces": [{"ip_address": "192.0.2.1", "position": 3.0}],
             "ports": [{"number": 22.0, "protocol": "Tcp"}],
-            "if_entries": [{"if_index": 1e3, "if_descr": "Gi0/3", "if_type": 6.0, "speed_bps": 1e9}],
+            "if_entries": [{"if_index": 1e3, "if_descr": "Gi0/3", "if_type": 6.0, "speed_bps": 1e9,
+                "vlans": {"untagged": 1.0, "tagged": [20.0], "other_untagged": [30.0]}}],
         });
         let host = fixture.post(HOSTS, &body).await;
         let entry = &host["if_entries"][0];
@@ -27,6 +28,7 @@ fn whole_number_with_a_fraction_is_an_integer() {
         );
         assert_eq!((&entry["if_index"], &entry["if_type"]), (&json!(1000), &json!(6)));
         assert_eq!(entry["speed_bps"], json!(1_000_000_000));
+        assert_eq!(entry["vlans"], json!({"untagged": 1, "tagged": [20], "other_untagged": [30]}));
         let port = path_of("/api/v1/ports", &host["ports"][0]);
         for method in ["PUT", "PATCH"] {
             let body = with(&host["ports"][0], "number", 443.0);
@@ -76,5 +78,46 @@ fn custom_integer_that_would_lose_digits_is_refused_with_its_field() {
         assert_eq!(report["refusals"][0]["field"], "custom.serial");
         let text = with(&host_body(), "custom", json!({"serial": DIGITS, "ratio": 1.5, "large": 1e300}));
         assert_eq!(fixture.post(HOSTS, &text).await["custom"], text["custom"]);
+    });
+}
+
+#[test]
+fn integer_of_a_source_that_would_lose_digits_is_refused_with_its_field() {
+    run_new(async |fixture| {
+        let source = format!("{{\"type\": \"Discovery\", \"metadata\": [{{\"serial\": {DIGITS}}}]}}");
+        let host = fixture.post(HOSTS, &host_body()).await;
+        let whole = format!("{{\"network_id\": \"{OFFICE}\", \"name\": \"a\", \"source\": {source}}}");
+        let service = format!("{{\"name\": \"s\", \"service_definition\": \"s\", \"source\": {source}}}");
+        let services =
+            format!("{{\"network_id\": \"{OFFICE}\", \"name\": \"a\", \"services\": [{service}]}}");
+        let subnet = whole.replace("{\"network_id", "{\"cidr\": \"192.0.2.0/24\", \"network_id");
+        for (request, field) in [
+            (send_text("POST", HOSTS, &whole), "source.metadata"),
+            (send_text("PUT", &path_of(HOSTS, &host), &whole), "source.metadata"),
+            (
+                send_text("PATCH", &path_of(HOSTS, &host), &format!("{{\"source\": {source}}}")),
+                "source.metadata",
+            ),
+            (send_text("POST", HOSTS, &services), "services.0.source.metadata"),
+            (send_text("PATCH", &path_of(HOSTS, &host), &services), "services"),
+            (send_text("POST", "/api/v1/subnets", &subnet), "source.metadata"),
+        ] {
+            let reply = fixture.ask(request).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": field}));
+            assert!(reply.json["error"].as_str().unwrap().contains("64 bits"), "{}", reply.json);
+        }
+        for (line, field) in [(whole, "source.metadata"), (services, "services.0.source.metadata")] {
+            let request =
+                with_header(bare("POST", "/api/v1/hosts/import"), "content-type", "application/x-ndjson");
+            let reply = fixture.ask(request.map(|_| line)).await;
+            let report = &reply.refuses(400, "import_refused")["report"];
+            assert_eq!(report["refusals"][0]["field"], field);
+        }
+        let source =
+            json!({"type": "Discovery", "metadata": [{"serial": u64::MAX, "ratio": 1.5, "name": DIGITS}]});
+        assert_eq!(
+            fixture.post(HOSTS, &with(&host_body(), "source", source.clone())).await["source"],
+            source
+        );
     });
 }
