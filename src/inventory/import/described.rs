@@ -126,11 +126,19 @@ fn complete_line(
         if !is_changed && is_expected {
             return Ok(Completed::Unchanged(id, facts.alterations));
         }
+    } else if let Some(field) = left_out.row_fields.as_ref().and_then(|fields| fields.missing()) {
+        return Ok(Completed::Refused(id, without_stored_host(facts.line, field)));
     }
     match encoder.of_stored(stored.map_or(0, |stored| stored.body.len())).encode(host) {
         Ok(encoded) => Ok(Completed::Changed(Box::new((facts, encoded)))),
-        Err(error) => Ok(Completed::Refused(id, refusal_of_host(facts.line, &error, &facts.alterations))),
+        Err(error) => Ok(Completed::Refused(id, left_out.refusal(&facts, &error))),
     }
+}
+
+/// Creates the refusal of a row that lacks a required field, and has no stored host to take it from.
+pub(super) fn without_stored_host(line: u64, field: &str) -> Refusal {
+    let reason = "is required, because no stored host has this id".to_owned();
+    Refusal { line, field: Some(field.to_owned()), reason, code: None }
 }
 
 impl LeftOut {
@@ -157,6 +165,15 @@ impl LeftOut {
             host.updated_at = now;
         }
         true
+    }
+
+    /// Converts the error of a host to a refusal. Its field is a column of the row, if it has columns.
+    fn refusal(&self, facts: &LineFacts, error: &Error) -> Refusal {
+        let refusal = refusal_of_host(facts.line, error, &facts.alterations);
+        match self.row_fields.as_ref().and_then(|fields| fields.column_without_part(error)) {
+            Some((column, reason)) => Refusal { field: Some(column.to_owned()), reason, ..refusal },
+            None => refusal,
+        }
     }
 
     /// Returns whether the line has no time of a change but the stored one. Others must learn of a change to the host by another time.

@@ -18,6 +18,7 @@ mod row_fields;
 mod rows;
 mod storing;
 mod times;
+mod unplaced;
 
 use std::sync::Arc;
 

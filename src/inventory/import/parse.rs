@@ -76,7 +76,7 @@ impl LineParser {
         // Some editors begin UTF-8 files with a byte order mark.
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut alterations = Alterations::default();
-        let document = match read(line, bytes, self.network) {
+        let document = match self.read(line, bytes) {
             Ok(document) => document,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -109,49 +109,48 @@ impl LineParser {
         })
     }
 
+    /// Deserializes a document. One that names no network is on that of the import.
+    fn read(&self, line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
+        let document = parse_object(bytes).and_then(|document| self.with_required(document, bytes));
+        document.map_err(|error| {
+            let refusal = refusal(line, &error);
+            match refusal.field.filter(|field| !field.is_empty()) {
+                Some(field) => Refusal { field: Some(field), ..refusal },
+                None => {
+                    let reason = match bytes.trim_ascii_start().first() {
+                        _ if is_utf_16(bytes) => "UTF-16 text and not UTF-8",
+                        Some(b'{') => "not valid JSON",
+                        _ => "not a JSON object",
+                    };
+                    Refusal { line, field: None, reason: reason.to_owned(), code: None }
+                }
+            }
+        })
+    }
+
+    /// Refuses a document without a required field, except for a network that stands in, and fields without a column that the
+    /// stored host has.
+    fn with_required(&self, mut document: HostDocument, bytes: &[u8]) -> Result<HostDocument, Error> {
+        // Only a field that is missing or empty needs the second pass that distinguishes both.
+        if !document.network_id.is_nil() && !document.name.is_empty() {
+            return Ok(document);
+        }
+        let stored_fields = self.row_fields.as_ref().filter(|_| !document.id.is_nil());
+        let is_stored = |field: &&str| stored_fields.is_some_and(|columns| !columns.has(field));
+        for field in missing_fields(bytes)?.into_iter().filter(|field| !is_stored(field)) {
+            match self.network {
+                Some(network) if field == "network_id" => document.network_id = network,
+                _ => return Err(Error::invalid(field, Problem::Required)),
+            }
+        }
+        Ok(document)
+    }
+
     fn draft<'d>(&'d self, line: u64, drafted: &'d RefCell<HashSet<Uuid>>) -> LineDraft<'d> {
         // Hosts without times are listed in the order of their lines.
         let now = self.began_at.plus_micros(i64::try_from(line).unwrap_or(i64::MAX));
         LineDraft { inventory: &self.inventory, drafted, line, now }
     }
-}
-
-/// Deserializes a document. One that names no network is on this one.
-fn read(line: u64, bytes: &[u8], network: Option<NetworkId>) -> Result<HostDocument, Refusal> {
-    let document = parse_object(bytes).and_then(|document| with_required(document, bytes, network));
-    document.map_err(|error| {
-        let refusal = refusal(line, &error);
-        match refusal.field.filter(|field| !field.is_empty()) {
-            Some(field) => Refusal { field: Some(field), ..refusal },
-            None => {
-                let reason = match bytes.trim_ascii_start().first() {
-                    _ if is_utf_16(bytes) => "UTF-16 text and not UTF-8",
-                    Some(b'{') => "not valid JSON",
-                    _ => "not a JSON object",
-                };
-                Refusal { line, field: None, reason: reason.to_owned(), code: None }
-            }
-        }
-    })
-}
-
-/// Refuses a document without a required field, except for the network if there is one to stand in.
-fn with_required(
-    mut document: HostDocument,
-    bytes: &[u8],
-    network: Option<NetworkId>,
-) -> Result<HostDocument, Error> {
-    // Only a field that is missing or empty needs the second pass that distinguishes both.
-    if !document.network_id.is_nil() && !document.name.is_empty() {
-        return Ok(document);
-    }
-    for field in missing_fields(bytes)? {
-        match network {
-            Some(network) if field == "network_id" => document.network_id = network,
-            _ => return Err(Error::invalid(field, Problem::Required)),
-        }
-    }
-    Ok(document)
 }
 
 /// Converts the error of a host to a refusal, whose field is the path in the document.

@@ -31,6 +31,7 @@ pub(super) struct Storing<'a> {
 impl Storing<'_> {
     /// Stores the accepted lines. Refused ones are added to the refusals of the chunk.
     pub(super) async fn store(mut self) -> Result<(), Error> {
+        self.place_rows().await?;
         if let Some(caller) = &self.target.caller {
             self.refuse_denied_networks(caller).await?;
         }

@@ -154,3 +154,90 @@ fn further_rows_of_a_host_are_refused_after_three() {
         assert_eq!(fixture.read(&path_of(HOSTS, &before)).await["name"], "row 2");
     });
 }
+
+#[test]
+fn row_of_a_stored_host_needs_neither_name_nor_network() {
+    run_new(async |fixture| {
+        let before = fixture.post(HOSTS, &full_host()).await;
+        let (path, id) = (path_of(HOSTS, &before), before["id"].as_str().unwrap());
+        fixture.put_abroad(crate::common::host(7, ELSEWHERE)).await;
+        let foreign = uuid::Uuid::from_u128(7);
+        for (query, missing) in [(String::new(), "network_id"), (format!("?network_id={OFFICE}"), "name")] {
+            let text = format!("id,description\n{id},{missing}\n{NOBODY},x\n{foreign},x\n");
+            let report = by_owner(&fixture, import(&query, text)).await.data().clone();
+            assert_eq!((&report["replaced"], &report["refused"]), (&json!(1), &json!(2)), "{report}");
+            for refusal in report["refusals"].as_array().unwrap() {
+                assert_eq!(refusal["field"], missing, "{report}");
+                assert!(refusal["reason"].as_str().unwrap().contains("no stored host"), "{report}");
+            }
+            let after = fixture.read(&path).await;
+            assert_eq!(after["description"], missing);
+            let others = |host: &Value| without(&without(host, "description"), "updated_at");
+            assert_eq!(others(&after), others(&before));
+        }
+        let reply = by_owner(&fixture, import("", "id,description\n,x\n")).await;
+        let report = &reply.refuses(400, "import_refused")["report"];
+        assert_eq!(report["refusals"][0]["field"], "network_id", "a row without an id is a new host");
+    });
+}
+
+#[test]
+fn row_without_a_network_is_refused_if_the_host_is_on_one_that_the_caller_cannot_access() {
+    run_new(async |fixture| {
+        let host = fixture.post(HOSTS, &full_host()).await;
+        let member = fixture.key(Permission::Member, &[LAB]).await;
+        let row = format!("id,description\n{},changed\n", host["id"].as_str().unwrap());
+        let reply = fixture.send(with_key(import("", row), &member)).await;
+        let refusal = &reply.refuses(400, "import_refused")["report"]["refusals"][0];
+        assert_eq!(refusal["field"], "network_id");
+        assert!(refusal["reason"].as_str().unwrap().contains("do not have access"), "{refusal}");
+        assert_eq!(fixture.read(&path_of(HOSTS, &host)).await, host);
+    });
+}
+
+#[test]
+fn row_that_equals_the_export_is_unchanged_even_if_texts_are_empty() {
+    run_new(async |fixture| {
+        let body = with(&full_host(), "description", "");
+        let host = fixture.post(HOSTS, &with(&body, "hostname", "")).await;
+        let (path, id) = (path_of(HOSTS, &host), host["id"].as_str().unwrap());
+        let fields = "id,network_id,name,hostname,description,sys_name,custom";
+        let (_, text) = csv(&fixture, &format!("{HOSTS}?ids={id}&fields={fields}")).await;
+        let report = by_owner(&fixture, import("", text.clone())).await.data().clone();
+        assert_eq!((&report["unchanged"], &report["imported"]), (&json!(1), &json!(0)), "{report}");
+        let edited = text.replace(",core,", ",edge,");
+        assert_eq!(by_owner(&fixture, import("", edited)).await.data()["replaced"], 1);
+        let after = fixture.read(&path).await;
+        assert_eq!(
+            (&after["name"], &after["description"], &after["hostname"]),
+            (&json!("edge"), &json!(""), &json!(""))
+        );
+    });
+}
+
+#[test]
+fn row_that_removes_a_part_in_use_is_refused_with_the_column_of_its_list() {
+    run_new(async |fixture| {
+        let host = fixture.post(HOSTS, &full_host()).await;
+        let id = host["id"].as_str().unwrap();
+        for (column, part, path) in
+            [("ports", "Port", "services.0.bindings.0.port_id"), ("interfaces", "Interface", "interface_id")]
+        {
+            let text = format!("id,name,{column}\n{id},core,\n");
+            let reply = by_owner(&fixture, import("", text)).await;
+            let refusal = &reply.refuses(400, "import_refused")["report"]["refusals"][0];
+            assert_eq!(refusal["field"], column);
+            let reason = refusal["reason"].as_str().unwrap();
+            assert!(
+                reason.starts_with(&format!("lacks a {part} to which ")) && reason.contains(path),
+                "{reason}"
+            );
+        }
+        assert_eq!(fixture.read(&path_of(HOSTS, &host)).await, host);
+    });
+}
+
+/// Sends an import of an Owner.
+async fn by_owner(fixture: &Fixture, import: Request<http_body_util::Full<bytes::Bytes>>) -> Reply {
+    fixture.send(with_key(import, &fixture.key)).await
+}

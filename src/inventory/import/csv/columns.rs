@@ -69,7 +69,7 @@ impl Columns {
     /// Reads a header.
     ///
     /// # Errors
-    /// `Invalid` if the header has an unknown field, one twice, or lacks a required one.
+    /// `Invalid` if the header has an unknown field or one twice, or if it has neither a required one nor the id.
     pub(super) fn read<'c>(
         header: impl Iterator<Item = &'c [u8]>,
         network: Option<NetworkId>,
@@ -93,17 +93,18 @@ impl Columns {
             }
             columns.push((name, content));
         }
-        let is_missing = |field: &&str| !names.contains(*field);
-        let required = network.is_none().then_some("network_id");
-        match ["name"].into_iter().chain(required).find(is_missing) {
-            Some(missing) => Err(Error::invalid(missing, Problem::Required)),
-            None => Ok(Self { columns, network }),
+        let columns = Self { columns, network };
+        match columns.fields().missing() {
+            // Rows of stored hosts keep what has no column.
+            Some(missing) if !names.contains("id") => Err(Error::invalid(missing, Problem::Required)),
+            _ => Ok(columns),
         }
     }
 
-    /// Returns the fields that rows have.
+    /// Returns the fields that rows have. The network of rows without one counts as a column.
     pub(super) fn fields(&self) -> RowFields {
         let mut fields = RowFields::default();
+        fields.names.extend(self.network.map(|_| "network_id"));
         for (name, content) in &self.columns {
             match (content, name) {
                 (Content::CustomField, name) => {
