@@ -23,6 +23,7 @@ pub use api::Extract;
 pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
 pub use description::{UnknownGroup, openapi, openapi_for};
+pub use input::normalize_path;
 pub use observation::{ApiFigures, LimitFigures, RouteFigures};
 pub use response::body::{BodyError, ResponseBody};
 pub use routes::endpoints::Endpoints;

@@ -42,7 +42,7 @@ pub(super) use self::parameters::{
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::past::{read_diff_query, read_summary_query};
-pub(super) use self::path::normalize_path;
+pub use self::path::normalize_path;
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::query_values::fields_of;
 pub(super) use self::query_values::{CURSOR, OFFSET};

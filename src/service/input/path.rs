@@ -5,9 +5,22 @@ use std::borrow::Cow;
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// Decodes the percent-encoded unreserved characters of a path, as proxies do: with them encoded, a path is the same
-/// (RFC 3986, section 6.2.2.2). All other encoded characters stay, because decoded they may separate segments.
-pub(in crate::service) fn normalize_path(uri: &mut Uri) {
+/// Decodes the percent-encoded unreserved characters of a path.
+///
+/// With them encoded, a path is the same (RFC 3986, section 6.2.2.2). All other encoded characters stay, because decoded they
+/// may separate segments. [`Api`](crate::Api) does so with each request. A layer of the host application that compares paths
+/// does so before, because it would otherwise take `/api/v1/host%73` for another path than the API.
+///
+/// ```
+/// use http::Request;
+/// use toposcope::service::normalize_path;
+///
+/// let mut request = Request::get("/api/v1/host%73?name=%61").body(())?;
+/// normalize_path(request.uri_mut());
+/// assert_eq!(request.uri(), "/api/v1/hosts?name=%61");
+/// # Ok::<(), http::Error>(())
+/// ```
+pub fn normalize_path(uri: &mut Uri) {
     let Cow::Owned(path) = with_unreserved(uri.path()) else { return };
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let mut parts = uri.clone().into_parts();

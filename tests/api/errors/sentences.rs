@@ -113,6 +113,9 @@ fn encoded_unreserved_characters_of_a_path_mean_themselves() {
         assert_eq!(response.status(), 200);
         let body = response.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["data"], host);
+        let foreign = fixture.owner_key(&fixture.abroad).await;
+        let response = fixture.server.api.clone().oneshot(with_key(get(&encoded), &foreign)).await.unwrap();
+        assert_eq!(response.status(), 404, "the host of another organization");
         let slash = fixture.send(with_key(get(&format!("/api/v1/hosts%2F{id}")), &fixture.key)).await;
         slash.refuses(404, "route_not_found");
         let trailing = fixture.send(with_key(get("/api/v1/hosts/"), &fixture.key)).await;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{ApplicationCode, ApplicationError, Entity, ErrorKind, NewDaemonApiKey};
 use toposcope::model::{Permission, UserId};
-use toposcope::service::{Admitted, Api, ResponseBody, Served};
+use toposcope::service::{Admitted, Api, ResponseBody, Served, normalize_path};
 use toposcope::wire::{ErrorCode, Failure, Meta, Success};
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -304,4 +304,23 @@ fn failures_can_be_built_from_errors_of_the_inventory() {
         ("internal_error", "An internal error occurred.")
     );
     assert!(failure.params.is_empty());
+}
+
+#[test]
+fn normalized_path_reaches_the_routes_of_the_application() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let application = application(&fixture.limited(60, 20).api);
+        let id = Uuid::from_u128(1);
+        for (path, encoded) in [
+            (format!("/racks/{id}"), format!("/rac%6Bs/{}", id.to_string().replace('-', "%2d"))),
+            (format!("/netinv/api/v1/hosts/{id}"), format!("/netin%76/api/v1/host%73/{id}")),
+        ] {
+            let (parts, expected) = send(&application, with_key(get(&path), &fixture.key)).await;
+            assert_eq!(parts.status, StatusCode::OK);
+            let mut request = with_key(get(&encoded), &fixture.key);
+            assert_eq!(send(&application, request.clone()).await.1, b"nothing here", "{encoded}");
+            normalize_path(request.uri_mut());
+            assert_eq!(send(&application, request).await.1, expected, "{encoded}");
+        }
+    });
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
 use toposcope::model::ShareId;
+use tower::ServiceExt;
 use uuid::Uuid;
 
 use super::{ACCESS, CORE, Campus, UNKNOWN, id_of, items};
@@ -456,5 +458,30 @@ fn page_of_a_refused_request_is_readable() {
         let refused = server.send(get(&path)).await;
         assert_eq!(refused.status, 429);
         assert!(texts(&[refused]).contains("try again"));
+    });
+}
+
+/// Sends a request whose path has its last letters and the hyphens of its id encoded. The checks of answers know paths in their normal
+/// form alone.
+async fn answer_to_encoded(campus: &Campus, method: &str, path: &str) -> (u16, Vec<u8>) {
+    let encoded = path.replace("share", "shar%65").replace('-', "%2D");
+    let request = bare(method, &encoded);
+    let response = campus.server.api.clone().oneshot(request).await.unwrap();
+    let (status, body) = (response.status().as_u16(), response.into_body().collect().await.unwrap());
+    (status, body.to_bytes().to_vec())
+}
+
+#[test]
+fn encoded_characters_of_the_path_of_a_share_mean_themselves() {
+    run_with(Campus::new, async |campus| {
+        let open = campus.share(json!({})).await;
+        let locked = campus.share(json!({"password": PASSWORD})).await;
+        for share in [open, locked] {
+            for ((method, endpoint), reply) in ENDPOINTS.into_iter().zip(campus.open(share, None).await) {
+                let (status, body) = answer_to_encoded(&campus, method, &target(endpoint, share)).await;
+                assert_eq!(status, reply.status.as_u16(), "{endpoint}");
+                assert!(endpoint == "/share/{id}" || body == reply.body, "{endpoint}");
+            }
+        }
     });
 }
