@@ -1,13 +1,13 @@
 //! The rest of request bodies that no endpoint reads.
 //!
-//! A server closes a connection whose request has not arrived to its end. A client that is still sending then sees a broken
-//! connection instead of the response, so that the rest of a short body is read and dropped before.
+//! A server closes a connection whose request has not arrived to its end, or resets the stream of HTTP/2. A client that is still
+//! sending then sees the broken connection or stream instead of the response, so that the rest of a short body is read and dropped
+//! before. HTTP/2 forbids clients to discard the response (RFC 9113, section 8.1), but common ones such as curl 7.88 do.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::Version;
 use http::header::EXPECT;
 use http::request::Parts;
 
@@ -34,8 +34,8 @@ impl BodyEnd {
 
     /// Reads the rest of a body and drops it, unless it is long, late or not awaited.
     pub(in crate::service) async fn drop_rest(&self, request: &Parts) {
-        // Other versions end one request of a connection without the others. A client that asks first has not begun to send.
-        let is_sent = request.version < Version::HTTP_2 && !request.headers.contains_key(EXPECT);
+        // A client that asks first has not begun to send.
+        let is_sent = !request.headers.contains_key(EXPECT);
         let Some(shared) = self.0.as_ref().filter(|_| is_sent && !self.is_reached()) else { return };
         let remaining = lock(shared).body.limit_rest(WAIT);
         if remaining > MAX_DROPPED {

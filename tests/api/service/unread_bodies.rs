@@ -121,14 +121,19 @@ fn body_that_does_not_arrive_delays_no_refusal_without_a_timer() {
 }
 
 #[test]
-fn unread_body_ends_no_connection_of_http_2() {
+fn rest_of_a_body_over_http_2_is_read_if_it_is_short_and_ends_no_connection() {
     run(async || {
         let fixture = Fixture::new().await;
-        let body = CountedFrames::of(4);
-        let read = Arc::clone(&body.read);
-        let request = Request::post("/api/v1/hosts").version(Version::HTTP_2);
-        let reply = fixture.server.send(request.body(body).unwrap()).await;
-        assert_eq!((connection(&reply), read.load(Ordering::Relaxed)), (String::new(), 0));
+        for (frames, expected) in [(4, 4..=4), (usize::MAX, 64..=66)] {
+            let body = CountedFrames::of(frames);
+            let read = Arc::clone(&body.read);
+            let request = Request::post("/api/v1/hosts").version(Version::HTTP_2);
+            let reply = fixture.server.send(request.body(body).unwrap()).await;
+            reply.refuses(401, "auth_not_authenticated");
+            assert_eq!(connection(&reply), "");
+            let read = read.load(Ordering::Relaxed);
+            assert!(expected.contains(&read), "{read} frames");
+        }
     });
 }
 
