@@ -27,6 +27,11 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
     deserializer.deserialize_map(ObjectVisitor(PhantomData))
 }
 
+/// Returns a natural number, also from a whole number with a fraction.
+pub(crate) fn natural(number: &serde_json::Value) -> Option<u64> {
+    u64::deserialize(Objects(number)).ok()
+}
+
 struct ObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {

@@ -129,6 +129,8 @@ mod service {
     mod shutdown;
     mod tenants;
     mod unread_bodies;
+    #[cfg(feature = "openapi")]
+    mod whole_numbers;
 }
 
 mod values {

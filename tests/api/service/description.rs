@@ -17,14 +17,14 @@ use crate::requests::routes::routes;
 const NETWORKS: &str = "/api/v1/networks";
 
 /// The parts of a documented operation that a request is made from.
-struct Operation {
+pub(super) struct Operation {
     method: String,
     path: String,
-    described: Value,
+    pub(super) described: Value,
 }
 
 impl Operation {
-    fn all() -> Vec<Self> {
+    pub(super) fn all() -> Vec<Self> {
         let document = openapi_document();
         let paths = document["paths"].as_object().unwrap();
         let operations = paths.iter().flat_map(|(path, methods)| {
@@ -37,7 +37,7 @@ impl Operation {
         operations.collect()
     }
 
-    fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         self.described["operationId"].as_str().unwrap()
     }
 
@@ -49,7 +49,7 @@ impl Operation {
     }
 
     /// Returns a request with this query and body.
-    fn request(&self, query: &str, body: &Value) -> Request<String> {
+    pub(super) fn request(&self, query: &str, body: &Value) -> Request<String> {
         send_json(&self.method, &format!("{}?{query}", self.target()), body)
     }
 

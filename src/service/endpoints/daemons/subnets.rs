@@ -11,6 +11,7 @@ use crate::access::{Caller, DaemonCaller, Scope};
 use crate::inventory::{
     DocumentPages, Documents, Error, ErrorKind, Inventory, ListQuery, MAX_SUBNETS, Problem,
 };
+use crate::json_objects::natural;
 use crate::model::{Cidr, Permission, Subnet, SubnetId, UserId};
 use crate::service::endpoints::{collections, lists};
 use crate::service::input::{Fields, read_list_query};
@@ -166,6 +167,6 @@ pub(in crate::service) fn report_vlans(mut call: Call<'_>) -> Pending<'_> {
 /// Reads the number of a VLAN. `None` if it has none, or one that VLANs cannot have.
 fn vlan_number(given: &str) -> Option<u16> {
     let given: Value = serde_json::from_str(given).ok()?;
-    let number = u16::try_from(given.get("vlan_number")?.as_u64()?).ok()?;
+    let number = u16::try_from(natural(given.get("vlan_number")?)?).ok()?;
     VLAN_NUMBERS.contains(&number).then_some(number)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::ids::{VlanNumbers, chassis_id, port_id, without_nulls};
+use crate::json_objects::natural;
 use crate::model::{AdminStatus, MacAddress, OperStatus, SourceType};
 
 /// `ifAdminStatus` and `ifOperStatus` of RFC 2863 by number, from 1.
@@ -55,7 +56,7 @@ pub(super) fn if_entry(row: &mut Map<String, Value>, vlans: &mut VlanNumbers) ->
     row.remove("neighbor");
     status::<AdminStatus>(row, "admin_status", &ADMIN_STATUS);
     status::<OperStatus>(row, "oper_status", &OPER_STATUS);
-    if row.get("speed_bps").is_some_and(|speed| speed.as_u64().is_none()) {
+    if row.get("speed_bps").is_some_and(|speed| natural(speed).is_none()) {
         row.remove("speed_bps");
     }
     let left_out = neighbors(row);
@@ -105,8 +106,8 @@ fn vlans_of(row: &mut Map<String, Value>, vlans: &mut VlanNumbers) {
 /// Reads a state by name or number. Unknown ones are left out.
 fn status<S: serde::de::DeserializeOwned>(row: &mut Map<String, Value>, name: &str, numbered: &[&str]) {
     replace(row, name, |given| match given {
-        Value::Number(number) => {
-            let index = usize::try_from(number.as_u64()?.checked_sub(1)?).ok()?;
+        Value::Number(_) => {
+            let index = usize::try_from(natural(&given)?.checked_sub(1)?).ok()?;
             numbered.get(index).map(|name| (*name).into())
         }
         named => S::deserialize(&named).is_ok().then_some(named),
