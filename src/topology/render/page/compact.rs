@@ -1,5 +1,6 @@
 //! Minification of sources: removal of comments, indentation, and spaces and line breaks without a meaning.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The characters of JavaScript beside which a space means nothing, unless it keeps signs apart.
@@ -12,6 +13,42 @@ const STYLE: &str = "{};,>";
 const DECLARATION: &str = "const ";
 /// The beginnings of lines that declare what all parts share.
 const DECLARATIONS: [&str; 4] = [DECLARATION, "function ", "async function ", "class "];
+/// Names of the scripts themselves that are used most: neither the browser, nor the document, nor an answer has a property that is called so.
+const OWN_NAMES: [&str; 33] = [
+    "announce",
+    "attempt",
+    "bounds",
+    "camera",
+    "create",
+    "cursor",
+    "direction",
+    "element",
+    "event",
+    "hiddenNodes",
+    "highlight",
+    "isDragging",
+    "isOnPicture",
+    "listen",
+    "listeners",
+    "middle",
+    "network",
+    "nodeActions",
+    "nodeButton",
+    "offset",
+    "panel",
+    "parameters",
+    "permalink",
+    "picture",
+    "plural",
+    "properties",
+    "readGraph",
+    "response",
+    "selectNode",
+    "selection",
+    "undrawn",
+    "viewer",
+    "views",
+];
 /// The characters after which a line break means nothing in both languages.
 const BREAKS: [char; 3] = [';', '{', ','];
 
@@ -24,7 +61,7 @@ pub(super) fn script(parts: &[&str]) -> String {
     shorten_words(&joined, &shared_names(parts))
 }
 
-/// Returns the names that the parts share and no string contains: constants in capital letters, and functions and classes whose names
+/// Returns the names that the parts share: constants in capital letters, and functions and classes whose names
 /// consist of several words.
 fn shared_names<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     let lines = parts.iter().flat_map(|part| part.lines());
@@ -64,23 +101,70 @@ fn without_parentheses(script: &str) -> String {
     plain
 }
 
-/// Gives short names to these shared ones, and to the word that declares constants. No string contains either, and no property of
-/// the browser has such a name.
+/// Gives short names to these shared ones and to [`OWN_NAMES`], the shortest to those that are used most, and to the word that declares
+/// constants. No property of the browser has such a name. Strings stay, except for the code in templates.
 fn shorten_words(script: &str, shared: &[&str]) -> String {
-    let short_names = shared.iter().copied().zip((0..).map(|number| format!("${number}")));
-    let mut short: HashMap<&str, String> = short_names.collect();
+    let mut uses: HashMap<&str, usize> = shared.iter().chain(&OWN_NAMES).map(|name| (*name, 0)).collect();
+    for word in script.split(|character| !is_in_name(character)) {
+        if let Some(count) = uses.get_mut(word) {
+            *count = count.saturating_add(1);
+        }
+    }
+    let mut names: Vec<&str> = uses.keys().copied().collect();
+    names.sort_by_key(|name| (Reverse(uses.get(name)), *name));
+    let mut short: HashMap<&str, String> = names.into_iter().zip(short_names()).collect();
     short.insert(DECLARATION.trim_end(), "let".to_owned());
     let mut shortened = String::with_capacity(script.len());
+    let mut strings = Strings::default();
     let mut rest = script;
     while !rest.is_empty() {
         let (word, others) =
             rest.split_at(rest.find(|character| !is_in_name(character)).unwrap_or(rest.len()));
         let (signs, others) = others.split_at(others.find(is_in_name).unwrap_or(others.len()));
-        shortened.push_str(short.get(word).map_or(word, String::as_str));
+        let name = short.get(word).filter(|_| !strings.is_text());
+        shortened.push_str(name.map_or(word, String::as_str));
         shortened.push_str(signs);
+        word.chars().chain(signs.chars()).for_each(|character| strings.pass(character));
         rest = others;
     }
     shortened
+}
+
+/// Returns names that the scripts do not have themselves, the shortest first.
+fn short_names() -> impl Iterator<Item = String> {
+    let digits = || ('0'..='9').chain('a'..='z').chain('A'..='Z');
+    let longer = digits().flat_map(move |first| digits().map(move |second| format!("${first}{second}")));
+    digits().map(|digit| format!("${digit}")).chain(longer)
+}
+
+/// The strings around a place in a script. Regular expressions in it contain no quotes.
+#[derive(Default)]
+struct Strings {
+    /// The quotes and braces that are open. A brace directly in a template begins code.
+    open: Vec<char>,
+    last: char,
+    is_escaped: bool,
+}
+
+impl Strings {
+    fn is_text(&self) -> bool {
+        self.open.last().copied().is_some_and(is_quote)
+    }
+
+    /// Goes past a character.
+    fn pass(&mut self, character: char) {
+        match self.open.last().copied().filter(|open| is_quote(*open)) {
+            Some(_) if self.is_escaped => self.is_escaped = false,
+            Some(_) if character == '\\' => self.is_escaped = true,
+            Some(quote) if character == quote => drop(self.open.pop()),
+            Some('`') if self.last == '$' && character == '{' => self.open.push(character),
+            Some(_) => {}
+            None if is_quote(character) || character == '{' => self.open.push(character),
+            None if character == '}' => drop(self.open.pop()),
+            None => {}
+        }
+        self.last = character;
+    }
 }
 
 const fn is_in_name(character: char) -> bool {
@@ -224,6 +308,24 @@ mod tests {
             "class KeyInput {\n}\n",
         ];
         assert_eq!(script(&parts), "let $0=a=>a;function text(a){let asText1=$0(a)}class $1{}");
+    }
+
+    #[test]
+    fn names_in_strings_stay_except_for_the_code_of_templates() {
+        let source =
+            "const asText = (event) => `an event ${f({ 'event': event }, 'it\\'s an event')} event`;\n";
+        assert_eq!(
+            script(&[source]),
+            "let $1=$0=>`an event ${f({ 'event': $0 }, 'it\\'s an event')} event`;"
+        );
+    }
+
+    #[test]
+    fn names_that_are_used_most_are_the_shortest() {
+        let names: Vec<String> = (0..70).map(|number| format!("const oneB{number} = 1;\n")).collect();
+        let source = names.concat() + "f(oneB69, oneB69);\n";
+        let short = script(&[&source]);
+        assert!(short.contains("f($0,$0)") && short.contains("$00=1"), "{short}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl<'a> NetworkPage<'a> {
             ],
         );
         let state = format!(
-            " data-network=\"{network}\" data-view=\"{}\" data-tag=\"{}\"{}",
+            " data-network-id=\"{network}\" data-view=\"{}\" data-tag=\"{}\"{}",
             view.as_str(),
             escape(tag.unwrap_or_default()),
             if may_edit { " data-edits" } else { "" },

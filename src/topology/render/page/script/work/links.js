@@ -124,7 +124,7 @@ class ManualLinks {
   }
 
   async enter(link, label) {
-    const { id } = await ask('topology/links', { method: 'POST', body: { network_id: viewerData.network, ...link } });
+    const { id } = await ask('topology/links', { method: 'POST', body: { network_id: viewerData.networkId, ...link } });
     this.history.add(label, () => this.remove(id));
   }
 

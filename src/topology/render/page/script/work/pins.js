@@ -8,7 +8,7 @@ class Pins {
   }
 
   path(view) {
-    return `topology/layouts/${viewerData.network}/${view}`;
+    return `topology/layouts/${viewerData.networkId}/${view}`;
   }
 
   async read(view) {

@@ -24,7 +24,7 @@ async function explain(response) {
 
 const ask = async (path, settings) => (await (await send(API + path, settings)).json()).data;
 
-const ofNetwork = (more = {}) => new URLSearchParams({ network_id: viewerData.network, ...more });
+const ofNetwork = (more = {}) => new URLSearchParams({ network_id: viewerData.networkId, ...more });
 
 // Runs what a button starts. A failure is shown, and nothing of it is thrown.
 async function attempt(action) {
