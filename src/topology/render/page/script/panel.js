@@ -76,9 +76,10 @@ class Panel {
     this.element.append(create('h3', {}, title), list);
   }
 
-  nodeButton(id) {
+  // A node that is not drawn has a name only.
+  nodeButton(id, name = 'Unknown') {
     const node = this.network.nodes.get(id);
-    if (!node) return create('span', {}, 'Unknown');
+    if (!node) return create('span', {}, nameText(name));
     return button(nameText(node.label || 'Unnamed'), () => this.openNode(node), { className: 'link-button' });
   }
 

@@ -4,8 +4,8 @@
   const viewer = startViewer(readGraph, document.querySelector('#canvas > .topology'));
   const permalink = new Permalink();
   const { network, selection } = viewer;
-  selection.paths = new Paths(network, selection);
   const views = new Views(viewer, permalink);
+  selection.paths = new Paths(viewer, views);
   views.filters = new Filters(network, permalink, () => views.load());
   new TimeSlider(views);
   connectFiles(views);
