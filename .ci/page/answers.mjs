@@ -42,3 +42,24 @@ export function checkPath(browser, network) {
     }, {}, `?detail=devices#select=${a.id},${b.id}`);
   });
 }
+
+// A host without a link is found, and so is one in a part of an overview.
+export function checkUndrawn(browser, network) {
+  return withHosts(network, [['unlinked-host', 'Up'], ['folded-a', 'Up'], ['folded-b', 'Up']], async ([, a, b]) => {
+    await link(network, [a, 0], [b, 0]);
+    return network.visit(browser, async (page) => {
+      await loaded(page);
+      await network.goTo(page, 'unlinked-host');
+      await page.waitForSelector('#panel:not([hidden])');
+      const text = await page.textContent('#panel');
+      expect(text.includes('Not drawn') && text.includes('No link'), `the panel of a host without a link: ${text}`);
+      // The box has the names of its devices.
+      await page.locator('#search').fill('folded-a');
+      await page.locator('#matches li', { hasText: 'not drawn' }).click();
+      await page.locator('#panel a').click();
+      await page.waitForSelector(`.nodes > [data-id="${a.id}"]`);
+      await network.goTo(page, 'no such host');
+      await page.waitForFunction(() => document.getElementById('status').textContent === 'No node or host found');
+    }, {}, '?detail=overview');
+  });
+}

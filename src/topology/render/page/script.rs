@@ -66,6 +66,7 @@ pub(super) static NETWORK: LazyLock<Script> = LazyLock::new(|| {
         include_str!("script/work/words.js"),
         include_str!("script/work/path.js"),
         include_str!("script/work/views.js"),
+        include_str!("script/work/undrawn.js"),
         include_str!("script/work/time.js"),
         include_str!("script/work/files.js"),
         include_str!("script/work/reading.js"),

@@ -1,4 +1,8 @@
 const MATCH_LIMIT = 10;
+const SEARCH_MILLISECONDS = 250;
+// The number of characters that the server searches for at least, and the number of hosts that it is asked for.
+const MIN_SEARCH = 2;
+const FOUND_LIMIT = 50;
 
 class Search {
   constructor(network, camera, selection) {
@@ -19,9 +23,39 @@ class Search {
   update() {
     const query = this.input.value.trim().toLowerCase();
     this.matches = query ? this.find(query) : [];
-    this.active = 0;
+    setFields(this, { active: 0, isCut: false });
     this.show();
-    if (query) announce(this.matches.length ? `${plural(this.matches.length, 'node')} found` : 'No node found');
+    this.asking = query.length >= MIN_SEARCH && this.undrawn ? this.addUndrawn(query) : null;
+    if (query && !this.asking) this.report();
+  }
+
+  // Hosts that only the server finds follow. On the page of a network, `undrawn` asks for them.
+  async addUndrawn(query) {
+    const { matches } = this;
+    await new Promise((resolve) => setTimeout(resolve, SEARCH_MILLISECONDS));
+    const hosts = matches === this.matches && (await this.undrawn.find(query));
+    // The server has not answered, another search has begun, or a node was chosen.
+    if (!hosts || matches !== this.matches) return;
+    this.isCut = hosts.length === FOUND_LIMIT;
+    const { network } = this;
+    const found = new Set(matches.map(({ id }) => id));
+    const drawn = (host) => [network.nodes.get(host.id)].find((node) => node && network.shows(node));
+    matches.push(...hosts.filter(({ id }) => !found.has(id)).map((host) => drawn(host) ?? host));
+    this.show();
+    this.report();
+  }
+
+  report() {
+    const { length } = this.matches;
+    announce(length ? this.found(length) : this.nothing());
+  }
+
+  found(count) {
+    return `${plural(count, 'node')} ${this.isCut ? 'or more ' : ''}found`;
+  }
+
+  nothing() {
+    return this.asking ? 'No node or host found' : 'Not drawn in this picture';
   }
 
   // Names that begin with the query come first. Addresses are searched too.
@@ -41,7 +75,7 @@ class Search {
     this.list.hidden = !isOpen;
     this.box.hidden = !isOpen;
     const { length } = this.matches;
-    this.count.textContent = length > MATCH_LIMIT ? `${number(length)} found, the first ${MATCH_LIMIT} are listed` : '';
+    this.count.textContent = length > MATCH_LIMIT ? `${this.found(length)}, the first ${MATCH_LIMIT} are listed` : '';
     this.input.ariaExpanded = isOpen;
     this.list.replaceChildren(...this.matches.slice(0, MATCH_LIMIT).map((node, place) => this.row(node, place)));
     if (isOpen) this.input.setAttribute('aria-activedescendant', `match-${this.active}`);
@@ -51,7 +85,7 @@ class Search {
   row(node, place) {
     const properties = { id: `match-${place}`, role: 'option', ariaSelected: place === this.active };
     const row = create('li', properties, create('span', { dir: 'auto' }, node.label),
-      create('span', {}, this.network.describe(node)));
+      create('span', {}, isInPicture(node) ? this.network.describe(node) : 'not drawn'));
     row.dataset.place = place;
     return row;
   }
@@ -72,14 +106,19 @@ class Search {
     event.preventDefault();
   }
 
-  choose(place) {
-    const node = this.matches[place];
+  async choose(place) {
+    const { matches } = this;
+    // The answer of the server may be on its way.
+    if (!matches[place]) await this.asking;
+    if (matches !== this.matches) return;
+    const node = matches[place];
     if (!node) {
-      if (this.input.value.trim()) announce('No node found', true);
+      if (this.input.value.trim()) announce(this.nothing(), true);
       return;
     }
     this.close();
-    show(node, this.camera, this.selection);
+    if (isInPicture(node)) show(node, this.camera, this.selection);
+    else this.undrawn.open(node);
   }
 
   close() {
@@ -87,6 +126,8 @@ class Search {
     this.show();
   }
 }
+
+const isInPicture = (node) => 'x' in node;
 
 // Selects a node, brings it to the middle at a readable scale, and gives it the focus.
 function show(node, camera, selection) {

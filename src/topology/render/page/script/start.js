@@ -36,7 +36,7 @@ function startViewer(readGraph, picture) {
   const selection = new Selection(network, camera);
   const pointer = new PointerInput(network, camera, selection);
   const keys = new KeyInput(network, camera, selection);
-  new Search(network, camera, selection);
+  const search = new Search(network, camera, selection);
   new Tables(network, camera, selection);
   connectZoom(camera);
   connectExport(network, camera);
@@ -52,5 +52,5 @@ function startViewer(readGraph, picture) {
     () => selection.cursor.prepare(),
     () => minimap?.draw(),
   ]);
-  return { network, camera, selection, pointer, keys };
+  return { network, camera, selection, pointer, keys, search };
 }

@@ -1,6 +1,3 @@
-const SEARCH_MILLISECONDS = 250;
-const FOUND_LIMIT = 50;
-
 // One end of a link: a host that is searched for in the inventory, and one of its ports.
 class EndPicker {
   constructor(name) {

@@ -6,6 +6,7 @@
   const { network, selection } = viewer;
   const views = new Views(viewer, permalink);
   selection.paths = new Paths(viewer, views);
+  new Undrawn(viewer, views);
   views.filters = new Filters(network, permalink, () => views.load());
   new TimeSlider(views);
   connectFiles(views);
