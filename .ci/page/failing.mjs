@@ -1,4 +1,4 @@
-// The marks of the devices that fail with a host, on the page for people who work with a network.
+// The list and the marks of the devices that fail with a host, on the page for people who work with a network.
 
 import { expect } from './browser.mjs';
 import { loaded } from './network.mjs';
@@ -12,12 +12,12 @@ export function checkFailure(browser, network) {
     const { data: impact } = await (await response).json();
     const listed = page.locator('#panel .cut li');
     if (impact.cut_off_total) await listed.first().waitFor();
-    const drawn = await listed.count();
-    expect(drawn <= impact.cut_off_total, `${drawn} are listed of ${impact.cut_off_total}`);
+    const count = await listed.count();
+    expect(count === impact.cut_off.length, `${count} are listed of ${impact.cut_off.length}`);
     await page.waitForFunction((total) => document.body.textContent.includes(`Cut off: ${total}`)
       || document.body.textContent.includes(`Cut off: at least ${total}`), impact.cut_off_total);
     expect(await page.locator('.ring.selected').isVisible(), 'the frame around the host is lost');
     expect(await page.locator('#panel').isVisible(), 'the panel closes');
-    return `${drawn} of ${impact.cut_off_total} drawn`;
+    return `${count} of ${impact.cut_off_total} listed`;
   });
 }

@@ -6,30 +6,38 @@ function connectReading(viewer, views) {
   panel.edgeActions.push((edge) => offer(!edge.bundled, 'Explain', () => explainEdge(edge)));
   panel.nodeActions.push((node) => offer(node.kind === 'Host', 'If it fails', () => fail(node)));
 
-  // Marks what a failure cuts off, as far as it is drawn.
+  // Lists what a failure cuts off, and marks it, as far as it is drawn.
   async function fail({ id }) {
-    const impact = await ask(`topology/impact?${ofNetwork({ node: id })}`);
+    const { cut_off: hosts, cut_off_total: total, complete } = await ask(`topology/impact?${ofNetwork({ node: id })}`);
     const { selected: node, other } = selection;
     if (node?.id !== id || other) return;
-    const nodes = impact.cut_off.flatMap((host) => network.nodes.get(host.node_id ?? host.host_id) ?? []);
-    selection.mark(node, [node, ...nodes], []);
+    const nodes = [node, ...hosts.map((host) => network.nodes.get(idOf(host))).filter(Boolean)];
+    // Folded devices have no other link than that to their device.
+    const groups = nodes.flatMap((node) => network.links.get(node.id)).map((link) => network.nodes.get(link.other));
+    selection.mark(node, [...nodes, ...groups.filter((group) => group?.kind === 'Group')], []);
     selection.ring.surround(node);
-    if (!panel.element.querySelector('.cut')) panel.addList('Cut off', nodes, (host) => panel.nodeButton(host.id), 'cut');
-    announce(`Cut off: ${impact.complete ? '' : 'at least '}${impact.cut_off_total}`, true);
+    const text = `Cut off: ${complete ? '' : 'at least '}${number(total)}`;
+    const listed = hosts.length < total ? `, the first ${number(hosts.length)} are listed` : '';
+    addSection('cut', text + listed, hosts.sort(byText((host) => host.name)).map((host) => panel.nodeButton(idOf(host), host.name)));
+    announce(text, true);
+  }
+
+  // Adds a part to the panel, in place of a former one.
+  function addSection(name, title, rows) {
+    panel.element.querySelector(`.${name}`)?.remove();
+    const list = create('ul', { className: 'evidence' }, ...rows.map((row) => create('li', {}, row)));
+    const section = create('section', { className: name }, create('h3', {}, title), list);
+    panel.element.append(section);
+    section.scrollIntoView({ block: 'nearest' });
   }
 
   async function explainEdge(edge) {
     const { rejected } = await ask(`topology/edges/${edge.id}?${ofNetwork({ view: views.view })}`);
     if (selection.selected?.id !== edge.id) return;
-    panel.element.querySelector('.rejected')?.remove();
-    const section = create('section', { className: 'rejected' });
-    section.append(create('h3', {}, rejected.length ? 'Claims that this link overrides' : 'No claim contradicts this link'));
-    const rows = rejected.map(({ evidence, names, beaten_by: rule }) => create('li', {}, panel.evidence(evidence),
-      create('small', {}, 'Names ', nameText(names)), create('small', {}, `Overridden by: ${RULES[rule] ?? words(rule)}`)));
-    if (rows.length) section.append(create('ul', { className: 'evidence' }, ...rows));
-    panel.element.append(section);
-    announce(section.firstChild.textContent);
-    section.scrollIntoView({ block: 'nearest' });
+    const title = rejected.length ? 'Claims that this link overrides' : 'No claim contradicts this link';
+    addSection('rejected', title, rejected.map(({ evidence, names, beaten_by: rule }) => create('div', {}, panel.evidence(evidence),
+      create('small', {}, 'Names ', nameText(names)), create('small', {}, `Overridden by: ${RULES[rule] ?? words(rule)}`))));
+    announce(title);
   }
 
   const dialog = connectDialog('blind-spots', async () => {
