@@ -1,6 +1,6 @@
 // Questions of the page beside the picture: paths, hosts that are not drawn, and undoing beside the changes of other users.
 
-import { expect } from './browser.mjs';
+import { expect, settle } from './browser.mjs';
 import { loaded } from './network.mjs';
 
 const PORTS = ['p1', 'p2'];
@@ -61,5 +61,45 @@ export function checkUndrawn(browser, network) {
       await network.goTo(page, 'no such host');
       await page.waitForFunction(() => document.getElementById('status').textContent === 'No node or host found');
     }, {}, '?detail=overview');
+  });
+}
+
+// An undo leaves what another user has changed since, and a deleted link comes back.
+export function checkUndo(browser, network) {
+  return network.visit(browser, async (page, { expected }) => {
+    // Chromium itself reports the refused request.
+    expected.push('412');
+    await loaded(page);
+    await page.locator('#keyboard').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Alt+ArrowLeft');
+    await page.waitForFunction(() => !document.getElementById('undo').disabled);
+    await loaded(page);
+    const [{ id, x, y }] = (await network.layout()).positions;
+    await network.ask('PUT', `topology/layouts/${network.id}/l2`, { positions: [{ id, x: x + 80, y }] });
+    await page.keyboard.press('Control+z');
+    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('Not undone'));
+    const [after] = (await network.layout()).positions;
+    expect(after?.x === x + 80, 'an undo overwrites the position of another user');
+    await network.ask('PUT', `topology/layouts/${network.id}/l2`, { positions: [] });
+    await checkDeletedLink(page, network);
+  });
+}
+
+function checkDeletedLink(page, network) {
+  return withHosts(network, [['cable-a', 'Up'], ['cable-b', 'Up']], async ([a, b]) => {
+    const links = async () => (await network.read(`topology/links?network_id=${network.id}&limit=0`)).filter(({ source }) => source.host_id === a.id);
+    await link(network, [a, 0], [b, 1]);
+    await page.locator('#open-links').click();
+    const row = page.locator('#links .entry', { hasText: 'cable-a p1' });
+    await row.locator('button').click();
+    await row.waitFor({ state: 'detached' });
+    expect(!(await links()).length, 'the link is not deleted');
+    await page.locator('#close-links').click();
+    await page.locator('#undo').click();
+    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('Undone'));
+    const [restored] = await links();
+    expect(restored?.target.if_entry_id === b.if_entries[1].id, 'the deleted link does not come back with its ports');
+    await settle(page);
   });
 }

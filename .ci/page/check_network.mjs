@@ -8,7 +8,7 @@
 
 import { mkdir } from 'node:fs/promises';
 
-import { checkPath, checkUndrawn } from './answers.mjs';
+import { checkPath, checkUndo, checkUndrawn } from './answers.mjs';
 import { launch, open, run, SCHEMES, SIZES } from './browser.mjs';
 import { checkContrast } from './contrast.mjs';
 import { checkFailure } from './failing.mjs';
@@ -42,6 +42,7 @@ const checks = [
   ['A failure marks what it cuts off', (browser) => checkFailure(browser, network)],
   ['A path avoids links that are down', (browser) => checkPath(browser, network)],
   ['Hosts that are not drawn are found', (browser) => checkUndrawn(browser, network)],
+  ['An undo takes back the own change only', (browser) => checkUndo(browser, network)],
   ['The address names what is selected', (browser) => network.checkPermalink(browser)],
   ['A phone shows words', (browser) => network.checkPhone(browser)],
   ['Print leaves no sheet blank', (browser) => network.checkPrint(browser)],

@@ -40,7 +40,7 @@ class EndPicker {
     if (!id) return;
     const entries = await ask(`if-entries?host_id=${id}&limit=0`);
     if (id !== this.host.value) return;
-    const ports = entries.map((entry) => [entry.id, entry.if_name || entry.if_descr || `Port ${entry.if_index}`]);
+    const ports = entries.map((entry) => [entry.id, portName(entry)]);
     ports.sort(byText(([, name]) => name));
     this.port.replaceChildren(any, ...ports.map(([value, name]) => create('option', { value }, name)));
   }
@@ -54,10 +54,12 @@ class EndPicker {
   }
 }
 
+const portName = (entry) => entry.if_name || entry.if_descr || `Port ${entry.if_index}`;
+
 // Links that users enter, and those that they hide.
 class ManualLinks {
   constructor(viewer, views, history) {
-    setFields(this, viewer, { views, history });
+    setFields(this, viewer, { views, history, ids: new Map() });
     this.ends = [new EndPicker('link-from'), new EndPicker('link-to')];
     this.problem = byId('link-problem');
     this.dialog = byId('add-link');
@@ -121,43 +123,68 @@ class ManualLinks {
   }
 
   async enter(link, label) {
-    const { id } = await ask('topology/links', { method: 'POST', body: { network_id: viewerData.networkId, ...link } });
+    const { id } = await this.post({ network_id: viewerData.networkId, ...link });
     this.history.add(label, () => this.remove(id));
   }
 
+  post(link) {
+    return ask('topology/links', { method: 'POST', body: link });
+  }
+
+  // A link that was deleted and entered again has another id. Returns whether the link was still there.
   async remove(id) {
-    await ask(`topology/links/${id}`, { method: 'DELETE' });
+    const latest = this.ids.get(id) ?? id;
+    const isRemoved = await ask(`topology/links/${latest}`, { method: 'DELETE' }).then(() => true, (error) => {
+      if (error.status === 404) return false;
+      throw error;
+    });
     await this.views.load();
+    return isRemoved;
+  }
+
+  async delete(link, label) {
+    if (!(await this.remove(link.id))) return;
+    this.history.add(label, async () => {
+      const { id } = await this.post(link);
+      for (const [first, latest] of this.ids) if (latest === link.id) this.ids.set(first, id);
+      this.ids.set(link.id, id);
+      await this.views.load();
+    });
   }
 
   async list() {
     const content = byId('links-content');
     content.replaceChildren('Loading …');
     const links = await ask(`topology/links?${ofNetwork({ limit: 0 })}`);
-    const names = await this.hostNames(links);
-    const rows = links.map((link) => this.row(link, names));
+    const ends = links.flatMap(({ source, target }) => [source, target]);
+    const hosts = await this.records('hosts', 'id,name', ends.map((end) => end.host_id));
+    const ports = await this.records('if-entries', 'id,if_index,if_name,if_descr', ends.map((end) => end.if_entry_id));
+    const label = ({ host_id: host, if_entry_id: port }) => {
+      const name = hosts.get(host)?.name ?? 'Unknown host';
+      return port ? `${name} ${ports.has(port) ? portName(ports.get(port)) : 'unknown port'}` : name;
+    };
+    const rows = links.map((link) => this.row(link, [link.source, link.target].map(label)));
     content.replaceChildren(rows.length ? create('ul', { className: 'evidence' }, ...rows) : 'No link was entered or hidden.');
   }
 
-  async hostNames(links) {
-    const ids = [...new Set(links.flatMap(({ source, target }) => [source.host_id, target.host_id]))];
-    const names = new Map();
+  // The records with these ids, by id.
+  async records(path, fields, all) {
+    const ids = [...new Set(all.filter(Boolean))];
+    const records = new Map();
     for (let start = 0; start < ids.length; start += FOUND_LIMIT) {
       const part = ids.slice(start, start + FOUND_LIMIT);
-      const hosts = await ask(`hosts?${ofNetwork({ ids: part.join(','), fields: 'id,name', limit: part.length })}`);
-      for (const { id, name } of hosts) names.set(id, name);
+      for (const record of await ask(`${path}?${ofNetwork({ ids: part, fields, limit: part.length })}`)) records.set(record.id, record);
     }
-    return names;
+    return records;
   }
 
-  row(link, names) {
-    const name = ({ host_id: id }) => nameText(names.get(id) ?? 'Unknown host');
-    const kind = link.suppressed ? 'Hidden' : 'Added';
-    const take = button(link.suppressed ? 'Show again' : 'Delete', () => attempt(async () => {
-      await this.remove(link.id);
+  row(link, [source, target]) {
+    const [kind, action, done] = link.suppressed ? ['Hidden', 'Show again', 'shown again'] : ['Added', 'Delete', 'deleted'];
+    const take = button(action, () => attempt(async () => {
+      await this.delete(link, `Link from ${source} to ${target} ${done}`);
       await this.list();
     }));
-    return create('li', { className: 'entry' }, create('span', {}, name(link.source), ' – ', name(link.target),
+    return create('li', { className: 'entry' }, create('span', {}, nameText(source), ' – ', nameText(target),
       create('small', {}, `${kind} ${time(link.created_at)}`)), take);
   }
 }

@@ -101,13 +101,14 @@ class Mover {
     const { view } = this.network.graph;
     // It stays where it was dropped, whatever moves around it.
     this.viewer.anchor = id;
-    const revert = async (former) => {
-      await this.pins.set(view, id, former);
+    const revert = async ({ before, after }) => {
+      const reverted = await this.pins.set(view, id, before, after);
       await this.views.load();
+      return reverted;
     };
     await attempt(async () => {
-      const former = await this.pins.set(view, id, position);
-      this.history.add(label, () => revert(former));
+      const stored = await this.pins.set(view, id, position);
+      this.history.add(label, () => revert(stored));
     });
     await this.views.load();
   }

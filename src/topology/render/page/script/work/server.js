@@ -10,7 +10,8 @@ async function send(path, { method = 'GET', headers = {}, body } = {}) {
   const response = await fetch(path, settings).catch(() => {
     throw new Problem('The server cannot be reached. Check the connection.');
   });
-  if (!response.ok && ![304, 412].includes(response.status)) throw new Problem(await explain(response));
+  const { ok, status } = response;
+  if (!ok && ![304, 412].includes(status)) throw setFields(new Problem(await explain(response)), { status });
   return response;
 }
 
