@@ -16,6 +16,7 @@ export async function checkShareTools(browser, address) {
     return page.url();
   });
   expect(link.includes('#select='), 'the selection is not in the address');
+  await checkEndings(browser, address);
   await visit(browser, link, (page) => page.waitForSelector('.has-selection'));
 }
 
@@ -76,4 +77,26 @@ async function checkRefresh(page) {
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   const { data } = await (await asked).json();
   expect(data.topology === null, 'an unchanged picture is sent again');
+}
+
+// A server that does not answer leaves the picture, with its age. A share that has ended, or asks for its password anew, is cleared.
+async function checkEndings(browser, address) {
+  for (const status of [404, 401]) {
+    await visit(browser, address, async (page, { expected }) => {
+      // Chromium itself reports the refused requests.
+      expected.push('503', `${status}`);
+      await answerWith(page, 503);
+      await page.waitForFunction(() => document.getElementById('freshness').textContent.startsWith('Not updated since'));
+      expect(await has(page, '.nodes > .node'), 'a server that is busy clears the picture');
+      await answerWith(page, status);
+      await page.waitForSelector('main.message');
+      expect(!(await has(page, '[data-id]')) && !(await has(page, '#graph:not(:empty)')), `after ${status}, the page shows the network`);
+      await page.keyboard.press('/');
+    });
+  }
+}
+
+async function answerWith(page, status) {
+  await page.route('**/shares/public/**', (route) => route.fulfill({ status, json: { success: false } }));
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
 }

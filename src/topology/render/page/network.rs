@@ -19,8 +19,6 @@ static EDIT_DIALOGS: LazyLock<String> =
     LazyLock::new(|| compact::markup(include_str!("parts/edit_dialogs.html")));
 const WORK_KEYS: &str = include_str!("parts/work_keys.html");
 const EDIT_KEYS: &str = include_str!("parts/edit_keys.html");
-/// The element in which the script reports that it could not check for changes.
-const FRESHNESS: &str = "<p id=\"freshness\" role=\"status\"></p>\n";
 
 /// The page for people who work with a network. It is for readers who have logged in.
 ///
@@ -96,7 +94,6 @@ impl<'a> NetworkPage<'a> {
             ("hidden", state.as_str()),
             ("title", &escape(title)),
             ("picture", without_declaration(svg)),
-            ("freshness", FRESHNESS),
             ("work", &work),
             ("keys", &[KEYS, WORK_KEYS, when_editing(EDIT_KEYS)].concat()),
             ("inspect", INSPECT),

@@ -6,7 +6,7 @@ async function post(path, headers, body) {
     .catch(() => {
       throw new Problem('The server cannot be reached. Check the connection, then try again.');
     });
-  if (!response.ok) throw new Problem(explain(response));
+  if (!response.ok) throw setFields(new Problem(explain(response)), { status: response.status });
   return (await response.json()).data;
 }
 

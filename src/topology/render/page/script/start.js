@@ -52,5 +52,5 @@ function startViewer(readGraph, picture) {
     () => selection.cursor.prepare(),
     () => minimap?.draw(),
   ]);
-  return { network, camera, selection, pointer, keys, search };
+  return { network, camera, selection, pointer, keys, search, loadedAt: Date.now() };
 }

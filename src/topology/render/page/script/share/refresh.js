@@ -10,9 +10,35 @@ function startShare(viewer, share, token) {
   // A page in a file has no server.
   if (location.protocol === 'file:') return;
   // A page in the background asks nothing. It is up to date as soon as it is looked at.
-  const refresh = () => document.hidden || refreshShare(viewer, share, token).catch(() => {});
+  const refresh = async () => {
+    if (document.hidden || byId('viewer').hidden) return;
+    try {
+      await refreshShare(viewer, share, token);
+      reportFreshness(viewer);
+    } catch (error) {
+      if (error.status in ENDINGS) endShare(viewer, ENDINGS[error.status]);
+      else reportFreshness(viewer, error);
+    }
+  };
   setInterval(refresh, REFRESH_MILLISECONDS);
   listen(document, 'visibilitychange', refresh);
+}
+
+// The reasons for which a share that was open is not shown any more, by status.
+const ENDINGS = {
+  401: 'Its password was changed, or is asked for anew. Load the page again to enter it.',
+  404: 'It is no longer shared.',
+};
+
+// Shows nothing more of the network.
+function endShare({ selection }, reason) {
+  selection.clear();
+  byId('tables').close();
+  for (const part of ['graph', 'canvas', 'tables-content', 'minimap']) byId(part)?.replaceChildren();
+  byId('viewer').hidden = true;
+  const heading = create('h1', { tabIndex: -1 }, 'This page is not available any more');
+  document.body.append(create('main', { className: 'message' }, heading, create('p', {}, reason)));
+  heading.focus();
 }
 
 async function refreshShare(viewer, share, token) {
@@ -20,6 +46,7 @@ async function refreshShare(viewer, share, token) {
   const headers = { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) };
   const { revision } = viewer.network.graph;
   const { topology } = await post(path, headers, JSON.stringify({ revision }));
+  viewer.loadedAt = Date.now();
   if (topology) replacePicture(viewer, () => topology.graph, parsePicture(topology.svg));
 }
 

@@ -26,5 +26,11 @@ function nearestToMiddle({ network, camera, selection }) {
   return network.graph.nodes.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
+// States since when the picture may be out of date, as long as an error keeps it from being checked.
+function reportFreshness(viewer, error) {
+  const since = new Date(viewer.loadedAt).toTimeString().slice(0, 5);
+  byId('freshness').textContent = error ? `Not updated since ${since}. ${error.message}` : '';
+}
+
 // An error whose message is meant for the reader.
 class Problem extends Error {}

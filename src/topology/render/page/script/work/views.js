@@ -77,10 +77,9 @@ class Views {
     if (document.hidden || this.viewer.pointer.isHolding()) return;
     try {
       await this.fetch();
-      byId('freshness').textContent = '';
+      reportFreshness(this.viewer);
     } catch (error) {
-      const since = new Date(this.loadedAt ?? performance.timeOrigin).toTimeString().slice(0, 5);
-      byId('freshness').textContent = `Not updated since ${since}. ${error.message}`;
+      reportFreshness(this.viewer, error);
     }
   }
 
@@ -92,7 +91,7 @@ class Views {
     stage.ariaBusy = 'true';
     try {
       const response = await send(address, { headers: this.tag ? { 'If-None-Match': this.tag } : {} });
-      this.loadedAt = Date.now();
+      this.viewer.loadedAt = Date.now();
       if (response.status === 304) return;
       const text = await response.text();
       // A later request shows something else.
