@@ -129,21 +129,9 @@ fn indent(depth: usize) -> String {
     "    ".repeat(depth.min(MAX_INDENT))
 }
 
-/// Returns a short name for each node. It is the beginning of the node's id, or all of it where two begin alike.
+/// Returns a short name for each node: its number in the graph. Ids would take most of the file, whose length Mermaid limits.
 fn names(scene: &Scene<'_>) -> BTreeMap<NodeId, String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let short = |id: NodeId| id.uuid().simple().to_string().chars().take(8).collect::<String>();
-    for node in &scene.graph.nodes {
-        let count = counts.entry(short(node.id)).or_default();
-        *count = count.saturating_add(1);
-    }
-    let name = |node: &Node| {
-        let short = short(node.id);
-        let is_unique = counts.get(&short) == Some(&1);
-        let name = if is_unique { format!("n{short}") } else { format!("n{}", node.id.uuid().simple()) };
-        (node.id, name)
-    };
-    scene.graph.nodes.iter().map(name).collect()
+    scene.graph.nodes.iter().zip(1_usize..).map(|(node, number)| (node.id, format!("n{number}"))).collect()
 }
 
 fn label(node: &Node) -> String {

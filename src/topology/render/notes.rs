@@ -12,8 +12,8 @@ const NAMED: usize = 3;
 /// Longest name in a note, in characters.
 const NAME: usize = 60;
 
-/// Returns notes for readers of a graph: hosts that it leaves out, and reasons for missing links. A note is a sentence
-/// without a full stop.
+/// Returns notes for readers of a graph: hosts that it leaves out, and reasons for missing links, or that there is nothing to
+/// show. A note is a sentence without a full stop.
 ///
 /// Pictures show the notes below the legend.
 ///
@@ -38,6 +38,9 @@ pub fn notes(graph: &Graph) -> Vec<String> {
             order.len().saturating_sub(1)
         });
         by_code.entry((place, &warning.code)).or_default().push(warning);
+    }
+    if graph.nodes.is_empty() && graph.warnings.is_empty() {
+        return vec!["No hosts to show".to_owned()];
     }
     let labels: BTreeMap<NodeId, &str> =
         graph.nodes.iter().map(|node| (node.id, node.label.as_str())).collect();

@@ -143,6 +143,17 @@ fn hosts_without_a_link_are_counted_in_the_picture_and_listed_by_subnet() {
 }
 
 #[test]
+fn picture_of_an_empty_network_has_a_note() {
+    for view in VIEWS {
+        let mut graph = Fixture::default().graph(view);
+        assert_eq!(notes(&graph), ["No hosts to show"], "{view}");
+        lay_out(&mut graph, &Positions::default());
+        let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
+        assert!(picture.contains(">No hosts to show</text>"), "{picture}");
+    }
+}
+
+#[test]
 fn hosts_whose_links_a_filter_leaves_out_are_not_without_a_known_link() {
     let mut network = unlinked();
     let [one, other] = [network.hosts[0].id, network.hosts[1].id];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toposcope::model::{NodeId, TopologyView};
+use toposcope::model::TopologyView;
 use toposcope::topology::graph::{Graph, Positions, lay_out};
 use toposcope::topology::links::LinkState;
 use toposcope::topology::render::{Format, Picture};
@@ -36,10 +36,8 @@ fn edges_of_dot(file: &str) -> Vec<[String; 2]> {
 /// Returns the ends of the links in Mermaid, in the order of the file.
 fn edges_of_mermaid(file: &str, graph: &Graph) -> Vec<[String; 2]> {
     let id = |name: &str| {
-        let name = name.strip_prefix('n').unwrap();
-        let of = |id: NodeId| id.to_string().replace('-', "");
-        let node = graph.nodes.iter().find(|node| of(node.id).starts_with(name)).unwrap();
-        node.id.to_string()
+        let number: usize = name.strip_prefix('n').unwrap().parse().unwrap();
+        graph.nodes[number - 1].id.to_string()
     };
     let lines = file
         .lines()
@@ -94,6 +92,22 @@ fn ports_stay_at_their_ends_when_a_link_is_turned() {
     let mermaid = file(&graph, Format::Mermaid);
     assert_eq!(mermaid.matches("down").count(), 4);
     assert_eq!(mermaid.matches(" \u{2013} up").count(), 4, "{mermaid}");
+}
+
+#[test]
+fn mermaid_has_short_names_for_nodes_whose_ids_begin_alike() {
+    let mut network = Fixture::default();
+    let core = network.host("core", "switch", &[]);
+    for number in 0..12 {
+        let access = network.host(&format!("access-{number}"), "switch", &[]);
+        network.link((core, &format!("p{number}")), (access, "up"), "Confirmed");
+    }
+    let mut graph = network.graph(TopologyView::L2);
+    lay_out(&mut graph, &Positions::default());
+    let mermaid = file(&graph, Format::Mermaid);
+    for (number, node) in (1..).zip(&graph.nodes) {
+        assert!(mermaid.contains(&format!(" n{number}[\"{}", node.label)), "{mermaid}");
+    }
 }
 
 #[test]
