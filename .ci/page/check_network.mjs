@@ -45,6 +45,7 @@ const checks = [
   ['An undo takes back the own change only', (browser) => checkUndo(browser, network)],
   ['The address names what is selected', (browser) => network.checkPermalink(browser)],
   ['A phone shows words', (browser) => network.checkPhone(browser)],
+  ['At 400 %, the page scrolls', (browser) => network.checkMagnified(browser)],
   ['Print leaves no sheet blank', (browser) => network.checkPrint(browser)],
   ['Text has enough contrast', (browser) => checkContrast(browser, address, session())],
   ['axe finds nothing', (browser) => network.checkAccessibility(browser)],

@@ -541,8 +541,13 @@ export class NetworkChecks {
     }
   }
 
-  // A phone shows words at once, wastes no room, and has all tools.
-  checkPhone(browser) {
+  // A phone shows words at once, wastes no room, and has all tools, whichever side is up.
+  async checkPhone(browser) {
+    const upright = await this.checkPhoneOf(browser, { width: 390, height: 844 });
+    return `${upright}, ${await this.checkPhoneOf(browser, { width: 844, height: 390 })}`;
+  }
+
+  checkPhoneOf(browser, viewport) {
     return this.visit(browser, async (page) => {
       await settle(page);
       const words = await page.evaluate(() => {
@@ -563,7 +568,22 @@ export class NetworkChecks {
         expect(await page.locator(tool).isVisible(), `${tool} is hidden`);
       }
       return `${words} names`;
-    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    }, { viewport, hasTouch: true, isMobile: true });
+  }
+
+  // At 400 %, the picture has room, and the page scrolls to it.
+  checkMagnified(browser) {
+    return this.visit(browser, async (page) => {
+      await settle(page);
+      const { height } = await page.locator('#stage').boundingBox();
+      expect(height > 150, `the picture has ${height} px`);
+      await page.locator('#stage').scrollIntoViewIfNeeded();
+      await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+      const { id, x, y } = await inSight(page, 0, '.node');
+      await page.mouse.click(x, y);
+      await page.waitForSelector('.has-selection');
+      expect(page.url().includes(id), 'a click selects another node after the page was scrolled');
+    }, { viewport: { width: 320, height: 256 } });
   }
 
   // One sheet by default, and no blank one among several.
@@ -603,6 +623,17 @@ export class NetworkChecks {
         return boxes.some((box) => box.y + box.height >= picture.y + picture.height);
       });
       expect(isComplete, 'the legend is not printed');
+      await page.emulateMedia({ media: 'print' });
+      const cut = await page.evaluate(() => {
+        const boxes = Array.from(document.querySelectorAll('#tiles > svg'), (tile) => tile.viewBox.baseVal);
+        const toPicture = document.getElementById('whole').getScreenCTM().inverse();
+        return Array.from(document.querySelectorAll('#whole .node text'), (text) => {
+          const { left, right, top, bottom } = text.getBoundingClientRect();
+          return [new DOMPoint(left, top), new DOMPoint(right, bottom)].map((point) => point.matrixTransform(toPicture));
+        }).filter(([start, end]) => !boxes.some(({ x, y, width, height }) => x <= start.x && y <= start.y && end.x <= x + width && end.y <= y + height)).length;
+      });
+      expect(!cut, `${cut} names are whole on no sheet`);
+      await page.emulateMedia({ media: null });
       const count = await sheets({ preferCSSPageSize: true });
       expect(count === tiles, `${tiles} parts take ${count} sheets`);
       return `${tiles} sheets of A4`;

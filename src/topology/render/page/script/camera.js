@@ -23,6 +23,8 @@ class Camera {
     this.canvas.classList.add('is-placed');
     // Observers report the first size too.
     new ResizeObserver(() => this.resize()).observe(stage);
+    // Where the window is low, the page scrolls.
+    listen(document, 'scroll', () => this.measure());
   }
 
   take(picture) {
@@ -30,8 +32,14 @@ class Camera {
     this.box = picture.viewBox.baseVal;
   }
 
-  resize() {
+  measure() {
     this.bounds = this.stage.getBoundingClientRect();
+  }
+
+  resize() {
+    this.measure();
+    // A hidden stage has no size.
+    if (!this.bounds.width) return;
     if (this.isFitted) this.center();
     this.draw();
   }

@@ -16,11 +16,13 @@ function connectZoom(camera) {
 // The size of names in the picture at scale 1, and the smallest size at which they can be read, in pixels.
 const NAME_SIZE = 13;
 const READABLE = 9;
-const PHONE_WIDTH = 640;
+const SMALL = { width: 640, height: 400 };
 
-// A phone begins at a readable scale, at the node with the most links: all of a large network would show no words there.
+// A small stage, as that of a phone, begins at a readable scale, at the node with the most links: all of a large network would show
+// no words there.
 function beginReadable(network, camera) {
-  if (camera.bounds.width > PHONE_WIDTH || camera.scale * NAME_SIZE >= READABLE) return;
+  const { width, height } = camera.bounds;
+  if ((width > SMALL.width && height > SMALL.height) || camera.scale * NAME_SIZE >= READABLE) return;
   const links = (node) => network.links.get(node.id).length;
   const cards = network.order.filter((node) => !network.children.has(node.id) && node.kind !== 'Segment');
   const first = cards.reduce((best, node) => (links(node) > links(best) ? node : best), cards[0]);

@@ -30,21 +30,28 @@ function connectFiles(views) {
 const PAPERS = { a4: [718, 1046], a3: [1046, 1510] };
 const MAX_TILES = 400;
 
-// Sheets that show the picture at its own size, at which all names can be read.
+// Sheets that show the picture at its own size, at which all names can be read. They overlap by a card, so that each is whole on one.
 function layTiles({ camera, network }, sides, orientation) {
   const [width, height] = orientation === 'landscape' ? [sides[1], sides[0]] : sides;
   const { box } = camera;
-  const [columns, rows] = [Math.ceil(box.width / width), Math.ceil(box.height / height)];
-  if (columns * rows > MAX_TILES) return announce('The picture takes too many sheets. It is printed on one.', true);
+  const cards = network.graph.nodes.filter((node) => !network.children.has(node.id));
+  const [across, down] = [['width', width], ['height', height]].map(([side, length]) => {
+    const step = length - Math.min(length / 2, Math.max(0, ...cards.map((card) => card[side])));
+    return { step, count: 1 + Math.max(0, Math.ceil((box[side] - length) / step)) };
+  });
+  if (across.count * down.count > MAX_TILES) return announce('The picture takes too many sheets. It is printed on one.', true);
   const tiles = create('div', { id: 'tiles' });
   network.picture.id = 'whole';
   const drawn = drawnParts(network);
-  for (let place = 0; place < columns * rows; place += 1) {
-    const [x, y] = [box.x + (place % columns) * width, box.y + Math.floor(place / columns) * height];
+  for (let place = 0; place < across.count * down.count; place += 1) {
+    const [column, row] = [place % across.count, Math.floor(place / across.count)];
+    const [x, y] = [box.x + column * across.step, box.y + row * down.step];
     // The title is on the first one.
     if (place && !drawn.some((part) => part.x <= x + width && x <= part.x + part.width && part.y <= y + height && y <= part.y + part.height)) continue;
     const tile = createSvg('svg', { viewBox: `${x} ${y} ${width} ${height}`, width, height });
-    tile.append(createSvg('use', { href: '#whole', x: box.x, y: box.y, width: box.width, height: box.height }));
+    const label = createSvg('text', { x: x + width - 4, y: y + height - 4, 'font-size': 10, 'text-anchor': 'end' });
+    label.append(`Row ${row + 1} of ${down.count}, column ${column + 1} of ${across.count}`);
+    tile.append(createSvg('use', { href: '#whole', x: box.x, y: box.y, width: box.width, height: box.height }), label);
     tiles.append(tile);
   }
   document.body.append(tiles);
