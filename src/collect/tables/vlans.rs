@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BASE_PORTS, BRIDGE_FDB, Q_BRIDGE_FDB};
+use super::subtrees::{BASE_PORTS, BRIDGE_FDB, Q_BRIDGE_FDB};
 use crate::collect::snmp::{
     AskError, ObjectId, SnmpAgent, SnmpValue, TableEnd, TruncationReason, WalkBudget, WalkedTable,
 };
