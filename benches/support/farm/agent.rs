@@ -296,6 +296,7 @@ impl Agent {
                 }
                 Fault::Circles(root) if leaves(root) => return behind(root),
                 Fault::GoesBackBehind(root) if leaves(root) => return behind(&[]),
+                Fault::EndsViewBehind(root) if leaves(root) => return None,
                 Fault::Unsorted(root) => {
                     let below: Vec<_> = self.variables.range(root.to_vec()..).collect();
                     let mut below: Vec<_> =

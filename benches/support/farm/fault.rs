@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     Circles(&'static [u32]),
     /// Behind the last object below this one, it goes back to its first object.
     GoesBackBehind(&'static [u32]),
+    /// Behind the last object below this one, it states that its view ends.
+    EndsViewBehind(&'static [u32]),
     /// It has the objects below this one in the reversed order.
     Unsorted(&'static [u32]),
     /// It sends each answer twice.

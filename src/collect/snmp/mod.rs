@@ -7,6 +7,7 @@ mod agent;
 mod budget;
 mod bulk;
 mod clock;
+mod empty_tables;
 mod error;
 mod get;
 mod message;

@@ -9,7 +9,6 @@ use super::budget::WalkBudget;
 use super::error::AskError;
 use super::message::{Question, SnmpAnswer};
 use super::read_ahead::ReadAhead;
-use super::system::{SYSTEM, SystemIdentity};
 use super::value::{ObjectId, SnmpValue, Variable};
 use super::walked_table::{NextObject, TableEnd, TruncationReason, WalkedTable};
 
@@ -59,12 +58,6 @@ impl SnmpAgent {
         };
         *ahead = std::mem::take(&mut reading.ahead);
         let mut table = reading.finish(end);
-        // Behind tables before the system group, an agent has at least the objects of it that it has answered for.
-        let is_before_system =
-            *root < ObjectId::new(SYSTEM[0]) && *self.system() != SystemIdentity::default();
-        if table.next == NextObject::EndOfView && is_before_system {
-            table.next = NextObject::Unknown;
-        }
         if table.rows.is_empty() && table.end == TableEnd::Complete {
             table.end = TableEnd::Empty;
         }

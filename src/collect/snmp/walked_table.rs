@@ -48,12 +48,11 @@ impl WalkedTable {
     }
 
     /// Returns a later table if the object behind this one shows that it is empty.
+    ///
+    /// The end of the view shows nothing of it: some agents state that end behind each of their parts.
     pub(in crate::collect) fn known_empty(&self, root: &ObjectId) -> Option<Self> {
-        let is_empty = match &self.next {
-            NextObject::Unknown => false,
-            NextObject::Object(next) => root < next && !next.is_within(root),
-            NextObject::EndOfView => true,
-        };
+        let NextObject::Object(next) = &self.next else { return None };
+        let is_empty = root < next && !next.is_within(root);
         let is_later = self.root < *root && !root.is_within(&self.root);
         (is_empty && is_later)
             .then(|| Self { next: self.next.clone(), ..Self::without_rows(root.clone(), TableEnd::Empty) })
