@@ -76,6 +76,7 @@ impl CollectCounters {
     pub(super) fn count_truncation(&self, reason: TruncationReason) {
         self.truncated.increment(match reason {
             TruncationReason::Silent => "silent",
+            TruncationReason::Undecodable => "undecodable",
             TruncationReason::Status(_) => "status",
             TruncationReason::Repeats => "repeats",
             TruncationReason::Backwards => "backwards",
@@ -111,6 +112,7 @@ const fn ask_error(error: AskError) -> &'static str {
         AskError::NotAllowed => "not_allowed",
         AskError::NoSecret => "no_secret",
         AskError::Silent => "silent",
+        AskError::Undecodable => "undecodable",
         AskError::NotSent(_) => "not_sent",
         AskError::Refused(_) => "refused",
         AskError::Denied(_) => "denied",

@@ -23,8 +23,8 @@ const REPORTER: &str = "collect";
 
 /// Reads all tables of a device that discovery uses.
 ///
-/// A table that fails does not stop the others. After two in a row without an answer, the rest counts as truncated, without
-/// being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
+/// A table that fails does not stop the others. After two in a row without an answer, the device is asked for its clock: if it does not
+/// answer that, either, or after ten in a row, the rest counts as truncated, without being asked for. Tables of which an earlier answer shows that the agent has none are not asked for, either.
 pub async fn read(agent: &mut SnmpAgent, limits: &WalkLimits) -> Vec<WalkedTable> {
     read_uncovered(agent, &mut WalkBudget::new(limits), MarkCoverage::default(), |_| {}).await
 }

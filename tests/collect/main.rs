@@ -45,6 +45,7 @@ mod polite;
 #[allow(dead_code, reason = "only a program opens sockets and has a function `main`")]
 #[path = "../../examples/collect/main.rs"]
 mod program;
+mod read_on;
 mod real;
 mod recording;
 mod secrets;

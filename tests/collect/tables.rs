@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toposcope::collect::SnmpSecret;
 use toposcope::collect::snmp::{SnmpAgent, TableEnd, TruncationReason, WalkLimits};
 use toposcope::collect::tables;
 use toposcope::discovery::report::{TableKind, WarningCode};
@@ -149,26 +148,6 @@ async fn tables_that_an_agent_shows_to_be_missing_are_not_asked_for() {
     let mut agent = find(&farm, "192.0.2.1", community()).await.unwrap();
     let read = tables::read(&mut agent, &WalkLimits::default()).await;
     assert!(read.len() > 50 && farm.sent().len() < 15, "{} {}", read.len(), farm.sent().len());
-}
-
-#[tokio::test(start_paused = true)]
-async fn tables_behind_a_stated_end_of_the_view_are_read() {
-    const PARTS: [&[u32]; 3] =
-        [&[1, 0, 8802, 1, 1, 2, 1, 4], &[1, 3, 6, 1, 2, 1, 2], &[1, 3, 6, 1, 2, 1, 17, 4]];
-    let device = || Agent::new(COMMUNITY, bridge(4)).faulty(PARTS.map(Fault::EndsViewBehind));
-    for (agent, secret) in
-        [(device(), SnmpSecret::v2c(COMMUNITY)), (device().v1(), SnmpSecret::v1(COMMUNITY))]
-    {
-        let farm = farm_of(agent);
-        let mut agent: SnmpAgent = find(&farm, "192.0.2.1", vec![secret]).await.unwrap();
-        let read = tables::read(&mut agent, &WalkLimits::default()).await;
-        for table in &read {
-            let rows: Vec<_> = table.rows.iter().map(|row| (row.id.clone(), row.value.clone())).collect();
-            assert_eq!(rows, device().below(table.root.arcs()), "{}", table.root);
-        }
-        let filled = read.iter().filter(|table| !table.rows.is_empty()).count();
-        assert!(filled > 10 && !read.iter().any(|table| matches!(table.end, TableEnd::Truncated(_))));
-    }
 }
 
 pub(crate) const BASE_PORTS: &[u32] = &[1, 3, 6, 1, 2, 1, 17, 1, 4, 1, 2];

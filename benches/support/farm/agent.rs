@@ -13,7 +13,7 @@ use toposcope::collect::snmp::{ObjectId, SnmpValue};
 
 use super::Variables;
 use super::fault::Fault;
-use super::pdu::{GEN_ERR, NO_SUCH_NAME, TOO_BIG, error, response, wire};
+use super::pdu::{GEN_ERR, NO_SUCH_NAME, TOO_BIG, error, response, spoil, wire};
 use super::usm::FarmEngine;
 
 /// The time of a reboot.
@@ -177,12 +177,17 @@ impl Agent {
             let (id, body, varbinds) = answer.into_raw_parts();
             answers.insert(0, Pdu::from_raw_parts(id ^ 1, body, varbinds));
         }
+        let sends_undecodable = self.has(|fault| matches!(fault, Fault::SendsUndecodable));
         let encode = |pdu: Pdu| {
             let message = match version {
                 Version::V1 => CommunityMessage::v1(community.clone(), pdu),
                 _ => CommunityMessage::v2c(community.clone(), pdu),
             };
-            Vec::from(message.unwrap().encode().unwrap())
+            let mut bytes = Vec::from(message.unwrap().encode().unwrap());
+            if sends_undecodable {
+                spoil(&mut bytes);
+            }
+            bytes
         };
         Some(answers.into_iter().map(encode).collect())
     }
@@ -207,6 +212,7 @@ impl Agent {
         }
         for fault in &self.faults {
             match fault {
+                Fault::AnswersGetAlone if pdu.pdu_type() != PduType::GetRequest => return None,
                 Fault::Denies(denied, status) if *denied == version => return Some(error(pdu, *status)),
                 _ => {}
             }

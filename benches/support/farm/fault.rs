@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use async_snmp::Version;
 
+/// The content of a value that [`Fault::SendsUndecodable`] sends with the type of an address, which has another length.
+pub(crate) const UNDECODABLE: &[u8] = b"not four octets";
+
 /// A fault of an agent, or a difference from most.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
@@ -24,8 +27,12 @@ pub(crate) enum Fault {
     Takes(Duration),
     /// It answers `genErr` below this object.
     FailsBelow(&'static [u32]),
+    /// It sends values of the type `Opaque` with [`UNDECODABLE`] as values that cannot be decoded.
+    SendsUndecodable,
     /// It does not answer below this object.
     SilentBelow(&'static [u32]),
+    /// It answers for objects themselves, and not for those behind them.
+    AnswersGetAlone,
     /// Behind this object, it repeats the object for ever.
     RepeatsAt(Vec<u32>),
     /// Behind the last object below the first one, it goes back to it.

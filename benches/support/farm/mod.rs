@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 use toposcope::collect::snmp::SnmpValue;
 
 pub(crate) use agent::Agent;
-pub(crate) use fault::Fault;
+pub(crate) use fault::{Fault, UNDECODABLE};
 pub(crate) use memory::Farm;
 #[cfg(all(feature = "service", feature = "topology"))]
 pub(crate) use reader::reader;

@@ -4,10 +4,16 @@ use async_snmp::pdu::{PduBody, StandardPduType};
 use async_snmp::{Oid, Pdu, Value, VarBind};
 use toposcope::collect::snmp::SnmpValue;
 
+use super::fault::UNDECODABLE;
+
 pub(super) const TOO_BIG: i32 = 1;
 pub(super) const NO_SUCH_NAME: i32 = 2;
 pub(super) const GEN_ERR: i32 = 5;
 const AUTHORIZATION_ERROR: i32 = 16;
+
+/// The types of values in messages, by RFC 3416.
+const IP_ADDRESS: u8 = 0x40;
+const OPAQUE: u8 = 0x44;
 
 pub(super) fn error(request: &Pdu, status: i32) -> Pdu {
     let varbinds = if status == TOO_BIG {
@@ -38,5 +44,13 @@ pub(super) fn wire(value: &SnmpValue) -> Value {
         SnmpValue::Opaque(bytes) => Value::Opaque(bytes.to_vec().into()),
         SnmpValue::NoSuchInstance => Value::NoSuchInstance,
         _ => Value::Null,
+    }
+}
+
+/// Gives values with the content [`UNDECODABLE`] the type of an address.
+pub(super) fn spoil(message: &mut [u8]) {
+    let value = [&[OPAQUE, UNDECODABLE.len() as u8], UNDECODABLE].concat();
+    while let Some(place) = message.windows(value.len()).position(|bytes| bytes == value) {
+        message[place] = IP_ADDRESS;
     }
 }

@@ -9,6 +9,7 @@ use async_snmp::Version;
 use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
+use super::super::Datagram;
 use super::super::gate::{AnswerSource, Gate};
 use super::super::secret::{SecretKind, SnmpSecret, SnmpUser};
 use super::bulk::BulkReading;
@@ -41,6 +42,9 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time of an answer above which the agent gets as much time before the next request.
 const SLOW_ANSWER: Duration = Duration::from_millis(500);
 
+/// Number of answers to a request that cannot be decoded after which the request is not sent again.
+const MAX_UNDECODABLE_ANSWERS: usize = 3;
+
 /// Maximum number of repetitions of a request of SNMPv3 with the time or engine id that the agent states.
 const MAX_CORRECTIONS: usize = 3;
 
@@ -70,6 +74,8 @@ pub struct SnmpAgent {
     /// How its usual context is read by GETBULK, while it is asked in another one.
     usual_bulk: BulkReading,
     pub(super) bulk: BulkReading,
+    /// Whether it has answered others since its last requests for tables, to which it was silent.
+    pub(super) is_selective: bool,
 }
 
 enum Security {
@@ -121,7 +127,10 @@ impl SnmpAgent {
                 Ok(agent) => return Ok((agent, position)),
                 // A refusal is a more useful error than a timeout with another secret.
                 Err(AskError::Silent | AskError::NotSent(_))
-                    if matches!(failure, AskError::Refused(_) | AskError::Denied(_)) => {}
+                    if matches!(
+                        failure,
+                        AskError::Refused(_) | AskError::Denied(_) | AskError::Undecodable
+                    ) => {}
                 Err(error) => {
                     knows_user |= match &error {
                         AskError::Refused(refusal) => *refusal != SnmpRefusal::UnknownUser,
@@ -169,6 +178,7 @@ impl SnmpAgent {
             vlan: None,
             usual_bulk: BulkReading::new(is_v1),
             bulk: BulkReading::new(is_v1),
+            is_selective: false,
         };
         let [object_id, name] = SYSTEM;
         let objects = [object_id, name, UP_TIME].map(ObjectId::new);
@@ -329,7 +339,7 @@ impl SnmpAgent {
         answer
     }
 
-    /// Sends a message until an answer can be decoded.
+    /// Sends a message until an answer can be decoded, or too many cannot be.
     async fn exchange<T>(
         &mut self,
         encode: impl FnOnce(i32) -> Result<Vec<u8>, AskError>,
@@ -341,8 +351,20 @@ impl SnmpAgent {
         let source = if from_any { AnswerSource::AnyAllowed } else { AnswerSource::Only(only) };
         let mut exchange = self.gate.begin(self.target, source)?;
         let message = Zeroizing::new(encode(exchange.id())?);
-        let accept = |answer: &super::super::Datagram| Some((decode(&answer.bytes)?, answer.from));
-        let ((answer, from), time) = exchange.ask(&message, timeouts, accept).await?;
+        let mut undecodable = 0;
+        let accept = |answer: &Datagram| match decode(&answer.bytes) {
+            Some(decoded) => Some(Some((decoded, answer.from))),
+            None => {
+                undecodable += 1;
+                (undecodable >= MAX_UNDECODABLE_ANSWERS).then_some(None)
+            }
+        };
+        let asked = exchange.ask(&message, timeouts, accept).await;
+        let (answer, time) = match asked {
+            Err(AskError::Silent) if undecodable > 0 => return Err(AskError::Undecodable),
+            asked => asked?,
+        };
+        let (answer, from) = answer.ok_or(AskError::Undecodable)?;
         if from_any && from != self.target {
             self.answers_from = Some(from);
         }

@@ -19,6 +19,8 @@ pub(super) struct BulkReading {
     /// The number of variables that GETBULK asks for; `None`: it is not used.
     repetitions: Option<u32>,
     has_answered: bool,
+    /// The number for which it asked when the agent answered last; `None`: the agent never has.
+    answered: Option<u32>,
     /// The number for which GETBULK asks at the next table.
     next: Option<u32>,
     is_last_chance: bool,
@@ -28,7 +30,7 @@ impl BulkReading {
     /// Begins with an agent of which nothing is known. SNMPv1 has no GETBULK.
     pub(super) const fn new(is_v1: bool) -> Self {
         let repetitions = if is_v1 { None } else { Some(MAX_REPETITIONS) };
-        Self { repetitions, has_answered: false, next: None, is_last_chance: false }
+        Self { repetitions, has_answered: false, answered: None, next: None, is_last_chance: false }
     }
 
     /// Begins another table.
@@ -51,6 +53,14 @@ impl BulkReading {
     /// Notes an answer with variables.
     pub(super) const fn note_answer(&mut self) {
         (self.has_answered, self.is_last_chance) = (true, false);
+        self.answered = self.repetitions;
+    }
+
+    /// Uses GETBULK again at the next table, if the agent has ever answered it: its silence was that of some tables.
+    pub(super) const fn restore(&mut self) {
+        if self.repetitions.is_none() {
+            self.next = self.answered;
+        }
     }
 
     /// Notes an answer without variables.

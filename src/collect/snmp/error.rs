@@ -22,6 +22,9 @@ pub enum AskError {
     /// There was no answer in time.
     #[error("there was no answer")]
     Silent,
+    /// The answers have a form that SNMP does not allow, such as a number without a byte.
+    #[error("the answers of the device cannot be decoded")]
+    Undecodable,
     /// The system did not send the packet.
     #[error("the packet could not be sent: {0}")]
     NotSent(io::ErrorKind),

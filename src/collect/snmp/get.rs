@@ -1,6 +1,7 @@
 use super::agent::SnmpAgent;
 use super::error::AskError;
 use super::message::Question;
+use super::system::UP_TIME;
 use super::value::{ObjectId, Variable};
 
 /// Maximum number of times that the request is sent.
@@ -18,5 +19,14 @@ impl SnmpAgent {
         let has_failed = answer.status != 0;
         let present = |variable: &Variable| !has_failed && !variable.value.is_absent();
         Ok(answer.variables.into_iter().filter(present).collect())
+    }
+
+    /// Asks an agent for `sysUpTime` that is silent to requests for tables, and returns whether it answers.
+    ///
+    /// If it does, further requests for tables are sent less often until one is answered.
+    pub(in crate::collect) async fn answers_for_clock(&mut self) -> bool {
+        let answer = self.get(&[ObjectId::new(UP_TIME)]).await;
+        self.is_selective = matches!(answer, Ok(_) | Err(AskError::Undecodable));
+        self.is_selective
     }
 }

@@ -15,6 +15,9 @@ use super::walked_table::{NextObject, TableEnd, TruncationReason, WalkedTable};
 /// Maximum number of times that a request is sent to an agent that has answered.
 const MAX_TRIES: usize = 5;
 
+/// Maximum number of times that a request for a table is sent to an agent that was silent to others, and answers for its clock.
+const MAX_SELECTIVE_TRIES: usize = 2;
+
 const TOO_BIG: i32 = 1;
 const NO_SUCH_NAME: i32 = 2;
 
@@ -90,18 +93,21 @@ impl SnmpAgent {
                 Ok(answer) if answer.status == TOO_BIG && self.bulk.halve() => {}
                 Ok(answer) if answer.status == 0 && !answer.variables.is_empty() => {
                     self.bulk.note_answer();
+                    self.is_selective = false;
                     return Ok(answer);
                 }
-                Ok(_) => self.bulk.note_refusal(),
+                // One by one, the variables before the one that cannot be decoded can be read.
+                Ok(_) | Err(AskError::Undecodable) => self.bulk.note_refusal(),
                 Err(AskError::Silent) => self.bulk.note_silence(),
-                Err(error) => return Err(TruncationReason::NotAsked(error)),
+                Err(error) => return Err(error.into()),
             }
         }
-        match self.ask(Question::GetNext, &objects, MAX_TRIES).await {
-            Ok(answer) => Ok(answer),
-            Err(AskError::Silent) => Err(TruncationReason::Silent),
-            Err(error) => Err(TruncationReason::NotAsked(error)),
+        let tries = if self.is_selective { MAX_SELECTIVE_TRIES } else { MAX_TRIES };
+        let answer = self.ask(Question::GetNext, &objects, tries).await?;
+        if std::mem::take(&mut self.is_selective) {
+            self.bulk.restore();
         }
+        Ok(answer)
     }
 }
 

@@ -80,6 +80,9 @@ pub enum TruncationReason {
     /// The agent does not answer any more.
     #[error("the device stopped answering")]
     Silent,
+    /// The agent answers in a form that SNMP does not allow, such as with a number without a byte.
+    #[error("the device answers with values that cannot be decoded")]
+    Undecodable,
     /// The agent answers with an error of this number (RFC 3416, `error-status`).
     #[error("the device answered with error {0}")]
     Status(i32),
@@ -104,6 +107,16 @@ pub enum TruncationReason {
     /// The agent could not be asked.
     #[error(transparent)]
     NotAsked(AskError),
+}
+
+impl From<AskError> for TruncationReason {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Silent => Self::Silent,
+            AskError::Undecodable => Self::Undecodable,
+            error => Self::NotAsked(error),
+        }
+    }
 }
 
 impl TruncationReason {

@@ -5,8 +5,11 @@ use crate::collect::snmp::{
     ObjectId, ReadAhead, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkedTable,
 };
 
-/// Number of tables in a row without an answer after which no further ones are read.
-const MAX_SILENT_TABLES: usize = 2;
+/// Number of tables in a row without an answer after which the device is asked whether it answers anything.
+const MAX_UNPROVEN_TABLES: usize = 2;
+
+/// Number of tables in a row without an answer after which no further ones are read, whatever else the device answers.
+const MAX_SILENT_TABLES: usize = 10;
 
 /// Maximum number of tables that one request asks for behind the end of a view.
 const MAX_TABLES_AT_ONCE: usize = 16;
@@ -23,7 +26,7 @@ pub(super) async fn read_chosen(
     let chosen = SUBTREES.iter().filter(|(subtree, _, mark)| is_chosen(*mark) && is_read(subtree));
     let chosen: Vec<&[u32]> = chosen.map(|(subtree, ..)| *subtree).collect();
     let (mut tables, mut ahead) = (Vec::<WalkedTable>::new(), ReadAhead::default());
-    let mut behind_end = TablesBehindEnd::default();
+    let (mut behind_end, mut silence) = (TablesBehindEnd::default(), Silence::default());
     for (place, subtree) in chosen.iter().enumerate() {
         if has_alternative(subtree, &tables) {
             continue;
@@ -32,14 +35,15 @@ pub(super) async fn read_chosen(
         if tables.last().is_some_and(WalkedTable::is_end_of_view) {
             behind_end.ask(agent, place, &chosen).await;
         }
-        let silent = tables.iter().rev().take_while(|table| is_silent(table)).count();
         let known_empty = tables.last().and_then(|former| former.known_empty(&root));
-        let table = if silent >= MAX_SILENT_TABLES {
+        let table = if silence.is_final {
             WalkedTable::without_rows(root, TableEnd::Truncated(TruncationReason::Silent))
         } else if let Some(empty) = known_empty.or_else(|| behind_end.take_empty(&root)) {
             empty
         } else {
-            agent.walk_on(&root, budget, &mut ahead).await
+            let table = agent.walk_on(&root, budget, &mut ahead).await;
+            silence.note(agent, &table).await;
+            table
         };
         tables.push(table);
         if Some(subtree) == ADDRESSES.last() {
@@ -48,6 +52,35 @@ pub(super) async fn read_chosen(
         }
     }
     tables
+}
+
+/// The tables in a row to which a device was silent.
+///
+/// Some devices never answer for one of their tables, and answer for all others. The table before it counts as silent as
+/// well, because the request for what is behind its last variable has no answer.
+#[derive(Debug, Default)]
+struct Silence {
+    tables: usize,
+    /// The number of these since the device has last answered anything.
+    unproven: usize,
+    /// Whether no further tables are read.
+    is_final: bool,
+}
+
+impl Silence {
+    /// Notes how reading a table has ended.
+    async fn note(&mut self, agent: &mut SnmpAgent, table: &WalkedTable) {
+        if !is_silent(table) {
+            *self = Self::default();
+            return;
+        }
+        self.tables += 1;
+        self.unproven += 1;
+        if self.unproven >= MAX_UNPROVEN_TABLES {
+            self.is_final = self.tables >= MAX_SILENT_TABLES || !agent.answers_for_clock().await;
+            self.unproven = 0;
+        }
+    }
 }
 
 /// The tables behind the end of a view.

@@ -62,7 +62,7 @@ pub(super) async fn read(agent: &mut SnmpAgent, budget: &mut WalkBudget, tables:
         // A device that refuses one context may allow another.
         Ok(_) | Err(AskError::Refused(_)) => read_each(agent, budget, &vlans, is_cisco, tables).await,
         // Other devices need not have contexts.
-        Err(error) if is_cisco => tables.push(truncated(not_asked(error)).of_vlan(*first)),
+        Err(error) if is_cisco => tables.push(truncated(error.into()).of_vlan(*first)),
         Err(_) => {}
     }
     agent.enter_vlan(None);
@@ -172,11 +172,4 @@ impl ContextFailures {
 /// Returns the table for forwarding entries that could not be read.
 fn truncated(reason: TruncationReason) -> WalkedTable {
     WalkedTable::without_rows(ObjectId::new(BRIDGE_FDB), TableEnd::Truncated(reason))
-}
-
-const fn not_asked(error: AskError) -> TruncationReason {
-    match error {
-        AskError::Silent => TruncationReason::Silent,
-        error => TruncationReason::NotAsked(error),
-    }
 }
