@@ -1,6 +1,7 @@
 //! The order in which a crawl tries secrets.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use async_snmp::AuthProtocol;
 use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlMemory, CrawlOptions};
@@ -8,7 +9,7 @@ use toposcope::collect::snmp::SnmpValue;
 use toposcope::collect::{SnmpAuthentication, SnmpSecret, SnmpSecrets, SnmpUser};
 
 use crate::crawl::with_neighbors;
-use crate::farm::{Agent, Farm, FarmEngine, FarmUser};
+use crate::farm::{Agent, Farm, FarmEngine, FarmUser, Fault};
 use crate::support::{COMMUNITY, gate, ip};
 
 const PASSWORD: &str = "the authentication";
@@ -121,4 +122,15 @@ async fn address_that_has_refused_a_known_user_is_sent_no_community_whatever_it_
     let (devices, _) = crawl(&farm, secrets, CrawlMemory::default()).await;
     assert!(devices.is_empty());
     assert!(!farm.has_seen(COMMUNITY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn device_without_version_3_is_found_by_its_community_in_spite_of_its_faults() {
+    for fault in [Fault::AnswersFrom(ip("192.0.2.77")), Fault::Takes(Duration::from_millis(3_500))] {
+        let device = device("a", &["192.0.2.1"], &[], COMMUNITY).faulty([fault.clone()]);
+        let farm = Farm::with([(ip("192.0.2.1"), device)]);
+        let secrets = |_| vec![user("reader"), SnmpSecret::v2c(COMMUNITY)];
+        let (devices, _) = crawl(&farm, secrets, CrawlMemory::default()).await;
+        assert_eq!(devices, [ip("192.0.2.1")], "{fault:?}");
+    }
 }

@@ -20,18 +20,6 @@ use super::system::{SYSTEM, SystemIdentity, UP_TIME, value_of};
 use super::usm::{UsmAnswer, UsmEngine, decode_discovery, encode_discovery};
 use super::value::ObjectId;
 
-/// Maximum number of secrets that are tried for an address.
-pub(in crate::collect) const MAX_SECRETS: usize = 4;
-
-/// The timeouts of messages to an address that has not answered yet.
-const FIRST_TIMEOUTS: [Duration; 3] = seconds([1, 2, 4]);
-
-/// The timeouts of messages with further secrets.
-const FURTHER_TIMEOUTS: [Duration; 2] = seconds([1, 2]);
-
-/// The timeout of the message whose answer may come from another address.
-const ANY_SOURCE_TIMEOUTS: [Duration; 1] = seconds([2]);
-
 /// The factors of the timeout for each message to an agent, in halves.
 const TIMEOUT_FACTORS: [u32; 5] = [2, 3, 4, 6, 8];
 
@@ -47,17 +35,6 @@ const MAX_UNDECODABLE_ANSWERS: usize = 3;
 
 /// Maximum number of repetitions of a request of SNMPv3 with the time or engine id that the agent states.
 const MAX_CORRECTIONS: usize = 3;
-
-const fn seconds<const N: usize>(numbers: [u64; N]) -> [Duration; N] {
-    let mut durations = [Duration::ZERO; N];
-    let mut place = 0;
-    #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
-    while place < N {
-        durations[place] = Duration::from_secs(numbers[place]);
-        place += 1;
-    }
-    durations
-}
 
 /// An SNMP agent that has answered.
 pub struct SnmpAgent {
@@ -90,67 +67,8 @@ impl fmt::Debug for SnmpAgent {
 }
 
 impl SnmpAgent {
-    /// Finds the first of these secrets to which an address answers. Users of SNMPv3 are tried first, and at most four secrets in all.
-    ///
-    /// An agent that has answered to a user of SNMPv3, or has refused one that it knows, is sent no community.
-    ///
-    /// # Errors
-    /// Returns an error if the allow-list does not have the address, if there is no secret, and if the agent answers to none
-    /// of them.
-    pub async fn find(gate: &Gate, target: SocketAddr, secrets: Vec<SnmpSecret>) -> Result<Self, AskError> {
-        let (mut ordered, communities): (Vec<_>, Vec<_>) = secrets.into_iter().partition(SnmpSecret::is_v3);
-        ordered.extend(communities);
-        ordered.truncate(MAX_SECRETS);
-        Self::find_in_order(gate, target, &ordered).await.map(|(agent, _)| agent)
-    }
-
-    /// Finds the first of these secrets to which an address answers, in this order. Also returns its place.
-    ///
-    /// An agent that has refused a user that it knows is sent no community.
-    pub(in crate::collect) async fn find_in_order(
-        gate: &Gate,
-        target: SocketAddr,
-        secrets: &[SnmpSecret],
-    ) -> Result<(Self, usize), AskError> {
-        if !gate.allows(target.ip()) {
-            return Err(AskError::NotAllowed);
-        }
-        let mut failure = AskError::NoSecret;
-        let mut knows_user = false;
-        for (position, secret) in secrets.iter().enumerate() {
-            // An agent that knows a user is none to send a community in plain text to.
-            if knows_user && !secret.is_v3() {
-                break;
-            }
-            let timeouts: &[Duration] = if position == 0 { &FIRST_TIMEOUTS } else { &FURTHER_TIMEOUTS };
-            match Self::open(gate, target, secret, timeouts, false).await {
-                Ok(agent) => return Ok((agent, position)),
-                // A refusal is a more useful error than a timeout with another secret.
-                Err(AskError::Silent | AskError::NotSent(_))
-                    if matches!(
-                        failure,
-                        AskError::Refused(_) | AskError::Denied(_) | AskError::Undecodable
-                    ) => {}
-                Err(error) => {
-                    knows_user |= match &error {
-                        AskError::Refused(refusal) => *refusal != SnmpRefusal::UnknownUser,
-                        AskError::Denied(_) => secret.is_v3(),
-                        _ => false,
-                    };
-                    failure = error;
-                }
-            }
-        }
-        match secrets.first() {
-            Some(first) if failure == AskError::Silent => {
-                let agent = Self::open(gate, target, first, &ANY_SOURCE_TIMEOUTS, true).await?;
-                Ok((agent, 0))
-            }
-            _ => Err(failure),
-        }
-    }
-
-    async fn open(
+    /// Asks an address for its system group with a secret.
+    pub(super) async fn open(
         gate: &Gate,
         target: SocketAddr,
         secret: &SnmpSecret,
