@@ -265,3 +265,17 @@ async fn edge_of_the_subnet_of_a_device_is_not_asked_as_its_neighbor() {
     assert_eq!(devices, addresses(&["192.0.2.9", "192.0.2.10"]));
     assert_eq!(farm.count(ip("192.0.2.11")), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn address_that_has_answered_belongs_to_the_device_whatever_it_states() {
+    for stated in [&[][..], &["10.0.0.1"], &["192.0.2.1", "10.0.0.1"]] {
+        let farm = Farm::with([(ip("192.0.2.1"), agent("a", stated, &[]))]);
+        let mut crawl = begin(&farm, &["192.0.2.1"], CrawlOptions::default());
+        let Some(CrawlEvent::Device(device)) = crawl.next().await else { panic!("there is a device") };
+        let table = device.report.devices[0].tables.addresses.as_ref().unwrap();
+        let rows: Vec<IpAddr> = table.rows.iter().map(|row| row.ip_address).collect();
+        let expected = addresses(&[&["192.0.2.1"], stated].concat());
+        assert_eq!((rows.len(), rows.into_iter().collect()), (expected.len(), expected));
+        assert_eq!(table.complete, !stated.is_empty(), "{stated:?}");
+    }
+}

@@ -9,6 +9,8 @@ use super::targets::CrawlTarget;
 use super::work::{AnsweringAgent, CrawlStep, EarlyAddresses, FoundAgent, ReadDevice, lock};
 use super::{Crawl, subnets};
 use crate::collect::snmp::SnmpAgent;
+use crate::discovery::Report;
+use crate::discovery::report::{AddressRow, Table};
 use crate::model::Timestamp;
 
 impl Crawl {
@@ -101,14 +103,16 @@ impl Crawl {
         let ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget } = device;
         drop(budget);
         let AnsweringAgent { agent, target } = answering;
-        let report = match report {
+        let mut report = match report {
             Ok(report) => report,
             Err(error) => {
                 self.end_waiting(&agent, &[]);
                 return self.failed(target.address, CrawlFailureReason::NotReported(error));
             }
         };
+        // The addresses that the device itself states decide whether it is another one.
         let mut found = FoundNeighbors::of(&report);
+        add_address(&mut report, target.address);
         if let Some(state) = state.as_ref().filter(|_| is_unchanged) {
             (found.neighbors, found.links) = (state.neighbors.clone(), state.links);
         }
@@ -140,5 +144,15 @@ impl Crawl {
             report,
             truncated,
         }))
+    }
+}
+
+/// Adds the address that has answered. A device need not state it: it may be translated, or one of another routing table.
+fn add_address(report: &mut Report, address: IpAddr) {
+    for device in &mut report.devices {
+        let table = device.tables.addresses.get_or_insert_with(|| Table::truncated(Vec::new()));
+        if !table.rows.iter().any(|row| row.ip_address.to_canonical() == address) {
+            table.rows.push(AddressRow::new(address));
+        }
     }
 }

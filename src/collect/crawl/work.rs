@@ -14,7 +14,6 @@ use crate::collect::gate::Gate;
 use crate::collect::secret::{SnmpSecret, SnmpSecrets};
 use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkPool, WalkedTable};
 use crate::collect::tables::{self, MarkCoverage, NextHops};
-use crate::discovery::report::{AddressRow, Table};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
@@ -196,11 +195,6 @@ impl DeviceReading {
         state: Option<Box<DeviceState>>,
         is_unchanged: bool,
     ) -> CrawlStep {
-        let address = self.answering.target.address;
-        let report = report.map(|mut report| {
-            add_address(&mut report, address);
-            report
-        });
         let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
         let truncated = read.into_iter().filter(is_truncated);
         let mut truncated: Vec<_> =
@@ -213,14 +207,5 @@ impl DeviceReading {
         let (answering, next_hops) = (self.answering, next_hops.addresses);
         let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget };
         CrawlStep::Read(Box::new(read))
-    }
-}
-
-/// Adds the address that has answered, for devices that state no addresses.
-fn add_address(report: &mut Report, address: IpAddr) {
-    for device in &mut report.devices {
-        if device.tables.addresses.is_none() {
-            device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(address)]));
-        }
     }
 }
