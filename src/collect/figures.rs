@@ -84,6 +84,7 @@ impl CollectCounters {
             TruncationReason::RowLimit => "row_limit",
             TruncationReason::ByteLimit => "byte_limit",
             TruncationReason::TimeLimit => "time_limit",
+            TruncationReason::Changed => "changed",
             TruncationReason::NotAsked(error) => ask_error(error),
         });
     }

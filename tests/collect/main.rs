@@ -16,6 +16,7 @@ mod again;
 mod allow_list;
 #[cfg(all(feature = "service", feature = "topology"))]
 mod cancelled;
+mod changed;
 mod crawl;
 #[cfg(all(feature = "client", feature = "service"))]
 mod daemon;

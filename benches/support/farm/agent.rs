@@ -116,6 +116,9 @@ impl Agent {
                     let ticks = (self.packets as u32).wrapping_mul(2_654_435_761);
                     self.variables.insert(UP_TIME.to_vec(), SnmpValue::TimeTicks(ticks));
                 }
+                (Fault::BecomesAfter(number, variables), _) if self.packets == *number => {
+                    self.variables.clone_from(variables);
+                }
                 (Fault::RebootsAfter(number), engine) if self.packets == *number => {
                     self.starts = Some(now + REBOOT);
                     self.variables.insert(UP_TIME.to_vec(), SnmpValue::TimeTicks(0));

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use async_snmp::Version;
 
+use super::Variables;
+
 /// The content of a value that [`Fault::SendsUndecodable`] sends with the type of an address, which has another length.
 pub(crate) const UNDECODABLE: &[u8] = b"not four octets";
 
@@ -53,6 +55,8 @@ pub(crate) enum Fault {
     DiesAfter(u64),
     /// It answers nothing for eight seconds after this number of packets, and has started again then.
     RebootsAfter(u64),
+    /// It has these variables after this number of packets.
+    BecomesAfter(u64, Variables),
     /// It takes this time for each packet whose number is a multiple of this one.
     TakesForEvery(u64, Duration),
     /// It answers requests of this version with an error of this number.

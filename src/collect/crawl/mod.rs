@@ -8,6 +8,7 @@ mod memory;
 mod neighbors;
 mod options;
 mod results;
+mod run;
 mod secrets;
 mod subnets;
 mod targets;
@@ -82,7 +83,7 @@ pub struct Crawl {
     /// The sweeps of the subnets that are found, if they are wanted.
     sweeps: Option<SubnetSweeps>,
     work: JoinSet<CrawlStep>,
-    /// The addresses of devices that are being read: at most one message of each.
+    /// The addresses of devices that are being read: at most two messages of each.
     early: UnboundedReceiver<EarlyAddresses>,
     early_sender: UnboundedSender<EarlyAddresses>,
     asking: usize,

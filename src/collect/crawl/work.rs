@@ -8,11 +8,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::again::DeviceState;
 use super::marks::DeviceMarks;
 use super::neighbors::FoundNeighbors;
+use super::run::DeviceRun;
 use super::secrets::{SecretPlace, WorkedSecrets};
 use super::targets::CrawlTarget;
 use crate::collect::gate::Gate;
 use crate::collect::secret::{SnmpSecret, SnmpSecrets};
-use crate::collect::snmp::{AskError, SnmpAgent, TableEnd, WalkBudget, WalkLimits, WalkPool, WalkedTable};
+use crate::collect::snmp::{
+    AskError, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkPool, WalkedTable,
+};
 use crate::collect::tables::{self, MarkCoverage, NextHops};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
 use crate::invariant::Invariant;
@@ -120,10 +123,61 @@ pub(super) struct EarlyAddresses {
     pub(super) is_v3: bool,
 }
 
+/// The tables of a device, as they were read at one time.
+struct DeviceTables {
+    read: Vec<WalkedTable>,
+    report: Result<Report, ParseError>,
+    state: Option<Box<DeviceState>>,
+    is_unchanged: bool,
+    observed_at: Timestamp,
+    budget: WalkBudget,
+}
+
 impl DeviceReading {
     pub(super) async fn step(mut self) -> CrawlStep {
+        let run = DeviceRun::begin(&self.answering.agent);
+        let limits = self.limits;
+        let tables = self.read(&limits).await;
+        let Some(later) = self.change(&run, &tables).await else { return self.finish(tables).await };
+        let left = tables.budget.time_left();
+        if left <= run.elapsed() {
+            let changed = self.changed(tables);
+            return self.finish(changed).await;
+        }
+        // Its memory is given back before more is taken.
+        drop(tables);
+        let tables = self.read(&limits.with_time(left)).await;
+        let tables = match self.change(&later, &tables).await {
+            Some(_) => self.changed(tables),
+            None => tables,
+        };
+        self.finish(tables).await
+    }
+
+    /// Returns the run of the device from now on if its tables may not belong together.
+    async fn change(&mut self, run: &DeviceRun, tables: &DeviceTables) -> Option<DeviceRun> {
+        let has_stopped = |table: &WalkedTable| table.end == TableEnd::Truncated(TruncationReason::Silent);
+        match tables.read.last().is_some_and(has_stopped) {
+            true => None,
+            false => run.change(&mut self.answering.agent).await,
+        }
+    }
+
+    /// Marks the tables as ones that may not belong together. The next crawl reads all of them.
+    fn changed(&self, mut tables: DeviceTables) -> DeviceTables {
+        for table in &mut tables.read {
+            if !matches!(table.end, TableEnd::Truncated(_)) {
+                table.end = TableEnd::Truncated(TruncationReason::Changed);
+            }
+        }
+        let report = self.report(&tables.read, tables.observed_at);
+        DeviceTables { report, state: None, is_unchanged: false, ..tables }
+    }
+
+    /// Reads the tables of the device, without those that are the same as at an earlier crawl.
+    async fn read(&mut self, limits: &WalkLimits) -> DeviceTables {
         let observed_at = Timestamp::now();
-        let mut budget = WalkBudget::new(&self.limits).sharing(&self.pool);
+        let mut budget = WalkBudget::new(limits).sharing(&self.pool);
         if self.reads_next_hops {
             budget.set_aside();
         }
@@ -143,7 +197,14 @@ impl DeviceReading {
             let unchanged = self.report(&read, observed_at).ok().and_then(|report| former.unchanged(report));
             if let Some(report) = unchanged {
                 let state = Some(Box::new(former.with_marks(marks)));
-                return self.finish(budget, read, Ok(report), state, true).await;
+                return DeviceTables {
+                    read,
+                    report: Ok(report),
+                    state,
+                    is_unchanged: true,
+                    observed_at,
+                    budget,
+                };
             }
             let agent = &mut self.answering.agent;
             tables::read_covered(agent, &mut budget, coverage, &mut read).await;
@@ -156,7 +217,7 @@ impl DeviceReading {
             let uncovered = self.report(uncovered, observed_at).ok()?;
             DeviceState::new(marks, observed_at, coverage, report, &uncovered).map(Box::new)
         });
-        self.finish(budget, read, report, state, false).await
+        DeviceTables { read, report, state, is_unchanged: false, observed_at, budget }
     }
 
     /// Returns a function that hands tables with addresses to the crawl, so that neighbors are asked while the rest is read.
@@ -187,14 +248,8 @@ impl DeviceReading {
         }
     }
 
-    async fn finish(
-        mut self,
-        mut budget: WalkBudget,
-        read: Vec<WalkedTable>,
-        report: Result<Report, ParseError>,
-        state: Option<Box<DeviceState>>,
-        is_unchanged: bool,
-    ) -> CrawlStep {
+    async fn finish(mut self, tables: DeviceTables) -> CrawlStep {
+        let DeviceTables { read, report, state, is_unchanged, mut budget, .. } = tables;
         let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
         let truncated = read.into_iter().filter(is_truncated);
         let mut truncated: Vec<_> =

@@ -81,6 +81,11 @@ impl WalkBudget {
         Self { share: Some(pool.share()), ..self }
     }
 
+    /// Returns the time that is left.
+    pub(in crate::collect) fn time_left(&self) -> Duration {
+        self.ends.saturating_duration_since(Instant::now())
+    }
+
     /// Allows no more than this number of variables of each further table.
     pub(in crate::collect) fn limit_rows(&mut self, rows: usize) {
         self.rows = self.rows.min(rows);
@@ -88,7 +93,7 @@ impl WalkBudget {
 
     /// Sets a part of the remaining memory and time aside, for [`use_reserve`](Self::use_reserve).
     pub(in crate::collect) fn set_aside(&mut self) {
-        let time = self.ends.saturating_duration_since(Instant::now()) / RESERVE_DIVISOR;
+        let time = self.time_left() / RESERVE_DIVISOR;
         let bytes = self.bytes / RESERVE_DIVISOR as usize;
         self.bytes -= bytes;
         self.ends -= time;

@@ -31,16 +31,19 @@ impl SystemIdentity {
         let value = |object: &[u32]| value_of(answer, object);
         let [object_id, name] = SYSTEM;
         Self {
-            name: match value(&name) {
-                Some(SnmpValue::Bytes(name)) if !name.is_empty() => {
-                    Some(name.iter().copied().take(MAX_NAME).collect())
-                }
-                _ => None,
-            },
+            name: value(&name).and_then(Self::name_of),
             object_id: match value(&object_id) {
                 Some(SnmpValue::ObjectId(id)) => Some(id.clone()),
                 _ => None,
             },
+        }
+    }
+
+    /// Returns the name that a value of `sysName` is.
+    pub(in crate::collect) fn name_of(value: &SnmpValue) -> Option<Vec<u8>> {
+        match value {
+            SnmpValue::Bytes(name) if !name.is_empty() => Some(name.iter().copied().take(MAX_NAME).collect()),
+            _ => None,
         }
     }
 }

@@ -104,6 +104,9 @@ pub enum TruncationReason {
     /// Reading the device takes longer than is allowed.
     #[error("reading the device takes longer than the limit allows")]
     TimeLimit,
+    /// The device has started again, changed its interfaces or become another one while it was read, twice. The tables may not belong together.
+    #[error("the device started again or changed its interfaces while it was read")]
+    Changed,
     /// The agent could not be asked.
     #[error(transparent)]
     NotAsked(AskError),
