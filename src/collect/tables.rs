@@ -7,10 +7,8 @@ mod subtrees;
 mod vlans;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::net::IpAddr;
 
-use super::snmp::{ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits, WalkedTable};
+use super::snmp::{SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits, WalkedTable};
 use crate::discovery::report::TableKind;
 use crate::discovery::{ParseError, ParseOptions, Report, VariableReader, VariableValue};
 
@@ -55,43 +53,6 @@ pub(super) async fn read_covered(
 ) {
     tables.extend(read_chosen(agent, budget, |mark| coverage.has(mark), |_| {}).await);
     tables.sort_by(|one, other| one.root.cmp(&other.root));
-}
-
-/// `ipCidrRouteNextHop` and `ipRouteNextHop`. A device that has the first is not asked for the second.
-const NEXT_HOPS: [&[u32]; 2] = [&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4], &[1, 3, 6, 1, 2, 1, 4, 21, 1, 7]];
-
-/// Maximum number of routes that are read.
-const MAX_ROUTES: usize = 10_000;
-
-/// The next hops of the routes of a device.
-#[derive(Default)]
-pub(super) struct NextHops {
-    /// The addresses, each once.
-    pub(super) addresses: Vec<IpAddr>,
-    /// The columns that were not read to their ends, without their rows.
-    pub(super) truncated: Vec<WalkedTable>,
-}
-
-/// Reads the next hops of the routes of a device, with the reserve of the budget and what its tables have left of it.
-pub(super) async fn next_hops(agent: &mut SnmpAgent, budget: &mut WalkBudget) -> NextHops {
-    budget.use_reserve();
-    budget.limit_rows(MAX_ROUTES);
-    let (mut hops, mut truncated) = (BTreeSet::new(), Vec::new());
-    for column in NEXT_HOPS {
-        let table = agent.walk(&ObjectId::new(column), budget).await;
-        let address = |value| match value {
-            SnmpValue::IpAddress(octets) => Some(IpAddr::from(octets)).filter(|hop| !hop.is_unspecified()),
-            _ => None,
-        };
-        hops.extend(table.rows.into_iter().filter_map(|variable| address(variable.value)));
-        if matches!(table.end, TableEnd::Truncated(_)) {
-            truncated.push(WalkedTable::without_rows(table.root, table.end));
-        }
-        if !hops.is_empty() {
-            break;
-        }
-    }
-    NextHops { addresses: hops.into_iter().collect(), truncated }
 }
 
 /// Makes the report of a device of its tables.

@@ -49,6 +49,7 @@ mod program;
 mod read_on;
 mod real;
 mod recording;
+mod routes;
 mod secrets;
 #[cfg(all(feature = "client", feature = "service"))]
 mod service;

@@ -1,12 +1,12 @@
 //! Crawls of networks in which a device states what concerns others: their addresses, their subnets, and the memory of all.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlOptions};
-use toposcope::collect::snmp::{ObjectId, SnmpValue, TruncationReason, WalkLimits};
+use toposcope::collect::snmp::SnmpValue;
 
 use crate::crawl::{addresses, agent, begin, finished};
 use crate::farm::{Agent, Farm, Fault};
@@ -163,37 +163,6 @@ async fn time_of_waiting_for_memory_does_not_count() {
     }
     assert_eq!(crawl.progress().devices, seeds.len());
     assert!(began.elapsed() > Duration::from_secs(30), "{:?}", began.elapsed());
-}
-
-#[tokio::test(start_paused = true)]
-async fn next_hops_share_the_limits_of_the_device() {
-    let route = [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4, 10, 0, 0, 0, 255, 0, 0, 0, 0, 192, 0, 2, 2];
-    let next_hops = ObjectId::new([1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4]);
-    let (unlimited, slow) = (WalkLimits::default(), vec![Fault::Takes(Duration::from_secs(4))]);
-    for (limits, faults, reason, expected) in [
-        (unlimited, vec![], None, 2),
-        // The tables do not fit, and a part is kept for the next hops, which may also be too small.
-        (unlimited.with_bytes(64 << 10), vec![], Some(TruncationReason::ByteLimit), 2),
-        (unlimited.with_bytes(2_000), vec![], Some(TruncationReason::ByteLimit), 1),
-        (unlimited.with_time(Duration::from_secs(64)), slow, Some(TruncationReason::TimeLimit), 2),
-    ] {
-        let mut router = agent("router", &["192.0.2.1"], &[]).faulty(faults);
-        router.variables.extend(variables(2_000));
-        router.variables.insert(route.to_vec(), SnmpValue::IpAddress([192, 0, 2, 2]));
-        let farm =
-            Farm::with([(ip("192.0.2.1"), router), (ip("192.0.2.2"), agent("other", &["192.0.2.2"], &[]))]);
-        let mut options = CrawlOptions::default();
-        options.follows_next_hops = true;
-        options.walk = limits;
-        let mut crawl = begin(&farm, &["192.0.2.1"], options);
-        let Some(CrawlEvent::Device(router)) = crawl.next().await else { panic!("the router is read") };
-        while crawl.next().await.is_some() {}
-        assert_eq!(crawl.progress().devices, expected, "{limits:?}");
-        let reasons: BTreeSet<_> = router.truncated.iter().map(|(_, reason)| reason.to_string()).collect();
-        assert_eq!(reasons, reason.iter().map(ToString::to_string).collect(), "{limits:?}");
-        let lacks_hops = router.truncated.iter().any(|(object, _)| *object == next_hops);
-        assert_eq!(lacks_hops, expected == 1, "{limits:?}");
-    }
 }
 
 #[tokio::test(start_paused = true)]

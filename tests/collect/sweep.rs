@@ -197,8 +197,9 @@ async fn crawled(crawl: Crawl) -> BTreeSet<IpAddr> {
 #[tokio::test(start_paused = true)]
 async fn crawl_follows_next_hops_and_sweeps_subnets_if_it_is_told_to() {
     let mut first = with_neighbors("a", &["192.0.2.1"], &[]);
-    let route = [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 4, 10, 0, 0, 0, 255, 0, 0, 0, 0, 192, 0, 2, 2];
-    first.insert(route.to_vec(), SnmpValue::IpAddress([192, 0, 2, 2]));
+    // `ipCidrRouteType`: a route by way of another router.
+    let route = [1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 6, 10, 0, 0, 0, 255, 0, 0, 0, 0, 192, 0, 2, 2];
+    first.insert(route.to_vec(), SnmpValue::Integer(4));
     let device = |name: &str, own: &str| Agent::new(COMMUNITY, with_neighbors(name, &[own], &[]));
     let farm = Farm::with([
         (ip("192.0.2.1"), Agent::new(COMMUNITY, first)),

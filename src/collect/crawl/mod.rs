@@ -260,7 +260,7 @@ impl Crawl {
                 answering,
                 limits: self.options.walk,
                 pool: self.pool.clone(),
-                reads_next_hops: self.options.follows_next_hops,
+                follows_next_hops: self.options.follows_next_hops,
                 is_remembered: self.memory.is_some(),
                 former,
                 early: self.early_sender.clone(),

@@ -20,8 +20,7 @@ pub struct CrawlOptions {
     pub workers: usize,
     /// Whether addresses in the ARP caches and IPv6 neighbor caches of devices are asked, too. The default is `false`.
     pub follows_arp: bool,
-    /// Whether the next hops of routes are asked, too: at most 10,000 routes of a device, for which a 32nd of
-    /// the limits in `walk` is kept. The default is `false`.
+    /// Whether the next hops of the routes in reports are asked, too. The default is `false`.
     pub follows_next_hops: bool,
     /// The addresses that are not asked.
     pub skipped_addresses: BTreeSet<IpAddr>,

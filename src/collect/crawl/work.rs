@@ -16,7 +16,7 @@ use crate::collect::secret::{SnmpSecret, SnmpSecrets};
 use crate::collect::snmp::{
     AskError, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkPool, WalkedTable,
 };
-use crate::collect::tables::{self, MarkCoverage, NextHops};
+use crate::collect::tables::{self, MarkCoverage};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
@@ -91,7 +91,7 @@ pub(super) struct DeviceReading {
     pub(super) answering: AnsweringAgent,
     pub(super) limits: WalkLimits,
     pub(super) pool: WalkPool,
-    pub(super) reads_next_hops: bool,
+    pub(super) follows_next_hops: bool,
     /// Whether the crawl remembers the device.
     pub(super) is_remembered: bool,
     /// The state that an earlier crawl has left.
@@ -106,7 +106,7 @@ pub(super) struct ReadDevice {
     pub(super) answering: AnsweringAgent,
     pub(super) report: Result<Report, ParseError>,
     pub(super) truncated: Vec<WalkedTable>,
-    /// The next hops of the routes, if they were read.
+    /// The next hops of the routes, if they are followed.
     pub(super) next_hops: Vec<IpAddr>,
     /// The state for the next crawl.
     pub(super) state: Option<Box<DeviceState>>,
@@ -127,6 +127,7 @@ pub(super) struct EarlyAddresses {
 struct DeviceTables {
     read: Vec<WalkedTable>,
     report: Result<Report, ParseError>,
+    next_hops: Vec<IpAddr>,
     state: Option<Box<DeviceState>>,
     is_unchanged: bool,
     observed_at: Timestamp,
@@ -138,11 +139,11 @@ impl DeviceReading {
         let run = DeviceRun::begin(&self.answering.agent);
         let limits = self.limits;
         let tables = self.read(&limits).await;
-        let Some(later) = self.change(&run, &tables).await else { return self.finish(tables).await };
+        let Some(later) = self.change(&run, &tables).await else { return self.finish(tables) };
         let left = tables.budget.time_left();
         if left <= run.elapsed() {
             let changed = self.changed(tables);
-            return self.finish(changed).await;
+            return self.finish(changed);
         }
         // Its memory is given back before more is taken.
         drop(tables);
@@ -151,7 +152,7 @@ impl DeviceReading {
             Some(_) => self.changed(tables),
             None => tables,
         };
-        self.finish(tables).await
+        self.finish(tables)
     }
 
     /// Returns the run of the device from now on if its tables may not belong together.
@@ -178,9 +179,6 @@ impl DeviceReading {
     async fn read(&mut self, limits: &WalkLimits) -> DeviceTables {
         let observed_at = Timestamp::now();
         let mut budget = WalkBudget::new(limits).sharing(&self.pool);
-        if self.reads_next_hops {
-            budget.set_aside();
-        }
         let marks = match self.is_remembered {
             true => DeviceMarks::read(&mut self.answering.agent).await,
             false => None,
@@ -194,12 +192,14 @@ impl DeviceReading {
         let agent = &mut self.answering.agent;
         let mut read = tables::read_uncovered(agent, &mut budget, coverage, on_addresses).await;
         if let Some((marks, former, _)) = former {
-            let unchanged = self.report(&read, observed_at).ok().and_then(|report| former.unchanged(report));
-            if let Some(report) = unchanged {
-                let state = Some(Box::new(former.with_marks(marks)));
+            let report = self.report(&read, observed_at).ok();
+            let next_hops = self.next_hops(report.as_ref());
+            if let Some(report) = report.and_then(|report| former.unchanged(report)) {
+                let (report, state) = (Ok(report), Some(Box::new(former.with_marks(marks))));
                 return DeviceTables {
                     read,
-                    report: Ok(report),
+                    report,
+                    next_hops,
                     state,
                     is_unchanged: true,
                     observed_at,
@@ -217,7 +217,15 @@ impl DeviceReading {
             let uncovered = self.report(uncovered, observed_at).ok()?;
             DeviceState::new(marks, observed_at, coverage, report, &uncovered).map(Box::new)
         });
-        DeviceTables { read, report, state, is_unchanged: false, observed_at, budget }
+        let next_hops = self.next_hops(report.as_ref().ok());
+        DeviceTables { read, report, next_hops, state, is_unchanged: false, observed_at, budget }
+    }
+
+    /// Returns the next hops of the routes in a report, if they are followed.
+    fn next_hops(&self, report: Option<&Report>) -> Vec<IpAddr> {
+        let reports = report.into_iter().filter(|_| self.follows_next_hops);
+        let tables = reports.flat_map(|report| &report.devices).flat_map(|device| &device.tables.routes);
+        tables.flat_map(|table| &table.rows).filter_map(|route| route.next_hop).collect()
     }
 
     /// Returns a function that hands tables with addresses to the crawl, so that neighbors are asked while the rest is read.
@@ -248,18 +256,11 @@ impl DeviceReading {
         }
     }
 
-    async fn finish(mut self, tables: DeviceTables) -> CrawlStep {
-        let DeviceTables { read, report, state, is_unchanged, mut budget, .. } = tables;
-        let is_truncated = |table: &WalkedTable| matches!(table.end, TableEnd::Truncated(_));
-        let truncated = read.into_iter().filter(is_truncated);
-        let mut truncated: Vec<_> =
-            truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
-        let next_hops = match self.reads_next_hops {
-            true => tables::next_hops(&mut self.answering.agent, &mut budget).await,
-            false => NextHops::default(),
-        };
-        truncated.extend(next_hops.truncated);
-        let (answering, next_hops) = (self.answering, next_hops.addresses);
+    fn finish(self, tables: DeviceTables) -> CrawlStep {
+        let DeviceTables { read, report, next_hops, state, is_unchanged, budget, .. } = tables;
+        let truncated = read.into_iter().filter(|table| matches!(table.end, TableEnd::Truncated(_)));
+        let truncated = truncated.map(|table| WalkedTable::without_rows(table.root, table.end)).collect();
+        let answering = self.answering;
         let read = ReadDevice { answering, report, truncated, next_hops, state, is_unchanged, budget };
         CrawlStep::Read(Box::new(read))
     }

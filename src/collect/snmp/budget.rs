@@ -44,23 +44,12 @@ impl WalkLimits {
     }
 }
 
-/// The share of a budget that is set aside, as a divisor. It is 1 MiB and about a minute of the usual limits.
-const RESERVE_DIVISOR: u32 = 32;
-
-/// The part of a budget that is set aside for what is read last.
-#[derive(Clone, Copy, Debug, Default)]
-struct WalkReserve {
-    bytes: usize,
-    time: Duration,
-}
-
 /// The remaining part of the limits while a device is read.
 #[derive(Debug)]
 pub struct WalkBudget {
     pub(super) rows: usize,
     pub(super) bytes: usize,
     pub(super) ends: Instant,
-    reserve: WalkReserve,
     /// The memory that the device shares with others.
     share: Option<WalkShare>,
 }
@@ -73,7 +62,7 @@ impl WalkBudget {
         // A time that no clock reaches counts as a day.
         let now = Instant::now();
         let ends = now.checked_add(time).unwrap_or(now + Duration::from_secs(86_400));
-        Self { rows, bytes, ends, reserve: WalkReserve::default(), share: None }
+        Self { rows, bytes, ends, share: None }
     }
 
     /// Shares memory with other devices that are read at the same time, until the budget is dropped.
@@ -84,27 +73,6 @@ impl WalkBudget {
     /// Returns the time that is left.
     pub(in crate::collect) fn time_left(&self) -> Duration {
         self.ends.saturating_duration_since(Instant::now())
-    }
-
-    /// Allows no more than this number of variables of each further table.
-    pub(in crate::collect) fn limit_rows(&mut self, rows: usize) {
-        self.rows = self.rows.min(rows);
-    }
-
-    /// Sets a part of the remaining memory and time aside, for [`use_reserve`](Self::use_reserve).
-    pub(in crate::collect) fn set_aside(&mut self) {
-        let time = self.time_left() / RESERVE_DIVISOR;
-        let bytes = self.bytes / RESERVE_DIVISOR as usize;
-        self.bytes -= bytes;
-        self.ends -= time;
-        self.reserve = WalkReserve { bytes, time };
-    }
-
-    /// Adds what was set aside. If the tables have taken longer than was allowed, its time begins now.
-    pub(in crate::collect) fn use_reserve(&mut self) {
-        let WalkReserve { bytes, time } = std::mem::take(&mut self.reserve);
-        self.bytes += bytes;
-        self.ends = self.ends.max(Instant::now()) + time;
     }
 
     /// Counts memory that the device has taken, and waits while all devices together have too much. The device is not to blame for this

@@ -27,19 +27,20 @@ impl SnmpAgent {
     /// An agent that answers GETBULK neither with variables nor in time is asked by GETNEXT. If packets may have been lost, or if it fails to read
     /// this table, GETBULK is tried again at the next one. An agent whose answers would be too big is asked for half as many variables.
     pub async fn walk(&mut self, root: &ObjectId, budget: &mut WalkBudget) -> WalkedTable {
-        self.walk_on(root, budget, &mut ReadAhead::default()).await
+        self.walk_on(root, usize::MAX, budget, &mut ReadAhead::default()).await
     }
 
     /// Reads the variables below an object, beginning with those that the answers about an earlier table have shown. Keeps those that
-    /// are shown behind it.
+    /// are shown behind it. Reads at most `max_rows` variables, and no more than the budget allows.
     pub(in crate::collect) async fn walk_on(
         &mut self,
         root: &ObjectId,
+        max_rows: usize,
         budget: &mut WalkBudget,
         ahead: &mut ReadAhead,
     ) -> WalkedTable {
         self.bulk.begin_table();
-        let mut reading = TableReading::new(root.clone(), budget.rows, self.has_exceptions());
+        let mut reading = TableReading::new(root.clone(), budget.rows.min(max_rows), self.has_exceptions());
         let mut known = ahead.take_behind(root);
         let end = loop {
             if Instant::now() >= budget.ends {

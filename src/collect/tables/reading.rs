@@ -1,9 +1,10 @@
 //! The order in which tables are asked for, and those that need not be.
 
-use super::subtrees::{ADDRESSES, SUBTREES, SubtreeMark, TIMETRA, has_alternative};
+use super::subtrees::{ADDRESSES, SUBTREES, SubtreeMark, TIMETRA, has_alternative, max_rows};
 use crate::collect::snmp::{
     ObjectId, ReadAhead, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkedTable,
 };
+use crate::discovery::report::TableKind;
 
 /// Number of tables in a row without an answer after which the device is asked whether it answers anything.
 const MAX_UNPROVEN_TABLES: usize = 2;
@@ -24,10 +25,10 @@ pub(super) async fn read_chosen(
     let is_timetra = agent.system().object_id.as_ref().is_some_and(|id| id.arcs().starts_with(&TIMETRA));
     let is_read = |subtree: &[u32]| is_timetra || !subtree.starts_with(&TIMETRA);
     let chosen = SUBTREES.iter().filter(|(subtree, _, mark)| is_chosen(*mark) && is_read(subtree));
-    let chosen: Vec<&[u32]> = chosen.map(|(subtree, ..)| *subtree).collect();
+    let chosen: Vec<(&[u32], &[TableKind])> = chosen.map(|(subtree, kinds, _)| (*subtree, *kinds)).collect();
     let (mut tables, mut ahead) = (Vec::<WalkedTable>::new(), ReadAhead::default());
     let (mut behind_end, mut silence) = (TablesBehindEnd::default(), Silence::default());
-    for (place, subtree) in chosen.iter().enumerate() {
+    for (place, (subtree, kinds)) in chosen.iter().enumerate() {
         if has_alternative(subtree, &tables) {
             continue;
         }
@@ -41,7 +42,7 @@ pub(super) async fn read_chosen(
         } else if let Some(empty) = known_empty.or_else(|| behind_end.take_empty(&root)) {
             empty
         } else {
-            let table = agent.walk_on(&root, budget, &mut ahead).await;
+            let table = agent.walk_on(&root, max_rows(kinds), budget, &mut ahead).await;
             silence.note(agent, &table).await;
             table
         };
@@ -96,12 +97,12 @@ struct TablesBehindEnd {
 
 impl TablesBehindEnd {
     /// Asks for the table of this place and the next ones, unless it was asked for before.
-    async fn ask(&mut self, agent: &mut SnmpAgent, place: usize, chosen: &[&[u32]]) {
+    async fn ask(&mut self, agent: &mut SnmpAgent, place: usize, chosen: &[(&[u32], &[TableKind])]) {
         if place < self.asked {
             return;
         }
         let next = chosen.iter().skip(place).take(MAX_TABLES_AT_ONCE);
-        let roots: Vec<ObjectId> = next.map(|subtree| ObjectId::new(*subtree)).collect();
+        let roots: Vec<ObjectId> = next.map(|(subtree, _)| ObjectId::new(*subtree)).collect();
         self.asked = place + roots.len();
         self.empty = agent.empty_tables(&roots).await;
     }

@@ -2,6 +2,7 @@
 
 use self::SubtreeMark::{ByInterfaces, ByNeighbors, Unmarked};
 use crate::collect::snmp::WalkedTable;
+use crate::discovery::report::MAX_ROUTES;
 use crate::discovery::report::TableKind::{
     self, Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Routes, Stp,
 };
@@ -88,9 +89,22 @@ pub(super) const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
     (&[1, 3, 6, 1, 2, 1, 4, 1], &[], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 3], &[], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 20], &[Addresses], Unmarked),
-    (&[1, 3, 6, 1, 2, 1, 4, 21], &[Routes], Unmarked),
+    // Routing tables by columns, because they may be long: RFC1213-MIB, and IP-FORWARD-MIB old and new. A scalar shows that the device has the
+    // group.
+    (&[1, 3, 6, 1, 2, 1, 4, 21, 1, 2], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 21, 1, 3], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 21, 1, 7], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 21, 1, 8], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 21, 1, 11], &[Routes], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 22], &[Arp], Unmarked),
-    (&[1, 3, 6, 1, 2, 1, 4, 24], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 3], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 5], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 6], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 4, 1, 11], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 6], &[], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 7], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 8], &[Routes], Unmarked),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 7, 1, 12], &[Routes], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 34], &[Addresses], Unmarked),
     (&[1, 3, 6, 1, 2, 1, 4, 35], &[Arp], Unmarked),
     // BRIDGE-MIB: the address, the ports, the spanning tree, and the forwarding database.
@@ -140,13 +154,22 @@ pub(super) const SUBTREES: &[(&[u32], &[TableKind], SubtreeMark)] = &[
 ];
 
 /// Scalars that are read only if the device lacks another one with the same meaning.
-const ALTERNATIVES: [(&[u32], &[u32]); 2] = [
+const ALTERNATIVES: [(&[u32], &[u32]); 3] = [
     (&[1, 3, 6, 1, 2, 1, 4, 3], &[1, 3, 6, 1, 2, 1, 4, 1]),
+    (&[1, 3, 6, 1, 2, 1, 4, 24, 6], &[1, 3, 6, 1, 2, 1, 4, 24, 3]),
     (&[1, 3, 6, 1, 2, 1, 17, 4, 2], &[1, 3, 6, 1, 2, 1, 17, 4, 1]),
 ];
 
 /// Neighbors by tables that `lldpStatsRemTablesLastChangeTime` does not cover.
 const OTHER_NEIGHBORS: [&[u32]; 2] = [&[1, 3, 6, 1, 4, 1, 6527], &[1, 3, 111, 2, 802, 1, 1, 13]];
+
+/// Returns the number of variables that are read below an object of these tables: no more than a report has rows of.
+pub(super) const fn max_rows(kinds: &[TableKind]) -> usize {
+    match kinds {
+        [Routes] => MAX_ROUTES,
+        _ => usize::MAX,
+    }
+}
 
 /// Returns whether the marks cover a table.
 pub(in crate::collect) fn is_covered(table: &WalkedTable, coverage: MarkCoverage) -> bool {
