@@ -28,6 +28,13 @@ pub(crate) fn cases() -> Vec<Case> {
         ("drops every second packet", vec![Fault::DropsEvery(2)], None, Complete, Complete),
         ("takes 4 seconds", vec![Fault::Takes(Duration::from_secs(4))], None, Complete, Complete),
         ("sends all twice", vec![Fault::Duplicates], None, Complete, Complete),
+        (
+            "answers with another community",
+            vec![Fault::AnswersWithCommunity(b"another")],
+            None,
+            Complete,
+            Complete,
+        ),
         ("answers with wrong ids", vec![Fault::WrongIds], None, Complete, Complete),
         (
             "fails below a column",

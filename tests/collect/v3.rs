@@ -166,3 +166,17 @@ async fn passwords_are_in_no_text_and_no_packet() {
     }
     assert!(!text.contains("reader"), "{text}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn agent_with_an_invalid_engine_id_is_refused_and_found_by_its_community() {
+    let mut engine = usual_engine();
+    engine.states_zeros = true;
+    let mut both = agent(engine);
+    both.community = COMMUNITY.to_vec();
+    let farm = farm_of(both);
+    let user = || SnmpSecret::v3(usual_user());
+    let error = find(&farm, "192.0.2.1", vec![user()]).await.unwrap_err();
+    assert_eq!(error, AskError::Refused(SnmpRefusal::UnstableEngine));
+    let found = find(&farm, "192.0.2.1", vec![user(), SnmpSecret::v2c(COMMUNITY)]).await.unwrap();
+    assert!(!found.is_v3());
+}

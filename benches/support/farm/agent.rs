@@ -180,6 +180,11 @@ impl Agent {
             let (id, body, varbinds) = answer.into_raw_parts();
             answers.insert(0, Pdu::from_raw_parts(id ^ 1, body, varbinds));
         }
+        let other = self.faults.iter().find_map(|fault| match fault {
+            Fault::AnswersWithCommunity(other) => Some(other.to_vec()),
+            _ => None,
+        });
+        let community = other.unwrap_or(community);
         let sends_undecodable = self.has(|fault| matches!(fault, Fault::SendsUndecodable));
         let encode = |pdu: Pdu| {
             let message = match version {

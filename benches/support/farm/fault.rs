@@ -49,6 +49,8 @@ pub(crate) enum Fault {
     Duplicates,
     /// It sends an answer with another id before each answer.
     WrongIds,
+    /// It answers with another community.
+    AnswersWithCommunity(&'static [u8]),
     /// It answers from another address.
     AnswersFrom(IpAddr),
     /// It answers nothing after this number of packets.

@@ -34,6 +34,8 @@ pub(crate) struct FarmEngine {
     pub(crate) discoveries: usize,
     user: FarmUser,
     localized: Option<LocalizedKeys>,
+    /// Whether it states an id of zeros, which is invalid.
+    pub(crate) states_zeros: bool,
 }
 
 /// The keys of the user for an engine id.
@@ -77,6 +79,7 @@ impl FarmEngine {
             discoveries: 0,
             user,
             localized: None,
+            states_zeros: false,
         }
     }
 
@@ -182,6 +185,11 @@ impl FarmEngine {
         if let Some(authentication) = authentication {
             let (offset, length) = UsmSecurityParams::find_auth_params_offset(&bytes).unwrap();
             authenticate_message(authentication, &mut bytes, offset, length).unwrap();
+        }
+        while self.states_zeros
+            && let Some(place) = bytes.windows(self.id.len()).position(|id| id == self.id)
+        {
+            bytes[place..place + self.id.len()].fill(0);
         }
         bytes
     }

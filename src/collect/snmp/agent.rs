@@ -212,7 +212,7 @@ impl SnmpAgent {
         from_any: bool,
     ) -> Result<SnmpAnswer, AskError> {
         let encode = |id| encode_with_community(version, community, id, question, objects);
-        let decode = |bytes: &[u8]| decode_with_community(version, community, bytes);
+        let decode = |bytes: &[u8]| decode_with_community(version, bytes);
         self.exchange(encode, decode, timeouts, from_any).await
     }
 

@@ -75,11 +75,11 @@ pub(super) fn encode_with_community(
     encoded.map(Vec::from).map_err(|_| AskError::NotEncoded)
 }
 
-/// Decodes the answer to a request with a community.
-pub(super) fn decode_with_community(version: Version, community: &[u8], bytes: &[u8]) -> Option<SnmpAnswer> {
+/// Decodes the answer to a request with a community. Some agents answer with another one, which says nothing of the answer.
+pub(super) fn decode_with_community(version: Version, bytes: &[u8]) -> Option<SnmpAnswer> {
     let bytes = Bytes::copy_from_slice(bytes);
     let message = CommunityMessage::decode(bytes, DecodeConfig::default()).ok()?.value;
-    if message.version() != version || !message.community().matches(community) {
+    if message.version() != version {
         return None;
     }
     let pdu = message.into_pdu()?;

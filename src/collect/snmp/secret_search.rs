@@ -108,7 +108,9 @@ impl SecretSearch<'_> {
         let is_answer =
             |error| matches!(error, AskError::Refused(_) | AskError::Denied(_) | AskError::Undecodable);
         self.knows_user |= match error {
-            AskError::Refused(refusal) => refusal != SnmpRefusal::UnknownUser,
+            // Without a valid engine id, no user was sent.
+            AskError::Refused(SnmpRefusal::UnknownUser | SnmpRefusal::UnstableEngine) => false,
+            AskError::Refused(_) => true,
             AskError::Denied(_) => secret.is_v3(),
             _ => false,
         };

@@ -64,7 +64,6 @@ pub(super) fn encode_discovery(id: i32) -> Result<Vec<u8>, AskError> {
 pub(super) fn decode_discovery(bytes: &[u8]) -> Option<StatedEngine> {
     let message = RawV3Message::decode(Bytes::copy_from_slice(bytes), DecodeConfig::default()).ok()?.value;
     let parameters = decode_parameters(&message)?;
-    validate_engine_id(parameters.engine_id()).ok()?;
     let (id, boots, time) =
         (parameters.engine_id().clone(), parameters.engine_boots(), parameters.engine_time());
     Some(StatedEngine { id, boots, time })
@@ -74,6 +73,7 @@ impl UsmEngine {
     /// Localizes the keys of a user for an engine. It is done once for an engine.
     pub(super) fn new(engine: StatedEngine, user: &Arc<SnmpUser>) -> Result<Self, AskError> {
         let StatedEngine { id, boots, time } = engine;
+        validate_engine_id(&id).map_err(|_| SnmpRefusal::UnstableEngine)?;
         let keys = match user.keys() {
             Some(keys) => {
                 let keys = keys.as_ref().map_err(|refusal| *refusal)?;
