@@ -176,3 +176,36 @@ async fn devices_that_have_answered_and_are_not_read_are_counted() {
     while crawl.next().await.is_some() {}
     assert_eq!((crawl.progress().devices, crawl.progress().left_out), (1, 3));
 }
+
+const ALL: &[&str] = &["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
+
+/// Reads slow switches of one name, and returns the time that it takes, and the number of devices.
+async fn time_of_namesakes(up_times: [u32; 4], own: [&'static [&'static str]; 4]) -> (Duration, usize) {
+    let places = ALL.iter().zip(up_times.iter().zip(own));
+    let farm = Farm::with(places.map(|(address, (up_time, own))| {
+        let mut agent = agent("switch", own, &[]).faulty([Fault::Takes(Duration::from_millis(400))]);
+        agent.variables.insert(vec![1, 3, 6, 1, 2, 1, 1, 3, 0], SnmpValue::TimeTicks(*up_time));
+        (ip(address), agent)
+    }));
+    let began = Instant::now();
+    let (devices, failed, _) = finished(begin(&farm, ALL, CrawlOptions::default())).await;
+    assert!(failed.is_empty());
+    (began.elapsed(), devices.len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn devices_of_one_name_wait_for_each_other_only_while_they_may_be_the_same() {
+    let own: [&[&str]; 4] = [&["192.0.2.1"], &["192.0.2.2"], &["192.0.2.3"], &["192.0.2.4"]];
+    let same = 4_711;
+    let (at_once, devices) = time_of_namesakes([same, 10_000, 20_000, 30_000], own).await;
+    assert_eq!(devices, 4);
+    // Until its own addresses are known, each may be another one. They are in the first half of the tables.
+    let (after_addresses, devices) = time_of_namesakes([same; 4], own).await;
+    assert_eq!(devices, 4);
+    assert!(
+        after_addresses > at_once && after_addresses < at_once * 7 / 2,
+        "{at_once:?} {after_addresses:?}"
+    );
+    let (_, devices) = time_of_namesakes([same; 4], [ALL; 4]).await;
+    assert_eq!(devices, 1);
+}

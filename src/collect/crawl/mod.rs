@@ -308,11 +308,11 @@ impl Crawl {
     /// Waits for the next event, without those that are held.
     fn poll_new(&mut self, context: &mut Context<'_>) -> Poll<Option<CrawlEvent>> {
         loop {
-            if let Some(event) = self.events.pop_front() {
-                return Poll::Ready(Some(event));
-            }
             while let Poll::Ready(Some(early)) = self.early.poll_recv(context) {
                 self.take_early(early);
+            }
+            if let Some(event) = self.events.pop_front() {
+                return Poll::Ready(Some(event));
             }
             let is_sweeping = self.poll_sweeps(context).is_pending();
             self.begin_work();

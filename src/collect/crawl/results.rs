@@ -8,7 +8,6 @@ use super::neighbors::{self, FoundNeighbors};
 use super::targets::CrawlTarget;
 use super::work::{AnsweringAgent, CrawlStep, EarlyAddresses, FoundAgent, ReadDevice, lock};
 use super::{Crawl, subnets};
-use crate::collect::snmp::SnmpAgent;
 use crate::discovery::Report;
 use crate::discovery::report::{AddressRow, Table};
 use crate::model::Timestamp;
@@ -66,18 +65,20 @@ impl Crawl {
         CrawlEvent::Failed(CrawlFailure { address, reason })
     }
 
-    /// Notes the own addresses of a device that was read, and goes on with the agents that have waited for it.
-    fn end_waiting(&mut self, agent: &SnmpAgent, own_addresses: &[IpAddr]) {
-        let WaitedAgents { next, repeated } = self.read.finish(agent, own_addresses);
+    /// Goes on with the agents that do not wait any more.
+    fn end_waiting(&mut self, waited: WaitedAgents) {
+        let WaitedAgents { next, repeated } = waited;
         self.answered.extend(next);
         self.events.extend(repeated.into_iter().map(CrawlEvent::Repeated));
     }
 
-    /// Adds the neighbors of a device whose other tables are still being read.
+    /// Takes the addresses of a device whose other tables are still being read.
     pub(super) fn take_early(&mut self, early: EarlyAddresses) {
-        let EarlyAddresses { mut found, depth, is_v3 } = early;
+        let EarlyAddresses { mut found, system, target, is_v3 } = early;
         self.learn(&mut found, is_v3);
-        self.add_neighbors(found.neighbors, depth);
+        let waited = self.read.note_addresses(&system, target.address, &found.own_addresses);
+        self.end_waiting(waited);
+        self.add_neighbors(found.neighbors, target.depth);
     }
 
     /// Learns the own addresses and the subnets of a device, before any neighbor of it is asked. Own addresses that are never asked are
@@ -106,7 +107,8 @@ impl Crawl {
         let mut report = match report {
             Ok(report) => report,
             Err(error) => {
-                self.end_waiting(&agent, &[]);
+                let waited = self.read.finish(&agent, &[]);
+                self.end_waiting(waited);
                 return self.failed(target.address, CrawlFailureReason::NotReported(error));
             }
         };
@@ -120,7 +122,8 @@ impl Crawl {
             memory.note_state(target.address, state);
         }
         self.learn(&mut found, agent.is_v3());
-        self.end_waiting(&agent, &found.own_addresses);
+        let waited = self.read.finish(&agent, &found.own_addresses);
+        self.end_waiting(waited);
         if let Some(sweeps) = self.sweeps.as_mut().filter(|_| target.depth < self.options.depth) {
             found.subnets.iter().for_each(|subnet| sweeps.add(&self.gate, *subnet, target.depth + 1));
         }

@@ -14,7 +14,8 @@ use super::targets::CrawlTarget;
 use crate::collect::gate::Gate;
 use crate::collect::secret::{SnmpSecret, SnmpSecrets};
 use crate::collect::snmp::{
-    AskError, SnmpAgent, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkPool, WalkedTable,
+    AskError, SnmpAgent, SystemIdentity, TableEnd, TruncationReason, WalkBudget, WalkLimits, WalkPool,
+    WalkedTable,
 };
 use crate::collect::tables::{self, MarkCoverage};
 use crate::discovery::{ParseError, ParseErrorKind, ParseOptions, Report, ReporterId};
@@ -119,7 +120,8 @@ pub(super) struct ReadDevice {
 #[derive(Debug)]
 pub(super) struct EarlyAddresses {
     pub(super) found: FoundNeighbors,
-    pub(super) depth: u32,
+    pub(super) system: SystemIdentity,
+    pub(super) target: CrawlTarget,
     pub(super) is_v3: bool,
 }
 
@@ -230,14 +232,14 @@ impl DeviceReading {
 
     /// Returns a function that hands tables with addresses to the crawl, so that neighbors are asked while the rest is read.
     fn announcing(&self, observed_at: Timestamp) -> impl FnMut(&[&WalkedTable]) + use<> {
-        let (early, depth, is_v3) =
-            (self.early.clone(), self.answering.target.depth, self.answering.agent.is_v3());
+        let (early, target) = (self.early.clone(), self.answering.target);
+        let (system, is_v3) = (self.answering.agent.system().clone(), self.answering.agent.is_v3());
         let options = ParseOptions::new(observed_at).with_reporter(self.answering.name());
         move |tables| {
             let Ok(report) = tables::report_of(tables.iter().copied(), &options) else { return };
             let found = FoundNeighbors::of(&report);
             // A crawl that was dropped takes no more addresses.
-            let _ = early.send(EarlyAddresses { found, depth, is_v3 });
+            let _ = early.send(EarlyAddresses { found, system: system.clone(), target, is_v3 });
         }
     }
 
