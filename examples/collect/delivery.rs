@@ -1,14 +1,16 @@
 //! The reports of a crawl on their way to the destination, and what becomes of them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::net::IpAddr;
 
 use indicatif::ProgressBar;
-use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlFailure, CrawlFailureReason, CrawledDevice};
-use toposcope::collect::snmp::{AskError, SnmpRefusal};
+use toposcope::collect::crawl::{Crawl, CrawlEvent, CrawlFailure, CrawledDevice};
 
 use super::destination::{Answers, Destination, lacks_tables};
 use super::failure::Failure;
+use super::lines::{device_lines, failure_line, name};
+use super::stop::Stop;
 use super::{counts, print};
 
 /// Maximum number of reports that are delivered at once.
@@ -23,64 +25,101 @@ pub(crate) struct Delivery {
     failures: Vec<CrawlFailure>,
     /// The addresses whose reports were refused, with the reasons.
     refusals: Vec<(IpAddr, String)>,
+    /// The addresses of devices on which the next crawl must not rely, because they are not stored, or not as a whole.
+    unstored: BTreeSet<IpAddr>,
+    /// The names of the devices that were read, by their own addresses.
+    names: BTreeMap<IpAddr, String>,
 }
 
 impl Delivery {
-    /// Delivers the reports of a crawl, and prints the devices. A report that is refused alone does not end the crawl.
+    /// Delivers the reports of a crawl until it ends or is stopped, and prints the devices. A report that is refused alone does not end the
+    /// crawl.
     pub(crate) async fn run(
         &mut self,
         crawl: &mut Crawl,
         destination: &dyn Destination,
+        stop: &Stop,
         bar: &ProgressBar,
         output: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let mut events = crawl.next_events(REPORTS_AT_ONCE).await;
-        while !events.is_empty() {
-            let (mut devices, mut reports) = (Vec::new(), Vec::new());
-            for event in events {
-                match event {
-                    CrawlEvent::Device(device) => {
-                        devices.push((device.address, device_lines(&device)));
-                        reports.push(device.report);
-                    }
-                    CrawlEvent::Failed(failure) => self.failures.push(failure),
-                    _ => {}
-                }
+        loop {
+            let mut events = tokio::select! {
+                biased;
+                () = stop.requested() => return Ok(()),
+                events = crawl.next_events(REPORTS_AT_ONCE) => events,
+            };
+            if events.is_empty() {
+                return Ok(());
             }
-            let delivered;
-            (delivered, events) =
-                crawl.next_events_during(destination.deliver(reports), REPORTS_AT_ONCE).await;
-            let Answers { answers, failure } = delivered;
-            let (mut answers, mut printed) = (answers.into_iter(), String::new());
-            for (address, lines) in devices {
-                let answer = answers.next();
-                // Until it is stored, the next crawl must not rely on it.
-                if !matches!(&answer, Some(Ok(answer)) if !lacks_tables(answer)) {
-                    crawl.forget(address);
+            while !events.is_empty() {
+                let storing = self.store(events, destination, bar, output);
+                let stored;
+                (stored, events) = match stop.is_requested() {
+                    true => (storing.await, Vec::new()),
+                    false => crawl.next_events_during(storing, REPORTS_AT_ONCE).await,
+                };
+                if stored.is_err() {
+                    // Devices that were read meanwhile are not delivered, either.
+                    self.unstored.extend(events.iter().filter_map(device_address));
+                    return stored;
                 }
-                match answer {
-                    Some(Ok(_)) => {
-                        self.stored += 1;
-                        printed += &lines;
-                    }
-                    Some(Err(reason)) => self.refusals.push((address, reason)),
-                    None => {}
-                }
+                bar.set_message(counts(&crawl.progress()));
+                bar.tick();
             }
-            let printed = bar.suspend(|| print(output, &printed));
-            if let Err(failure) = failure.map_or(Ok(()), Err).and(printed) {
-                // Devices that were read meanwhile are not delivered, either.
-                for event in &events {
-                    if let CrawlEvent::Device(device) = event {
-                        crawl.forget(device.address);
-                    }
-                }
-                return Err(failure);
-            }
-            bar.set_message(counts(&crawl.progress()));
-            bar.tick();
         }
-        Ok(())
+    }
+
+    /// Delivers the reports of some events, and prints the devices.
+    async fn store(
+        &mut self,
+        events: Vec<CrawlEvent>,
+        destination: &dyn Destination,
+        bar: &ProgressBar,
+        output: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        self.unstored.extend(events.iter().filter_map(device_address));
+        let (mut devices, mut reports) = (Vec::new(), Vec::new());
+        for event in events {
+            match event {
+                CrawlEvent::Device(device) => {
+                    self.note_name(&device);
+                    devices.push((device.address, device_lines(&device)));
+                    reports.push(device.report);
+                }
+                CrawlEvent::Failed(failure) => self.failures.push(failure),
+                _ => {}
+            }
+        }
+        let Answers { answers, failure } = destination.deliver(reports).await;
+        let (mut answers, mut printed) = (answers.into_iter(), String::new());
+        for (address, lines) in devices {
+            match answers.next() {
+                Some(Ok(answer)) => {
+                    self.stored += 1;
+                    printed += &lines;
+                    if !lacks_tables(&answer) {
+                        self.unstored.remove(&address);
+                    }
+                }
+                Some(Err(reason)) => self.refusals.push((address, reason)),
+                None => {}
+            }
+        }
+        let printed = bar.suspend(|| print(output, &printed));
+        failure.map_or(Ok(()), Err).and(printed)
+    }
+
+    fn note_name(&mut self, device: &CrawledDevice) {
+        let Some(name) = name(device) else { return };
+        let tables = device.report.devices.iter().flat_map(|described| &described.tables.addresses);
+        for row in tables.flat_map(|table| &table.rows) {
+            self.names.insert(row.ip_address, name.clone());
+        }
+    }
+
+    /// Makes the next crawl read the devices as a whole that are not stored.
+    pub(crate) fn forget_unstored(&self, crawl: &mut Crawl) {
+        self.unstored.iter().for_each(|address| crawl.forget(*address));
     }
 
     /// Prints the addresses of which there is no report, and those whose reports were refused.
@@ -89,8 +128,8 @@ impl Delivery {
         if !self.failures.is_empty() {
             text += "\nNot read:\n";
         }
-        for CrawlFailure { address, reason, .. } in &self.failures {
-            text += &format!("{address}  {reason}; {}\n", advice(reason));
+        for failure in &self.failures {
+            text += &failure_line(failure, &self.names);
         }
         if !self.refusals.is_empty() {
             text += "\nNot stored:\n";
@@ -103,46 +142,9 @@ impl Delivery {
     }
 }
 
-/// Returns name, address and model of a device, and the objects that could not be read.
-fn device_lines(device: &CrawledDevice) -> String {
-    let mut lines = String::new();
-    for described in &device.report.devices {
-        let name = described.sys_name.as_deref().unwrap_or("a device without a name");
-        let model = described.model.as_deref().or(described.sys_descr.as_deref()).unwrap_or("unknown model");
-        let model = model.lines().next().unwrap_or_default();
-        // Devices may send characters that a terminal obeys.
-        let is_unchanged = !described.tables.unchanged().is_empty();
-        let mark = if is_unchanged { "  (unchanged)" } else { "" };
-        let described = format!("{name}  {}  {model}{mark}", device.address).replace(char::is_control, "?");
-        lines += &format!("{described}\n");
-    }
-    if let Some(from) = device.answers_from {
-        lines += &format!("  it answers from {from}\n");
-    }
-    for (object, reason) in &device.truncated {
-        lines += &format!("  {object} is incomplete: {reason}\n");
-    }
-    lines
-}
-
-/// Returns advice for a failure.
-const fn advice(reason: &CrawlFailureReason) -> &'static str {
-    match reason {
-        CrawlFailureReason::NotAnswered(AskError::Silent) => {
-            "check that SNMP is switched on, that its access list has this machine, and that the community is right"
-        }
-        CrawlFailureReason::NotAnswered(AskError::NotAllowed) => "--within decides what may be asked",
-        CrawlFailureReason::NotAnswered(AskError::NotSent(_)) => "check the routes of this machine",
-        CrawlFailureReason::NotAnswered(AskError::Refused(refusal)) => match refusal {
-            SnmpRefusal::UnknownUser => "check --user",
-            SnmpRefusal::WrongDigest => "check --auth and its password",
-            SnmpRefusal::DecryptionFailed => "check --priv and its password",
-            SnmpRefusal::UnsupportedLevel => "check whether --auth-env and --priv-env are needed",
-            _ => "check the SNMP settings of the device",
-        },
-        CrawlFailureReason::NotAnswered(AskError::Denied(_)) => {
-            "give the user or the community the right to read the whole tree"
-        }
-        _ => "walk it with snmpbulkwalk, and import the file",
+fn device_address(event: &CrawlEvent) -> Option<IpAddr> {
+    match event {
+        CrawlEvent::Device(device) => Some(device.address),
+        _ => None,
     }
 }

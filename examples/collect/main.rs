@@ -9,7 +9,8 @@
 //!
 //! The first command makes up a network in this process (on Linux); the second reads yours. It reads the device over SNMP, follows its neighbors by LLDP and CDP within the prefixes of `--within`, and prints a line for
 //! each device that answered, and for each that did not, with advice. The picture is `network.html` in the present folder.
-//! `--data` keeps an inventory, `--watch` crawls again and again, and `--server` reports to a running service.
+//! `--data` keeps an inventory, `--watch` crawls again and again, and `--server` reports to a running service. Ctrl-C ends the
+//! crawl: what was read until then is stored, counted and drawn. A second one ends the program at once.
 
 pub(crate) mod args;
 mod delivery;
@@ -23,10 +24,12 @@ mod farm;
 #[allow(dead_code, reason = "the example `topology` also writes other formats, and reads themes")]
 #[path = "../topology/files.rs"]
 mod files;
+mod lines;
 pub(crate) mod secrets;
 mod served;
 #[cfg(feature = "client")]
 pub(crate) mod server;
+pub(crate) mod stop;
 
 use std::env;
 use std::ffi::OsString;
@@ -45,6 +48,7 @@ use delivery::Delivery;
 use destination::{Destination, KeptInventory, MemoryFile};
 use failure::Failure;
 use served::FARM_PACE;
+use stop::Stop;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -66,10 +70,10 @@ async fn run(arguments: impl Iterator<Item = OsString>, output: &mut dyn Write) 
     let transport = UdpTransport::open().await;
     let transport = transport.map_err(|error| Failure::because("No socket can be opened", &error))?;
     let gate = Gate::new(transport, args.within.clone(), pace);
+    let stop = Stop::default();
     tokio::select! {
-        result = collect(&args, &gate, Path::new("."), output) => result,
-        // The reports until then are kept.
-        _ = tokio::signal::ctrl_c(), if args.watch.is_some() => Ok(()),
+        result = collect(&args, &gate, Path::new("."), &stop, output) => result,
+        () = stop.at_interrupts() => Err(Failure::new("Stopped before the end; the reports until then are kept with --data or --server.")),
     }
 }
 
@@ -78,40 +82,45 @@ pub(crate) async fn collect(
     args: &Args,
     gate: &Gate,
     folder: &Path,
+    stop: &Stop,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     if let Some(place) = &args.server {
         #[cfg(feature = "client")]
-        return watch(args, gate, &server::ServerDestination(server::connect(place)?), output).await;
+        return watch(args, gate, &server::ServerDestination(server::connect(place)?), stop, output).await;
         #[cfg(not(feature = "client"))]
         return Err(Failure::new(format!("{} needs --features collect,client.", place.url)));
     }
     let kept = KeptInventory::open(args.data.as_deref(), folder).await?;
-    let result = watch(args, gate, &kept, output).await;
+    let result = watch(args, gate, &kept, stop, output).await;
     kept.close().await?;
     result
 }
 
-/// Crawls once, or again and again if the arguments have a time.
+/// Crawls once, or again and again until it is stopped if the arguments have a time.
 pub(crate) async fn watch(
     args: &Args,
     gate: &Gate,
     destination: &dyn Destination,
+    stop: &Stop,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let file = args.data.as_deref().map(MemoryFile::of);
     let mut memory = file.as_ref().map(MemoryFile::read).transpose()?.unwrap_or_default();
     loop {
-        let result = crawl(args, gate, destination, &mut memory, output).await;
+        let result = crawl(args, gate, destination, &mut memory, stop, output).await;
         if let Some(file) = &file {
             file.write(&memory)?;
         }
-        let Some(time) = args.watch else { return result };
+        let Some(time) = args.watch.filter(|_| !stop.is_requested()) else { return result };
         // The network may answer the next time, and so may the service.
         if let Err(failure) = result {
             print(output, &format!("{failure}\n"))?;
         }
-        tokio::time::sleep(time).await;
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = stop.requested() => return Ok(()),
+        }
     }
 }
 
@@ -121,6 +130,7 @@ async fn crawl(
     gate: &Gate,
     destination: &dyn Destination,
     memory: &mut CrawlMemory,
+    stop: &Stop,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut options = CrawlOptions::default();
@@ -128,7 +138,7 @@ async fn crawl(
     options.follows_arp = args.follows_arp;
     options.follows_next_hops = args.follows_next_hops;
     options.depth = args.depth.unwrap_or(options.depth);
-    let seeds = seeds(args, gate, output).await?;
+    let seeds = seeds(args, gate, stop, output).await?;
     let secrets = args.secrets.clone();
     let crawl = Crawl::begin(gate, seeds, move |_| secrets.clone(), options);
     let mut crawl = crawl.map_err(|error| Failure::usage(error.to_string()))?;
@@ -141,8 +151,9 @@ async fn crawl(
     }
     let bar = ProgressBar::new_spinner();
     let mut delivery = Delivery::default();
-    let result = delivery.run(&mut crawl, destination, &bar, output).await;
+    let result = delivery.run(&mut crawl, destination, stop, &bar, output).await;
     bar.finish_and_clear();
+    delivery.forget_unstored(&mut crawl);
     if let Some(next) = crawl.memory() {
         memory.clone_from(next);
     }
@@ -159,7 +170,12 @@ async fn crawl(
 }
 
 /// Returns the addresses to begin with: those of the arguments, and those that sweeps find.
-async fn seeds(args: &Args, gate: &Gate, output: &mut dyn Write) -> Result<Vec<IpAddr>, Failure> {
+async fn seeds(
+    args: &Args,
+    gate: &Gate,
+    stop: &Stop,
+    output: &mut dyn Write,
+) -> Result<Vec<IpAddr>, Failure> {
     let mut seeds = args.seeds.clone();
     if args.sweeps.is_empty() {
         return Ok(seeds);
@@ -167,7 +183,10 @@ async fn seeds(args: &Args, gate: &Gate, output: &mut dyn Write) -> Result<Vec<I
     let sweep = Sweep::begin(gate, args.sweeps.iter().copied(), SystemProbes::open());
     let mut sweep = sweep.map_err(|error| Failure::usage(format_args!("--sweep: {error}")))?;
     note_without_echo(sweep.without_echo(), output)?;
-    while let Some(live) = sweep.next().await {
+    while let Some(live) = tokio::select! {
+        live = sweep.next() => live,
+        () = stop.requested() => None,
+    } {
         seeds.push(live.address);
     }
     if seeds.is_empty() {

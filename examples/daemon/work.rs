@@ -130,6 +130,9 @@ impl<S: HttpService, R: Reach> Work<S, R> {
             let counts = crawl.progress();
             let done = (counts.devices + counts.failed) * 99 / counts.asked.max(1);
             progress.fetch_max(u8::try_from(done.min(99)).unwrap_or(99), Ordering::Relaxed);
+            if events.is_empty() {
+                events = crawl.next_events(EVENTS_AT_ONCE).await;
+            }
         }
         Ok(crawl.memory().cloned().unwrap_or_default())
     }

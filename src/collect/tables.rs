@@ -8,7 +8,7 @@ mod vlans;
 
 use std::borrow::Cow;
 
-use super::snmp::{SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits, WalkedTable};
+use super::snmp::{ObjectId, SnmpAgent, SnmpValue, TableEnd, WalkBudget, WalkLimits, WalkedTable};
 use crate::discovery::report::TableKind;
 use crate::discovery::{ParseError, ParseOptions, Report, VariableReader, VariableValue};
 
@@ -91,13 +91,21 @@ pub(super) fn report_of<'t>(
     reader.into_report(REPORTER)
 }
 
+/// Returns the kinds of tables that lack rows if variables below an object are missing.
+///
+/// There is none for an object with other facts of a device, such as its model, and for one that is not read.
+#[must_use]
+pub fn kinds(object: &ObjectId) -> &'static [TableKind] {
+    let subtree = SUBTREES.iter().find(|(root, ..)| *root == object.arcs());
+    subtree.map_or(&[], |(_, kinds, _)| kinds)
+}
+
 /// Notes what a truncated table lacks.
 fn lose(reader: &mut VariableReader<'_>, table: &WalkedTable) {
     if table.vlan.is_some() {
         return reader.lose(TableKind::Fdb);
     }
-    let subtree = SUBTREES.iter().find(|(root, ..)| *root == table.root.arcs());
-    for kind in subtree.map_or(&[] as &[TableKind], |(_, kinds, _)| kinds) {
+    for kind in kinds(&table.root) {
         reader.lose(*kind);
     }
     if [BASE_PORT_NUMBERS, BASE_PORTS].contains(&table.root.arcs()) {

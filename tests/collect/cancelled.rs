@@ -45,6 +45,9 @@ async fn crawl(farm: &Farm, collected: &Collected, stored: &Mutex<Vec<String>>, 
         (storing, events) = crawl.next_events_during(collected.add_several(reports), at_once).await;
         storing.unwrap();
         stored.lock().unwrap().extend(names);
+        if events.is_empty() {
+            events = crawl.next_events(at_once).await;
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::again;
 use crate::example::args;
 use crate::program::destination::Destination;
 use crate::program::server::ServerDestination;
+use crate::program::stop::Stop;
 use crate::program::watch;
 use crate::service::Served;
 use crate::support::{community, gate, report_of};
@@ -57,10 +58,11 @@ async fn service_gets_the_reports_by_a_daemon_key() {
     let args = args("192.0.2.1", "192.0.2.0/24", community());
     let gate = gate(&farm, "192.0.2.0/24");
     let wrong = ServerDestination(client.clone().with_api_key("topo_d_wrong").unwrap());
-    let failure = watch(&args, &gate, &wrong, &mut Vec::new()).await.unwrap_err().to_string();
+    let failure =
+        watch(&args, &gate, &wrong, &Stop::default(), &mut Vec::new()).await.unwrap_err().to_string();
     assert!(failure.contains("Check that --server-key-env names a daemon key"), "{failure}");
     let right = ServerDestination(client.with_api_key(&service.key).unwrap());
-    watch(&args, &gate, &right, &mut Vec::new()).await.unwrap();
+    watch(&args, &gate, &right, &Stop::default(), &mut Vec::new()).await.unwrap();
     assert_eq!(service.hosts().await, 3);
 }
 
@@ -84,7 +86,8 @@ async fn report_that_is_refused_is_printed_and_its_device_is_read_again() {
     let mut args = args("192.0.2.1", "192.0.2.0/24", community());
     args.watch = Some(Duration::from_secs(600));
     let (gate, destination, mut output) = (gate(&farm, "192.0.2.0/24"), service.damaging(1), Vec::new());
-    let program = watch(&args, &gate, &destination, &mut output);
+    let stop = Stop::default();
+    let program = watch(&args, &gate, &destination, &stop, &mut output);
     assert!(timeout(Duration::from_secs(900), program).await.is_err(), "it goes on");
     let output = String::from_utf8(output).unwrap();
     assert_eq!(

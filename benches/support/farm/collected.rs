@@ -76,6 +76,9 @@ impl Collected {
             let stored;
             (stored, events) = crawl.next_events_during(self.add_several(reports), at_once).await;
             written += stored?;
+            if events.is_empty() {
+                events = crawl.next_events(at_once).await;
+            }
         }
         Ok((written, others))
     }

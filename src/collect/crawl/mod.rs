@@ -206,7 +206,7 @@ impl Crawl {
     }
 
     /// Goes on while a future runs, such as one that stores the reports of former events. Returns its output, and the events that have come
-    /// meanwhile, at most this many, or else the next ones; none: there is nothing left to ask.
+    /// meanwhile, at most this many. If there are none, [`next_events`](Self::next_events) waits for the next ones.
     ///
     /// ```no_run
     /// # use toposcope::collect::crawl::{Crawl, CrawlEvent};
@@ -215,6 +215,9 @@ impl Crawl {
     /// let mut events = crawl.next_events(64).await;
     /// while !events.is_empty() {
     ///     ((), events) = crawl.next_events_during(store(events), 64).await;
+    ///     if events.is_empty() {
+    ///         events = crawl.next_events(64).await;
+    ///     }
     /// }
     /// # }
     /// ```
@@ -235,9 +238,6 @@ impl Crawl {
             future.as_mut().poll(context)
         })
         .await;
-        if self.held.is_empty() && !has_ended {
-            return (output, self.next_events(most).await);
-        }
         let events = self.held.len().min(most);
         (output, self.held.drain(..events).collect())
     }
