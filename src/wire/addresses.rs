@@ -69,8 +69,7 @@ text_enum! {
     #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum AddressDoubt {
-        /// No known neighbor cache of a router has an entry of the subnet, so that devices that are no hosts do not show. A host whose
-        /// addresses are all in one subnet is no router: it only knows the devices that it talks with.
+        /// No known neighbor cache has an entry of the subnet, so that devices that are no hosts do not show.
         Neighbors = "neighbors",
     }
 

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::discovery::reconcile::is_own_mac;
 use crate::discovery::report::ArpRow;
 use crate::discovery::{Claim, ClaimRows};
-use crate::model::{Cidr, Host, HostId, IfEntryId, Interface, InterfaceId, MacAddress, SubnetId, Timestamp};
+use crate::model::{Cidr, Host, HostId, IfEntryId, Interface, InterfaceId, MacAddress, Timestamp};
 use crate::wire::AddressState;
 
 /// An address as a number: that of an IPv4 address is the number of its IPv4-mapped IPv6 address.
@@ -59,8 +59,6 @@ pub(super) struct HostClaims {
     pub(super) claims: Vec<(AddressNumber, DeviceClaim)>,
     /// The MAC addresses of the host, in order.
     pub(super) macs: Box<[MacAddress]>,
-    /// Whether all addresses of the host are in one subnet. It then knows only the neighbors that it talks with itself.
-    pub(super) is_in_one_subnet: bool,
 }
 
 impl HostClaims {
@@ -101,7 +99,7 @@ impl HostClaims {
             of_interfaces.chain(of_entries).filter(|mac| is_own_mac(*mac)).collect();
         macs.sort_unstable();
         macs.dedup();
-        Self { host: host.id, claims, macs: macs.into(), is_in_one_subnet: is_in_one_subnet(host) }
+        Self { host: host.id, claims, macs: macs.into() }
     }
 }
 
@@ -118,19 +116,6 @@ fn interface_claims(host: &Host) -> Vec<(AddressNumber, DeviceClaim)> {
         (number_of(interface.ip_address), DeviceClaim { kind, mac, last_seen: interface.last_seen_at })
     };
     host.interfaces.iter().map(claim).collect()
-}
-
-/// Returns whether a host has addresses, and those of each family are in one subnet. Loopback and link-local addresses do not count.
-fn is_in_one_subnet(host: &Host) -> bool {
-    let is_common = |interface: &&Interface| match interface.ip_address {
-        IpAddr::V4(ip) => !ip.is_loopback(),
-        IpAddr::V6(ip) => !ip.is_loopback() && !ip.is_unicast_link_local(),
-    };
-    let common = host.interfaces.iter().filter(is_common);
-    let subnets: BTreeSet<(bool, Option<SubnetId>)> =
-        common.map(|interface| (interface.ip_address.is_ipv4(), interface.subnet_id)).collect();
-    let families: BTreeSet<bool> = subnets.iter().map(|(is_ipv4, _)| *is_ipv4).collect();
-    !subnets.is_empty() && subnets.len() == families.len()
 }
 
 /// Returns the next routers of a routing table, or the addresses that neighbors announce.

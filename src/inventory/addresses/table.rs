@@ -44,7 +44,7 @@ pub(in crate::inventory) struct NetworkAddresses {
     /// All addresses that are not free, with the boundaries.
     taken: RankedSet,
     by_state: [RankedSet; STATES.len()],
-    /// The addresses of which a neighbor cache has or had an entry, that of a host with addresses in several subnets, or in none.
+    /// The addresses of which a neighbor cache has or had an entry.
     neighbors: RankedSet,
 }
 
@@ -53,7 +53,6 @@ pub(in crate::inventory) struct NetworkAddresses {
 struct HostAddresses {
     places: Box<[ClaimPlace]>,
     macs: Box<[MacAddress]>,
-    is_in_one_subnet: bool,
 }
 
 /// A reservation, without its address.
@@ -136,7 +135,7 @@ impl NetworkAddresses {
     }
 
     fn add_host(&mut self, host: HostClaims, touched: &mut BTreeSet<AddressNumber>) {
-        let HostClaims { host, claims, macs, is_in_one_subnet } = host;
+        let HostClaims { host, claims, macs } = host;
         let mut places = Vec::with_capacity(claims.len());
         for ((address, claim), number) in claims.into_iter().zip(0..) {
             let is_of_others = !matches!(claim.kind, DeviceClaimKind::Interface(_));
@@ -145,7 +144,7 @@ impl NetworkAddresses {
             places.push(place);
             touched.insert(address);
         }
-        self.hosts.insert(host, HostAddresses { places: places.into(), macs, is_in_one_subnet });
+        self.hosts.insert(host, HostAddresses { places: places.into(), macs });
     }
 
     /// Decides the state of an address again.
@@ -158,11 +157,8 @@ impl NetworkAddresses {
                 set.remove(address);
             }
         }
-        let is_neighbor = |(place, claim): (&ClaimPlace, &DeviceClaim)| {
-            matches!(claim.kind, DeviceClaimKind::Neighbor { .. })
-                && self.hosts.get(&place.2).is_some_and(|host| !host.is_in_one_subnet)
-        };
-        if self.claims_of(address).any(is_neighbor) {
+        let is_neighbor = |claim: &DeviceClaim| matches!(claim.kind, DeviceClaimKind::Neighbor { .. });
+        if self.claims_of(address).any(|(_, claim)| is_neighbor(claim)) {
             self.neighbors.insert(address);
         } else {
             self.neighbors.remove(address);

@@ -3,7 +3,7 @@
 use toposcope::discovery::report::{
     AddressRow, ArpRow, CdpRow, Device, IfEntryRow, LldpRow, NeighborState, Report, Reporter, RouteRow, Table,
 };
-use toposcope::inventory::{AddressDoubt, AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
+use toposcope::inventory::{AddressQuery, AddressState, DiscoverOptions, ErrorKind, Problem};
 use toposcope::model::{IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
 
 use super::{Window, delete_host, host_at, ip, mac, subnet};
@@ -104,26 +104,6 @@ fn addresses_that_neighbors_announce_are_not_free() {
         let seen: Vec<_> = known.iter().map(|address| (address.state, address.last_seen)).collect();
         assert_eq!(seen, [(AddressState::Seen, Some(time(AT))); 2]);
         assert_eq!(window.free(1).await, (vec!["198.51.100.1".to_owned()], 4));
-    });
-}
-
-#[test]
-fn cache_of_a_device_with_addresses_in_one_subnet_alone_shows_not_all_neighbors() {
-    run_with(Fixture::new, async |fixture| {
-        let office = Window::new(&fixture, &subnet(&fixture, "198.51.100.0/24").await);
-        subnet(&fixture, "203.0.113.0/24").await;
-        for (addresses, expected) in [
-            (&["198.51.100.9"][..], vec![AddressDoubt::Neighbors]),
-            (&["198.51.100.9", "203.0.113.9"], vec![]),
-        ] {
-            let mut device = Device::default();
-            device.sys_name = Some("gw".to_owned());
-            let rows = addresses.iter().map(|address| AddressRow::new(ip(address)));
-            device.tables.addresses = Some(Table::complete(rows.collect()));
-            device.tables.arp = Some(Table::complete(vec![arp("198.51.100.1", mac(1))]));
-            report_device(&fixture, AT, device).await;
-            assert_eq!(office.list(AddressQuery::new()).await.unknown, expected);
-        }
     });
 }
 
