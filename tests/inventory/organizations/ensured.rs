@@ -313,7 +313,7 @@ async fn external_user_has_no_password_and_no_login_but_keys() {
     let caller = Caller::new(fixture.organization, user.id, user.permissions, Scope::only([]));
     let changed =
         users.change_own_password(&caller, PASSWORD.to_owned(), "another password".to_owned(), None);
-    assert_eq!(fixture.refusal(changed).await, ErrorKind::InvalidCredentials);
+    assert_eq!(fixture.refusal(changed).await, ErrorKind::PasswordIncorrect);
     for login in ["", "host-user-42"] {
         assert!(fixture.try_log_in(login).await.is_err(), "{login:?}");
     }
