@@ -1,7 +1,7 @@
 //! The claims of devices to addresses: interfaces of hosts, entries of neighbor caches, next routers of routing tables, and what neighbors
 //! announce.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::discovery::reconcile::is_own_mac;

@@ -56,7 +56,7 @@ impl RowFields {
             _ => return None,
         };
         let (referring, _) = field.split_once('.')?;
-        let reason = || format!("lacks a {entity} to which {field} of the stored host refers");
+        let reason = || format!("lacks the {entity} to which {field} of the stored host refers");
         (self.has(column) && !self.has(referring)).then(|| (column, reason()))
     }
 }

@@ -8,9 +8,13 @@ use std::sync::Arc;
 use super::device::Device;
 use super::key::{IdentityKey, PortKey};
 use super::network::Links;
+use super::vlans;
 use super::{LinkState, PortRef, RoutingTable, VirtualRouter, VlanRange};
 use crate::discovery::reconcile::Identity;
 use crate::model::{HostId, IfEntryId, MacAddress, Timestamp};
+
+/// The greatest number of a VLAN (IEEE 802.1Q).
+const MAX_VLAN: u16 = 4_094;
 
 /// A port that learned an address, or once did.
 #[derive(Clone, Debug)]
@@ -46,11 +50,15 @@ pub(in crate::topology) struct PortVlans<'l> {
     pub(in crate::topology) untagged_vlan: Option<u16>,
 }
 
-fn only_vlan(vlans: &[VlanRange]) -> Option<u16> {
-    match vlans {
-        [range] => (range.first == range.last).then_some(range.first),
+/// Returns the VLAN of an entry at a port. Some devices have the number of a forwarding database in place of it, which the port lacks.
+fn vlan_of(entry: Option<u16>, of_port: Option<&[VlanRange]>) -> Option<u16> {
+    let entry = entry.filter(|vlan| *vlan <= MAX_VLAN);
+    let Some(known) = of_port else { return entry };
+    let only = match known {
+        [range] if range.first == range.last => Some(range.first),
         _ => None,
-    }
+    };
+    entry.filter(|vlan| vlans::find(known, *vlan).is_some()).or(only)
 }
 
 impl Links {
@@ -90,7 +98,7 @@ impl Links {
             host: device.id,
             port: device.port_ref(&key),
             state: port.map_or(LinkState::Unknown, |port| port.state),
-            vlan: vlan.map(NonZeroU16::get).or_else(|| only_vlan(port?.vlans.as_deref()?)),
+            vlan: vlan_of(vlan.map(NonZeroU16::get), port.and_then(|port| port.vlans.as_deref())),
             devices: self.bridge_views().get(&device.id).map_or(Some(0), |view| view.device_count(place)),
             is_ambiguous: false,
             last_seen: device.learned_at,

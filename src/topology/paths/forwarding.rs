@@ -33,9 +33,12 @@ impl PathIndex {
         doubts: &mut RoutingDoubts,
     ) -> Forwarding {
         if let Some(table) = self.routers.tables.get(&node) {
-            let targets: BTreeSet<RouteTarget> = table.find(to).collect();
+            let net = self.net_with(node, to);
+            if net.is_some_and(|net| self.delivers(node, table, net, to)) {
+                return Forwarding::Delivered(net);
+            }
+            let targets: BTreeSet<RouteTarget> = self.targets(node, table, to).collect();
             if targets.contains(&RouteTarget::Connected) {
-                let net = self.net_with(node, to);
                 // The route names a port, such as that of a tunnel, and not the links behind it.
                 doubts.is_unsure |= net.is_none();
                 return Forwarding::Delivered(net);
@@ -52,9 +55,9 @@ impl PathIndex {
         if let Some(net) = self.net_with(node, to) {
             return Forwarding::Delivered(Some(net));
         }
-        let is_own = |address: &IpAddr| self.addresses.of_node(node).iter().any(|own| own.ip == *address);
         let named = self.nets_of(node).into_iter().filter_map(|net| self.routers.default_routers.get(&net));
-        let is_possible = |address: &IpAddr| !is_own(address) && address.is_ipv4() == to.is_ipv4();
+        let is_possible =
+            |address: &IpAddr| !self.is_own(node, *address) && address.is_ipv4() == to.is_ipv4();
         let named: BTreeSet<IpAddr> = named.flatten().copied().filter(is_possible).collect();
         if node == ends[0] && !named.is_empty() {
             doubts.is_unsure |= named.len() > 1;
@@ -68,9 +71,35 @@ impl PathIndex {
     pub(super) fn delivers_in(&self, ends: [u32; 2], net: u32, to: Option<IpAddr>) -> bool {
         let Some(table) = self.routers.tables.get(&ends[0]) else { return true };
         let in_net = || self.addresses.of_node(ends[1]).iter().find(|address| address.net == Some(net));
-        let Some(to) = to.or_else(|| in_net().map(|address| address.ip)) else { return true };
-        let mut targets = table.find(to).peekable();
-        targets.peek().is_none() || targets.any(|target| target == RouteTarget::Connected)
+        let to = to.or_else(|| in_net().map(|address| address.ip));
+        to.is_none_or(|to| self.delivers(ends[0], table, net, to))
+    }
+
+    /// Returns whether a node sends packets for an address in a subnet of its own there, by its routing table. A table may lack
+    /// subnets of its node: then only routes to smaller ones count.
+    fn delivers(&self, node: u32, table: &RoutingTable, net: u32, to: IpAddr) -> bool {
+        let own = self.addresses.of_node(node).iter().filter(|own| own.net == Some(net));
+        let mut own = own.flat_map(|own| self.targets(node, table, own.ip));
+        let has_net = own.any(|target| target == RouteTarget::Connected);
+        let is_smaller = || {
+            table.prefix_length(to).is_some_and(|length| length > self.addresses.net(net).0.prefix_length())
+        };
+        let mut targets = self.targets(node, table, to).peekable();
+        targets.peek().is_none()
+            || targets.any(|target| target == RouteTarget::Connected)
+            || !has_net && !is_smaller()
+    }
+
+    /// Returns the targets of packets for an address. Some devices name themselves as the next router of their own subnets.
+    fn targets(&self, node: u32, table: &RoutingTable, to: IpAddr) -> impl Iterator<Item = RouteTarget> {
+        table.find(to).map(move |target| match target {
+            RouteTarget::Via(address) if self.is_own(node, address) => RouteTarget::Connected,
+            target => target,
+        })
+    }
+
+    fn is_own(&self, node: u32, address: IpAddr) -> bool {
+        self.addresses.of_node(node).iter().any(|own| own.ip == address)
     }
 
     /// Returns whether a routing table lacks subnets of its node, in the family of an address. They are in another table, which may also
@@ -78,7 +107,7 @@ impl PathIndex {
     fn lacks_own_subnets(&self, node: u32, table: &RoutingTable, to: IpAddr) -> bool {
         self.addresses.of_node(node).iter().any(|own| {
             let is_of_family = own.net.is_some() && own.ip.is_ipv4() == to.is_ipv4();
-            is_of_family && table.find(own.ip).all(|target| target != RouteTarget::Connected)
+            is_of_family && self.targets(node, table, own.ip).all(|target| target != RouteTarget::Connected)
         })
     }
 

@@ -202,7 +202,8 @@ impl PathIndex {
     fn access_vlan(&self, node: u32) -> Option<u16> {
         let mut vlans = self.steps(node).iter().filter_map(|step| {
             let link = self.link(step.link);
-            link.is_working().then(|| link.untagged_vlan.filter(|_| !self.is_trunk(step.link)))
+            let is_only = |vlan: &u16| !self.is_trunk(step.link) && self.carries(step.link, *vlan);
+            link.is_working().then(|| link.untagged_vlan.filter(is_only))
         });
         let first = vlans.next()??;
         vlans.all(|vlan| vlan == Some(first)).then_some(first)

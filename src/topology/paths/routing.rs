@@ -94,7 +94,7 @@ pub(super) fn shared_gateways(index: &PathIndex, virtual_routers: &[VirtualRoute
 /// Returns the default routers that hosts name, by the number of the subnet that these are in. Those of routers lead elsewhere.
 pub(super) fn default_routers(index: &PathIndex) -> BTreeMap<u32, BTreeSet<IpAddr>> {
     let mut named: BTreeMap<u32, BTreeSet<IpAddr>> = BTreeMap::new();
-    for (node, table) in index.routers.tables.iter().filter(|(node, _)| !index.node(**node).may_route) {
+    for (node, table) in index.routers.tables.iter().filter(|(node, _)| !index.is_between_subnets(**node)) {
         for address in table.default_routers() {
             if let Some(net) = index.net_with(*node, address) {
                 named.entry(net).or_default().insert(address);
@@ -109,6 +109,12 @@ impl PathIndex {
     pub(super) fn shared_gateway(&self, ip: IpAddr) -> Option<&SharedGateway> {
         let place = self.routers.shared.binary_search_by_key(&ip, |gateway| gateway.ip).ok()?;
         self.routers.shared.get(place)
+    }
+
+    /// Returns whether a node may route between two subnets with other nodes or more.
+    fn is_between_subnets(&self, node: u32) -> bool {
+        let has_others = |net: &u32| self.addresses.members_of(*net).nth(1).is_some();
+        self.node(node).may_route && self.nets_of(node).iter().filter(|net| has_others(net)).nth(1).is_some()
     }
 
     /// Returns the number of the subnet of a node that contains an address.

@@ -229,7 +229,7 @@ fn row_that_removes_a_part_in_use_is_refused_with_the_column_of_its_list() {
             assert_eq!(refusal["field"], column);
             let reason = refusal["reason"].as_str().unwrap();
             assert!(
-                reason.starts_with(&format!("lacks a {part} to which ")) && reason.contains(path),
+                reason.starts_with(&format!("lacks the {part} to which ")) && reason.contains(path),
                 "{reason}"
             );
         }

@@ -92,6 +92,30 @@ fn table_of_the_sender_decides_also_about_its_own_subnet() {
 }
 
 #[test]
+fn table_without_the_subnets_of_its_device_decides_about_smaller_ones_only() {
+    let mut row = Row::with_routes();
+    let other = add_neighbor(&mut row);
+    row.network.routes[0].1.truncate(1);
+    let direct = row.ask(row.computer, other);
+    assert_eq!((direct.complete, names(&direct.paths[0])), (true, vec!["pc", "pc2"]));
+    row.network.routes[0].1.push(route("192.0.2.10/32", Some("192.0.2.1")));
+    assert_eq!(names(&row.ask(row.computer, other).paths[0]), ["pc", "near", "pc2"]);
+    // The last router has a default route alone.
+    row.network.routes[2].1 = vec![route("0.0.0.0/0", Some("192.0.2.65"))];
+    let answer = row.ask(row.computer, row.server);
+    assert_eq!((answer.complete, names(&answer.paths[0])), (true, vec!["pc", "near", "far", "srv"]));
+}
+
+#[test]
+fn device_that_is_its_own_next_router_delivers_in_its_subnet() {
+    let answer = after(|row| {
+        row.network.routes[0].1[1].next_hop = Some("192.0.2.9".parse().unwrap());
+        row.network.routes[2].1[0].next_hop = Some("192.0.2.129".parse().unwrap());
+    });
+    assert_eq!((answer.complete, names(&answer.paths[0])), (true, vec!["pc", "near", "far", "srv"]));
+}
+
+#[test]
 fn default_router_is_one_that_end_devices_name_for_addresses_of_the_same_family() {
     let mut row = Row::with_routes();
     let other = add_neighbor(&mut row);

@@ -213,7 +213,7 @@ fn path_ends_unknown_where_a_router_does_not_show_the_next_one() {
             row.network.routes[1].1.push(discarded);
         }),
         ("192.0.2.1", UnknownReason::RoutingLoop, |row| {
-            row.network.routes[2].1 = vec![route("0.0.0.0/0", Some("192.0.2.65"))];
+            row.network.routes[2].1 = vec![route("192.0.2.150/32", Some("192.0.2.65"))];
         }),
     ];
     for (name, reason, change) in cases {

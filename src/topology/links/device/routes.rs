@@ -87,10 +87,19 @@ impl RoutingTable {
 
     /// Returns the targets of the longest prefix that contains an address; none without a route.
     pub(in crate::topology) fn find(&self, address: IpAddr) -> impl Iterator<Item = RouteTarget> {
+        self.longest(address).iter().map(|route| route.target)
+    }
+
+    /// Returns the length of the longest prefix that contains an address; `None` without a route.
+    pub(in crate::topology) fn prefix_length(&self, address: IpAddr) -> Option<u8> {
+        self.longest(address).first().map(|route| route.destination.prefix_length())
+    }
+
+    fn longest(&self, address: IpAddr) -> &[Route] {
         let longest = if address.is_ipv4() { 32 } else { 128 };
         let destinations = (0..=longest).rev().filter_map(|length| Cidr::containing(address, length).ok());
         let mut found = destinations.map(|destination| self.targets(destination));
-        found.find(|targets| !targets.is_empty()).unwrap_or_default().iter().map(|route| route.target)
+        found.find(|targets| !targets.is_empty()).unwrap_or_default()
     }
 
     /// Returns the next routers of packets to all addresses that no other route leads to.

@@ -106,19 +106,20 @@ impl PathIndex {
         answer.finish(&carried_by)
     }
 
-    /// Returns whether one of the links that take over is known to lack a VLAN of those between switches that were on shortest paths
-    /// before: devices of this VLAN may be cut off all the same.
+    /// Returns whether one of the links between switches that take over is known to lack a VLAN of those that were on shortest paths before:
+    /// devices of this VLAN may be cut off all the same.
     fn lack_vlans(&self, carrying: &[u32], former: &[u32]) -> bool {
         let is_uplink = |link: &&u32| {
             let link = self.link(**link);
             self.node(link.source).may_bridge && self.node(link.target).may_bridge
         };
-        let sets: BTreeSet<u32> = carrying.iter().filter_map(|link| self.link(*link).vlans).collect();
+        let sets = |links: &[u32]| -> BTreeSet<u32> {
+            links.iter().filter(is_uplink).filter_map(|link| self.link(*link).vlans).collect()
+        };
+        let (sets, former) = (sets(carrying), sets(former));
         if sets.is_empty() {
             return false;
         }
-        let former: BTreeSet<u32> =
-            former.iter().filter(is_uplink).filter_map(|link| self.link(*link).vlans).collect();
         let carried: Vec<VlanRange> = former.iter().flat_map(|set| self.vlans_of(*set)).copied().collect();
         let carried = vlans::joined(&carried);
         sets.iter().any(|set| {

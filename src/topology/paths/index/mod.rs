@@ -241,7 +241,6 @@ impl PathIndex {
     /// Returns why a link carries nothing, or nothing of a VLAN.
     pub(super) fn obstacle(&self, link: u32, vlan: Option<u16>) -> Option<Obstacle> {
         let found = self.link(link);
-        let lacks = |vlan: u16| found.vlans.is_some_and(|set| !self.vlan_sets.contains(set, vlan));
         if found.is_stale {
             Some(Obstacle::Stale)
         } else if found.state.is_out() {
@@ -251,8 +250,13 @@ impl PathIndex {
         } else if found.blocked == Some(true) {
             Some(Obstacle::Blocked)
         } else {
-            vlan.is_some_and(lacks).then_some(Obstacle::Vlan)
+            vlan.is_some_and(|vlan| !self.carries(link, vlan)).then_some(Obstacle::Vlan)
         }
+    }
+
+    /// Returns whether a link carries a VLAN, or may carry it.
+    pub(super) fn carries(&self, link: u32, vlan: u16) -> bool {
+        self.link(link).vlans.is_none_or(|set| self.vlan_sets.contains(set, vlan))
     }
 
     /// Returns the VLANs of a set, in ascending order.
