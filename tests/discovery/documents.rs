@@ -62,51 +62,6 @@ fn documents_of_different_commands_are_read_by_their_own_kinds() {
 }
 
 #[test]
-fn parts_of_a_table_behind_other_commands_are_joined_unless_they_contradict_each_other() {
-    let entry = |ip: &str, device: &str, mac: &str| {
-        format!(r#"[{{"dst":"{ip}",{device}"lladdr":"00:00:5e:00:53{mac}","state":["STALE"]}}]"#)
-    };
-    let (eth0, eth1) = (r#""dev":"eth0","#, r#""dev":"eth1","#);
-    let first = entry("192.0.2.1", eth0, ":01");
-    let damaged = [entry("192.0.2.2", eth1, ":02"), entry("192.0.2.3", eth1, "")].concat().replace("][", ",");
-    let route = |to: &str, by: &str| {
-        format!(r#"[{{"dst":"{to}","gateway":"192.0.2.{by}","dev":"eth0","flags":[]}}]"#)
-    };
-    let port = |name: &str, mac: &str| {
-        format!(
-            r#"[{{"mac":"00:00:5e:00:53:{mac}","ifname":"{name}","flags":[],"master":"br0","state":""}}]"#
-        )
-    };
-    // (first part, second part, table, its rows and whether it is complete, repeated rows)
-    for (one, other, table, expected, repeated) in [
-        (first.clone(), entry("192.0.2.2", eth1, ":02"), "arp", Some((2, true)), 0),
-        (first.clone(), entry("192.0.2.1", eth1, ":02"), "arp", Some((2, true)), 0),
-        (first.clone(), first.clone(), "arp", Some((1, true)), 1),
-        (first.clone(), damaged, "arp", Some((2, false)), 0),
-        (entry("fe80::1", "", ":01"), entry("fe80::1", "", ":02"), "arp", Some((2, true)), 0),
-        (first, entry("192.0.2.1", eth0, ":02"), "arp", None, 0),
-        (entry("192.0.2.1", "", ":01"), entry("192.0.2.1", "", ":02"), "arp", None, 0),
-        (port("eth0", "01"), port("eth1", "02"), "fdb", Some((2, true)), 0),
-        (port("eth0", "01"), port("eth1", "01"), "fdb", None, 0),
-        (route("default", "1"), route("198.51.100.0/24", "2"), "routes", Some((2, true)), 0),
-        (route("default", "1"), route("default", "2"), "routes", None, 0),
-    ] {
-        let text = format!("{one}\n{ADDRESSES}\n{other}\n");
-        let Some((count_of_rows, is_complete)) = expected else {
-            let error = read(&text).unwrap_err();
-            assert!(matches!(error.kind(), ParseErrorKind::TableRepeated(_)), "{text}: {error}");
-            continue;
-        };
-        let report = read(&text).unwrap();
-        let summaries = report.devices[0].tables.summaries();
-        let summary = summaries.iter().find(|summary| summary.kind.to_string() == table).unwrap();
-        assert_eq!((summary.rows, summary.complete), (count_of_rows, is_complete), "{text}");
-        assert_eq!(count(&report, WarningCode::RowRepeated), repeated, "{text}");
-        assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{text}");
-    }
-}
-
-#[test]
 fn vlans_of_ports_are_joined_with_the_interfaces() {
     for text in [format!("{ADDRESSES}{VLANS}"), format!("{VLANS}{FORWARDING}{ADDRESSES}")] {
         let report = read(&text).unwrap();
@@ -238,7 +193,9 @@ fn document_below_a_table_in_text_leaves_the_table() {
 #[test]
 fn document_below_single_entries_is_read() {
     let titles = "Address                  HWtype  HWaddress           Flags Mask            Iface\n";
+    let entry = "192.0.2.254              ether   00:00:5e:00:53:09   C                     eth0\n";
     for text in [
+        format!("$ arp -n 192.0.2.254\n{titles}{entry}"),
         format!("$ arp -n 192.0.2.254\n{titles}"),
         "$ ip route\ndefault via 192.0.2.254 dev eth0\n192.0.2.254 dev eth0 scope link\n\
          192.0.2.253 dev eth0 scope link\n"
@@ -246,7 +203,6 @@ fn document_below_single_entries_is_read() {
         "$ ip route get 192.0.2.254\n192.0.2.254 dev eth0 src 192.0.2.1 uid 1000\n    cache\n".to_owned(),
         "$ ip -6 route\n2001:db8::1 dev eth0 proto ra metric 100 pref medium\n".to_owned(),
         "IP address: 192.0.2.1\nMAC address: 00:00:5e:00:53:01\n".to_owned(),
-        "Nov 30 10:00:00 gw dhcpd: DHCPACK on 192.0.2.9 to 00:00:5e:00:53:09 via eth0\n".to_owned(),
         "$ snmpget -v2c -c public sw1 sysName.0\nSNMPv2-MIB::sysName.0 = STRING: sw1\n".to_owned(),
         "1.3.6.1.2.1.1.5.0|4|sw1\n".to_owned(),
     ] {
@@ -255,50 +211,6 @@ fn document_below_single_entries_is_read() {
         assert_eq!((tables(&report), table.complete), (vec!["arp 1".to_owned()], true), "{text}");
         assert_ne!(count(&report, WarningCode::TextIgnored), 0, "{text}");
     }
-}
-
-#[test]
-fn neighbors_in_text_beside_documents_are_read_and_may_not_be_all() {
-    let titles = "Address                  HWtype  HWaddress           Flags Mask            Iface\n";
-    let entry = "192.0.2.254              ether   00:00:5e:00:53:09   C                     eth0\n";
-    let line = "192.0.2.254 dev eth0 lladdr 00:00:5e:00:53:09 STALE\n";
-    let bsd = "? (192.0.2.254) at 00:00:5e:00:53:09 on eth0 [ethernet]\n";
-    for (text, ignored) in
-        [(format!("{titles}{entry}"), 3), (line.to_owned(), 2), (bsd.to_owned(), 2), (line.repeat(2), 3)]
-    {
-        let above = format!("$ arp -n 192.0.2.254\n{text}$ ip -j …\n");
-        let below = format!("$ ip -j …\n[]\n$ arp -n 192.0.2.254\n{text}");
-        let is_table = text.matches("lladdr").count() > 1;
-        for (document, expected) in [
-            (NEIGHBORS, vec!["arp 2"]),
-            (ADDRESSES, vec!["if_entries 1", "addresses 1", "arp 1", "lag 0"]),
-            (LLDP, vec!["lldp 1", "arp 1"]),
-        ] {
-            for text in [format!("{above}{document}\n"), format!("$ \n{document}\n{below}")] {
-                // Several entries above a document are the table to which the input belongs.
-                if is_table && text.starts_with(&above) {
-                    continue;
-                }
-                let report = read(&text).unwrap();
-                assert_eq!(tables(&report), expected, "{text}");
-                let table = report.devices[0].tables.arp.as_deref().unwrap();
-                let row = table.rows.iter().find(|row| row.mac_address.octets()[5] == 9).unwrap();
-                assert_eq!((row.if_name.as_deref(), table.complete), (Some("eth0"), false), "{text}");
-                let further = u64::from(!text.starts_with(&above));
-                assert_eq!(count(&report, WarningCode::TextIgnored), ignored + further, "{text}");
-                assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{text}");
-            }
-        }
-        let stated = parse(Format::Lldpctl, format!("{line}{LLDP}\n").as_bytes(), &with_reporter()).unwrap();
-        assert_eq!(tables(&stated), ["lldp 1"]);
-    }
-    let other = format!("192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:02 STALE\n{NEIGHBORS}\n");
-    assert!(matches!(read(&other).unwrap_err().kind(), ParseErrorKind::TableRepeated(_)));
-    let of_two = format!(
-        "r1# show arp\n{line}r2# show arp\n{}r2# show arp | json\n{ADDRESSES}\n",
-        line.replace("254", "253")
-    );
-    assert!(matches!(read(&of_two).unwrap_err().kind(), ParseErrorKind::SeveralDevices(_)));
 }
 
 #[test]

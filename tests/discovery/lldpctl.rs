@@ -205,44 +205,6 @@ fn ports_with_other_neighbors_are_those_of_another_device() {
 }
 
 #[test]
-fn later_state_of_a_device_replaces_the_neighbors_of_its_ports() {
-    let state = |neighbors: &[(&str, &str)]| {
-        let interface = |(port, mac): &(&str, &str)| {
-            let document = neighbor("LLDP", port, mac, "");
-            document.trim_start_matches(r#"{"lldp":{"interface":["#).trim_end_matches("]}}").to_owned()
-        };
-        let interfaces: Vec<String> = neighbors.iter().map(interface).collect();
-        format!(r#"{{"lldp":{{"interface":[{}]}}}}"#, interfaces.join(","))
-    };
-    let first = [("eth0", "01"), ("eth1", "02")];
-    for (states, expected, replaced) in [
-        (vec![&first[..], &[("eth0", "01"), ("eth1", "03")]], vec!["eth0 01", "eth1 03"], 1),
-        (vec![&first[..], &[("eth1", "03"), ("eth0", "01")], &first[..]], vec!["eth0 01", "eth1 02"], 2),
-        (
-            vec![&[("eth0", "01"), ("eth1", "02"), ("eth1", "04")], &[("eth0", "01"), ("eth1", "03")]],
-            vec!["eth0 01", "eth1 03"],
-            2,
-        ),
-        (vec![&first[..], &[("eth1", "02"), ("eth2", "05")]], vec!["eth0 01", "eth1 02", "eth2 05"], 0),
-    ] {
-        let text: String = states.iter().map(|neighbors| state(neighbors) + "\n").collect();
-        let report =
-            parse(Format::Lldpctl, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
-        let table = report.devices[0].tables.lldp.as_deref().unwrap();
-        let rows = table.rows.iter().map(|row| {
-            format!("{} {}", row.if_name.as_deref().unwrap(), row.chassis_id.value.get(15..).unwrap())
-        });
-        assert_eq!(rows.collect::<Vec<_>>(), expected, "{text}");
-        assert_eq!(count(&report, WarningCode::RowReplaced), replaced, "{text}");
-        // Ports that only an earlier state has may no longer have a neighbor.
-        assert_eq!(table.complete, replaced == 0, "{text}");
-        assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{text}");
-    }
-    let other = [state(&first), state(&[("eth0", "03"), ("eth1", "04")])].concat();
-    assert!(matches!(refused(Format::Lldpctl, other).kind(), ParseErrorKind::SeveralDevices(_)));
-}
-
-#[test]
 fn documents_without_neighbors_are_counted() {
     let text = format!(
         "{}\n{{\"local-chassis\":{{\"chassis\":{ID}}}}}\n{{\"foo\":[{{\"a\":1}}]}}\n{{\"lldp\":{{}}}}\n",

@@ -87,14 +87,6 @@ const TABLES: &[&str] = &[
     "IP,MAC,Interface,Server,Valid\n192.0.2.1,00:00:5e:00:53:01,lan,dhcp1,3600\n",
     r#"[{"address":"192.0.2.1","mac-address":"00:00:5e:00:53:01","interface":"ether1","platform":"MikroTik","version":"7.1"}]"#,
     r#"[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","intf":"lan","server":"dhcp1","expires":3600}]"#,
-    "#  Interface  IP Address   Host Name  MAC Address        Reserve\n\
-     1  lan1       192.0.2.1    laptop-7   00:00:5e:00:53:01  no\n",
-    "sw-1# show ip route\nIP Address      MAC Address        Interface      Next Hop\n\
-     192.0.2.1       00:00:5e:00:53:01  vlan10         192.0.2.77\n",
-    "sw-1# show sessions\nIP address      MAC address        Interface  Session ID\n\
-     192.0.2.1       00:00:5e:00:53:01  em1        a8f1\n",
-    "sw-1# show ip arp\nNext Hop      IP Address      MAC Address        Interface\n\
-     192.0.2.77    192.0.2.1       00:00:5e:00:53:01  vlan10\n",
     // Forwarding databases: the IP addresses are those of tunnels.
     "VLAN  Mac Address     Type      Prt  VTEP             Moves   Last Move\n\
      ----  -----------     ----      ---  ----             -----   ---------\n  \
@@ -152,28 +144,6 @@ const NEIGHBOR_TABLES: &[(&str, &str)] = &[
         r#"[{"ip":"192.0.2.1","mac":"00:00:5e:00:53:01","intf":"igb0","expires":1200,"hostname":"laptop-7"}]"#,
         "1 igb0",
     ),
-    // The command shows that the table is one of neighbors.
-    (
-        "sw-1# show ip arp\nIP Address      MAC Address        Interface      Next Hop\n\
-         192.0.2.1       00:00:5e:00:53:01  vlan10         192.0.2.77\n",
-        "1 vlan10",
-    ),
-    (
-        "show ipv6 neighbors\nIPv6 Address    MAC Address        Session  Interface\n\
-         2001:db8::1     00:00:5e:00:53:01  a8f1     em1\n",
-        "1 em1",
-    ),
-    (
-        "IP Address      MAC Address        Interface  Sessions\n\
-         192.0.2.1       00:00:5e:00:53:01  em1        12\n",
-        "1 em1",
-    ),
-    // A mask before the address.
-    (
-        "Mask             Address          HWaddress           Iface\n\
-         255.255.255.255  192.0.2.1        00:00:5e:00:53:01   eth0\n",
-        "1 eth0",
-    ),
     // Remarks beside the interface.
     ("IP address,MAC address,Interface,Server\n192.0.2.1,00:00:5e:00:53:01,eth0,srv1\n", "1 eth0"),
     ("ip,mac,interface,platform\n192.0.2.1,00:00:5e:00:53:01,eth0,linux\n", "1 eth0"),
@@ -224,21 +194,6 @@ fn leases_and_announcements_beside_a_neighbor_table_are_counted() {
     assert_eq!(entries(&report), ["7 bridge1"]);
     assert_eq!(count(&report, WarningCode::RowMalformed), 2);
     assert!(!report.devices[0].tables.arp.as_deref().unwrap().complete);
-}
-
-#[test]
-fn fixed_addresses_of_dhcp_and_masks_are_no_neighbors() {
-    let heading = "IP Address       MAC Address        Type          Interface\n";
-    for (entry, code) in [
-        ("192.0.2.2        00:00:5e:00:53:02  Static DHCP   lan1", WarningCode::RowMalformed),
-        ("192.0.2.2        00:00:5e:00:53:02  static-dhcp   lan1", WarningCode::RowMalformed),
-        ("0.255.255.255    00:00:5e:00:53:02  dynamic       lan1", WarningCode::AddressShared),
-        ("255.255.255.0    00:00:5e:00:53:02  dynamic       lan1", WarningCode::AddressShared),
-    ] {
-        let report =
-            read(&format!("{heading}192.0.2.1        00:00:5e:00:53:01  dynamic       lan1\n{entry}\n"));
-        assert_eq!((entries(&report), count(&report, code)), (vec!["1 lan1".to_owned()], 1), "{entry}");
-    }
 }
 
 #[test]

@@ -6,16 +6,13 @@ use super::encoding::Utf8Input;
 use super::meter::Meter;
 use super::nesting::{Nesting, up_to_bracket};
 use super::peek_buffer::PeekBuffer;
-use super::{Format, ParseError, ParseErrorKind, ParseOptions, arp, detect, join, terminal};
+use super::{Format, detect, terminal};
 use crate::discovery::report::{Report, Warning, WarningCode};
 use crate::invariant::Invariant;
 use crate::printable::printable;
 
 /// The characters of a line that are shown in a warning.
 const MAX_EXAMPLE: usize = 80;
-
-/// The bytes of text beside documents in which neighbors are looked for.
-const MAX_TEXT: usize = 256 * 1024;
 
 /// The bytes of a line that show whether a document begins there, with the escape sequences before it.
 const MAX_BEGINNING: usize = 256;
@@ -44,9 +41,6 @@ pub(super) struct Capture<'r> {
     /// The number of lines that are no documents, and the first of them.
     skipped: u64,
     example: Option<String>,
-    /// The beginning of the text that these lines have.
-    text: Vec<u8>,
-    is_text_cut: bool,
 }
 
 impl<'r> Capture<'r> {
@@ -68,59 +62,25 @@ impl<'r> Capture<'r> {
             place: Place::Document,
             skipped: 0,
             example: None,
-            text: Vec::new(),
-            is_text_cut: false,
         };
         lines.into_iter().for_each(|line| capture.skip(line));
         Some(capture)
     }
 
-    /// Adds the neighbors that the skipped lines list to a report of one device, and a warning of the other lines.
-    ///
-    /// Without options, no line is read.
-    pub(super) fn finish(
-        self,
-        report: &mut Report,
-        options: Option<&ParseOptions>,
-        meter: &mut Meter,
-    ) -> Result<(), ParseError> {
-        if options.is_some() && self.is_text_cut {
-            // The rest may list further neighbors.
-            let device = report.devices.first_mut();
-            device
-                .and_then(|device| device.tables.arp.as_mut())
-                .into_iter()
-                .for_each(|arp| arp.complete = false);
-        }
-        let rows = options.map(|options| arp::read_beside(&self.text, options, meter)).transpose()?;
-        let rows = rows.unwrap_or_default();
-        let ignored = self.skipped.saturating_sub(rows.len() as u64);
-        if !rows.is_empty() {
-            meter.use_rows(rows.len());
-            join::join_neighbors(report, rows, meter)
-                .map_err(|kind| meter.error(ParseErrorKind::TableRepeated(kind)))?;
-        }
-        if ignored > 0 {
-            let warning = Warning::new(WarningCode::TextIgnored, ignored, None);
+    /// Adds a warning of the lines that were skipped to a report.
+    pub(super) fn finish(self, report: &mut Report) {
+        if self.skipped > 0 {
+            let warning = Warning::new(WarningCode::TextIgnored, self.skipped, None);
             report.warnings.push(warning.with_example(&self.example.asserted_or_default()));
         }
-        Ok(())
     }
 
     /// Counts a line that is no document.
     fn skip(&mut self, line: &[u8]) {
-        // The columns of a table are found by their places.
-        let line = line.trim_ascii_end();
-        let text = line.trim_ascii_start();
-        if text.is_empty() {
-            return;
-        }
-        self.skipped += 1;
-        self.example.get_or_insert_with(|| printable(&String::from_utf8_lossy(text), MAX_EXAMPLE));
-        self.is_text_cut |= self.text.len() + line.len() >= MAX_TEXT;
-        if !self.is_text_cut {
-            self.text.extend_from_slice(line);
-            self.text.push(b'\n');
+        let line = line.trim_ascii();
+        if !line.is_empty() {
+            self.skipped += 1;
+            self.example.get_or_insert_with(|| printable(&String::from_utf8_lossy(line), MAX_EXAMPLE));
         }
     }
 

@@ -33,7 +33,7 @@ pub enum ParseErrorKind {
     TooComplex,
     /// The input has variables of two devices. The text shows one that has two values.
     SeveralDevices(String),
-    /// The input has a table twice, with the output of another command between the two, and the two are no parts of one table.
+    /// The input has a table twice, with the output of another command between the two.
     TableRepeated(TableKind),
     /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
@@ -128,8 +128,8 @@ impl fmt::Display for ParseErrorKind {
             }
             Self::TableRepeated(kind) => write!(
                 formatter,
-                "the input has the table {kind} twice, with different values or with the output of another command between \
-                 them; write the output of commands with the same table one after the other, or each to a file of its own"
+                "the input has the table {kind} twice, and the output of another command between them; write the output of \
+                 commands with the same table one after the other, or each to a file of its own"
             ),
             Self::ReporterRequired => formatter.write_str(
                 "the input does not name the device that it comes from; set the reporter in the options",

@@ -1,44 +1,23 @@
 //! The join of reports about one device, each of the output of another command.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
-use std::net::IpAddr;
+use std::collections::HashMap;
 
-use super::meter::{MAX_INTERFACES, Meter};
+use super::meter::MAX_INTERFACES;
 use crate::discovery::report::{
-    AddressFamily, ArpRow, FdbRow, IfEntryRow, MAX_ROUTES, Report, RouteRow, Table, TableKind, Tables, tables,
+    AddressFamily, IfEntryRow, MAX_ROUTES, Report, Table, TableKind, Tables, tables,
 };
-use crate::model::{Cidr, MacAddress};
-
-/// The steps in which a row is compared with those of another part of its table.
-const STEPS_PER_ROW: usize = 8;
 
 /// Adds the tables of a later report to a report. Their devices are the same.
 ///
 /// # Errors
-/// Returns the kind of a table that both reports have, and that differ in it.
-pub(super) fn join(report: &mut Report, later: Report, meter: &mut Meter) -> Result<(), TableKind> {
+/// Returns the kind of a table that both reports have.
+pub(super) fn join(report: &mut Report, later: Report) -> Result<(), TableKind> {
     for (device, mut later) in report.devices.iter_mut().zip(later.devices) {
         limit_routes(&mut device.tables);
         limit_routes(&mut later.tables);
-        join_tables(&mut device.tables, later.tables, meter)?;
+        join_tables(&mut device.tables, later.tables)?;
     }
     Ok(())
-}
-
-/// Adds neighbors, of which there may be more, to the only device of a report.
-///
-/// # Errors
-/// Fails if the device has other neighbors at the same addresses.
-pub(super) fn join_neighbors(
-    report: &mut Report,
-    rows: Vec<ArpRow>,
-    meter: &mut Meter,
-) -> Result<(), TableKind> {
-    let family = AddressFamily::of_all(rows.iter().map(|row| row.ip_address));
-    let later = Table::truncated(rows).limited_to(family);
-    let Some(device) = report.devices.first_mut() else { return Ok(()) };
-    join_parts(&mut device.tables.arp, Some(later), neighbor_identity, meter).ok_or(TableKind::Arp)
 }
 
 /// Limits routes to the family that they have. Among several commands, an empty list is not known to be that of a family.
@@ -61,95 +40,36 @@ macro_rules! join_each {
     };
 }
 
-fn join_tables(known: &mut Tables, mut later: Tables, meter: &mut Meter) -> Result<(), TableKind> {
+fn join_tables(known: &mut Tables, mut later: Tables) -> Result<(), TableKind> {
     if let Some(entries) = &mut known.if_entries
         && let Some(later) = later.if_entries.take()
     {
         join_entries(entries, later)?;
     }
-    join_parts(&mut known.arp, later.arp.take(), neighbor_identity, meter).ok_or(TableKind::Arp)?;
-    join_parts(&mut known.fdb, later.fdb.take(), forwarding_identity, meter).ok_or(TableKind::Fdb)?;
-    join_parts(&mut known.routes, later.routes.take(), route_identity, meter).ok_or(TableKind::Routes)?;
-    if known.routes.as_ref().is_some_and(|routes| routes.rows.len() > MAX_ROUTES) {
-        return Err(TableKind::Routes);
-    }
     tables!(join_each known, later);
     Ok(())
 }
 
-/// Sets a table that only one of the reports has.
+/// Sets a table. Two of them are joined if each has the rows of one family of addresses.
 fn join_table<T>(
     known: &mut Option<Box<Table<T>>>,
     later: Option<Box<Table<T>>>,
     kind: TableKind,
 ) -> Result<(), TableKind> {
-    match (&known, later) {
-        (_, None) => {}
-        (None, later) => *known = later,
-        (Some(_), Some(_)) => return Err(kind),
-    }
-    Ok(())
-}
-
-/// Joins two parts of a table, and counts the rows that both have. `None`: they contradict each other.
-///
-/// `identity` returns the key of a row, and the values by which two parts contradict each other: rows with one key are those of one
-/// part, or the same in both.
-fn join_parts<T, K: Eq + Hash, V: Eq + Hash>(
-    known: &mut Option<Box<Table<T>>>,
-    later: Option<Box<Table<T>>>,
-    identity: impl Fn(&T) -> (K, V),
-    meter: &mut Meter,
-) -> Option<()> {
-    let Some(later) = later else { return Some(()) };
+    let Some(mut later) = later else { return Ok(()) };
     let Some(known) = known else {
         *known = Some(later);
-        return Some(());
+        return Ok(());
     };
-    meter.add_steps((known.rows.len() + later.rows.len()).saturating_mul(STEPS_PER_ROW));
-    let mut values: HashMap<K, HashSet<V>> = HashMap::new();
-    for (key, value) in known.rows.iter().map(&identity) {
-        values.entry(key).or_default().insert(value);
+    let has_both = known.family.zip(later.family).is_some_and(|(one, other)| one != other);
+    let is_too_long = kind == TableKind::Routes && known.rows.len() + later.rows.len() > MAX_ROUTES;
+    if !has_both || is_too_long {
+        return Err(kind);
     }
-    let mut repeated = 0;
-    for row in later.rows {
-        let (key, value) = identity(&row);
-        match values.get(&key) {
-            None => known.rows.push(row),
-            Some(values) if values.contains(&value) => repeated += 1,
-            Some(_) => return None,
-        }
-    }
-    meter.repeat_rows(repeated);
+    known.rows.append(&mut later.rows);
     known.complete &= later.complete;
-    known.family = known.family.filter(|family| later.family == Some(*family));
-    Some(())
-}
-
-/// An IP address on an interface. A MAC address is a part of it where the interface is needed and not known.
-type NeighborKey = (IpAddr, Option<i64>, Option<String>, Option<MacAddress>);
-/// A destination with its metric.
-type RouteKey = (Cidr, Option<i64>);
-/// The next router and the interface of a route.
-type RouteWay = (Option<IpAddr>, Option<String>);
-
-/// Returns the address on an interface, and the MAC address. Without its interface, a link-local address may be that of several
-/// neighbors.
-fn neighbor_identity(row: &ArpRow) -> (NeighborKey, MacAddress) {
-    let has_interface = row.if_index.is_some() || row.if_name.is_some();
-    let is_link_local = matches!(row.ip_address, IpAddr::V6(ip) if ip.is_unicast_link_local());
-    let mac = (is_link_local && !has_interface).then_some(row.mac_address);
-    ((row.ip_address, row.if_index, row.if_name.clone(), mac), row.mac_address)
-}
-
-/// Returns the MAC address in a VLAN, and the port.
-fn forwarding_identity(row: &FdbRow) -> ((MacAddress, Option<u16>), Option<String>) {
-    ((row.mac_address, row.vlan), row.if_name.clone())
-}
-
-/// Returns the destination with the metric, and the way to it.
-fn route_identity(row: &RouteRow) -> (RouteKey, RouteWay) {
-    ((row.destination, row.metric), (row.next_hop, row.if_name.clone()))
+    known.family = None;
+    Ok(())
 }
 
 /// Joins the interfaces with the VLANs of the ports of bridges. One of the tables has no indexes.

@@ -43,8 +43,7 @@ pub(super) fn read(
         Level { sink: &mut sink, place: Place::Document }.deserialize(deserializer)
     });
     let conflict = sink.conflict();
-    let Sink { found, has_others, has_replaced, .. } = sink;
-    let (lldp, cdp) = sink.into_tables();
+    let Sink { lldp, cdp, found, has_others, .. } = sink;
     json::finish_rows(read, &counts, meter, !lldp.is_empty() || !cdp.is_empty())?;
     if !found {
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
@@ -56,7 +55,7 @@ pub(super) fn read(
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED_NEIGHBORS)));
     }
     meter.use_rows(lldp.len() + cdp.len());
-    let is_whole = !has_others && !has_replaced && !meter.is_truncated() && meter.lost_rows() == lost_before;
+    let is_whole = !has_others && !meter.is_truncated() && meter.lost_rows() == lost_before;
     let complete = options.complete && is_whole;
     // Without a neighbor by CDP, it is unknown whether lldpd listens to that protocol.
     if !cdp.is_empty() {

@@ -161,16 +161,6 @@ impl Meter {
         self.used_rows = self.used_rows.saturating_add(count as u64);
     }
 
-    /// Counts used rows that repeat others as skipped ones.
-    pub(super) fn repeat_rows(&mut self, count: usize) {
-        if count > 0 {
-            let count = count as u64;
-            self.used_rows = self.used_rows.saturating_sub(count);
-            self.skipped_rows = self.skipped_rows.saturating_add(count);
-            self.count(WarningCode::RowRepeated, count, None);
-        }
-    }
-
     /// Returns whether a part of the input that was read before has rows.
     pub(super) const fn has_used_rows(&self) -> bool {
         self.used_rows > 0

@@ -89,7 +89,6 @@ pub fn parse<R: BufRead>(
         input.read_as_json();
         meter.read_as_json();
     }
-    let reads_text = matches!(format, Format::Auto | Format::Arp);
     let format = match format {
         Format::Auto => {
             detect::detect(input.head()).ok_or_else(|| meter.error(ParseErrorKind::FormatUnknown))?
@@ -100,9 +99,8 @@ pub fn parse<R: BufRead>(
     match Capture::begin(format, &mut input, &mut meter) {
         Some(mut capture) => {
             let mut report = read(format, &mut capture, options, &mut meter)?;
-            let is_of_one_device = reads_text && format.has_documents();
-            capture.finish(&mut report, is_of_one_device.then_some(options), &mut meter)?;
             finish(&mut report, &mut meter);
+            capture.finish(&mut report);
             Ok(report)
         }
         None => {
@@ -124,9 +122,7 @@ fn read_documents(
     let mut report = read_format(format, &mut documents, options, meter)?;
     while let Some(format) = documents.begin_next(meter) {
         let later = read_format(format, &mut documents, options, meter)?;
-        join::join(&mut report, later, meter)
-            .map_err(|kind| meter.error(ParseErrorKind::TableRepeated(kind)))?;
-        meter.check()?;
+        join::join(&mut report, later).map_err(|kind| meter.error(ParseErrorKind::TableRepeated(kind)))?;
     }
     Ok(report)
 }

@@ -9,15 +9,6 @@ pub(super) fn ip_address(word: &str) -> Option<IpAddr> {
     word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
 }
 
-/// Returns whether a device may have an address. Those that begin with 0 or 255 are masks, in either order of their bytes, or stand
-/// for none.
-pub(super) const fn may_be_of_device(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => !matches!(address.octets(), [0 | 255, ..]),
-        IpAddr::V6(address) => !address.is_unspecified(),
-    }
-}
-
 /// The characters of the shortest and of the longest MAC address of six bytes.
 pub(super) const MIN_MAC_ADDRESS: usize = 11;
 const MAX_MAC_ADDRESS: usize = 17;

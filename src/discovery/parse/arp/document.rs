@@ -4,7 +4,6 @@
 //! the keys of both addresses is one. All other objects and lists are searched for entries. Only one entry at a time is in
 //! memory.
 
-mod entry;
 mod key;
 
 use std::fmt::{self, Display};
@@ -13,10 +12,11 @@ use std::io::BufRead;
 use serde::Deserializer;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use self::entry::JsonEntry;
 use self::key::JsonKey;
 use super::addresses::ip_address;
-use super::line::unresolved;
+use super::interface::interface_name;
+use super::line::{state, unresolved};
+use super::other_tables::Remarks;
 use super::{AskedFamily, Sink};
 use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseErrorKind, ParseOptions, json};
@@ -77,7 +77,7 @@ impl Search<'_, '_> {
         }
     }
 
-    fn accept(&mut self, entry: JsonEntry) {
+    fn accept(&mut self, entry: Entry) {
         self.has_table = true;
         if entry.is_of_forwarding_database() {
             return self.sink.skip_malformed_entry("an entry of a forwarding database");
@@ -85,7 +85,7 @@ impl Search<'_, '_> {
         if entry.is_of_other_table() {
             return self.sink.skip_malformed_entry("an entry of another table");
         }
-        let JsonEntry { ip, mac, if_name, if_index, state, .. } = entry;
+        let Entry { ip, mac, if_name, if_index, state, .. } = entry;
         let sink = &mut *self.sink;
         let Some(address) = ip else { return sink.skip_malformed_entry(WITHOUT_ADDRESS) };
         let Some(ip_address) = ip_address(&address) else { return sink.skip_malformed_entry(&address) };
@@ -112,6 +112,92 @@ enum Role {
     /// The value of a field of an entry.
     Field,
     Other,
+}
+
+/// The fields of an entry. An object that is no entry has some of them at most.
+#[derive(Default)]
+struct Entry {
+    /// The first key of an IP address, whatever its value, and that of a MAC address.
+    ip_key: Option<JsonKey>,
+    ip: Option<String>,
+    mac_key: Option<JsonKey>,
+    mac: Option<String>,
+    if_name: Option<String>,
+    if_index: Option<i64>,
+    state: Option<NeighborState>,
+    /// Whether it has a field of other tables.
+    has_other_field: bool,
+    /// The fields that may be those of other tables, or remarks about an interface.
+    remarks: Remarks,
+}
+
+/// Reads the number of a state of Windows.
+fn numbered_state(number: &str) -> Option<NeighborState> {
+    match number {
+        "0" | "1" => Some(NeighborState::Unreachable),
+        "2" | "3" => Some(NeighborState::Probing),
+        "4" => Some(NeighborState::Stale),
+        "5" => Some(NeighborState::Reachable),
+        "6" => Some(NeighborState::Static),
+        _ => None,
+    }
+}
+
+impl Entry {
+    /// Sets a field. If several have one meaning, the first one with a value counts.
+    fn set(&mut self, key: JsonKey, text: Option<String>) {
+        match key {
+            JsonKey::IpAddress | JsonKey::Destination => {
+                self.ip_key = self.ip_key.or(Some(key));
+                self.ip = self.ip.take().or(text);
+            }
+            JsonKey::MacAddress | JsonKey::LinkLayerAddress => {
+                self.mac_key = self.mac_key.or(Some(key));
+                self.mac = self.mac.take().or(text);
+            }
+            JsonKey::Interface => self.if_name = self.if_name.take().or(text),
+            JsonKey::LogicalInterface => {
+                self.if_name = self.if_name.take().or_else(|| interface_name(&text?));
+            }
+            JsonKey::IfIndex => self.if_index = self.if_index.or_else(|| text?.parse().ok()),
+            JsonKey::State => {
+                let known = || text.as_deref()?.split(' ').find_map(state);
+                self.state = self.state.or_else(known);
+            }
+            JsonKey::StateOfWindows => {
+                let known = || text.as_deref().and_then(|text| state(text).or_else(|| numbered_state(text)));
+                self.state = self.state.or_else(known);
+            }
+            JsonKey::OfOther => self.has_other_field = true,
+            JsonKey::Remark(remarks) => self.remarks = self.remarks.joined(remarks),
+            JsonKey::Flag(value, state) => {
+                let is_set = text.is_some_and(|text| text.parse() == Ok(value));
+                // An entry that is no longer in use has no other state.
+                let is_unset = self.state.is_none() || state == NeighborState::Unreachable;
+                self.state = if is_set && is_unset { Some(state) } else { self.state };
+            }
+            JsonKey::Data | JsonKey::Entries(_) | JsonKey::Table(_) | JsonKey::Other => {}
+        }
+    }
+
+    /// Returns whether an object with this role and these fields is an entry.
+    const fn is_entry(&self, role: Role) -> bool {
+        match role {
+            Role::Entries => self.ip.is_some() || self.mac.is_some(),
+            Role::Document | Role::Other => self.ip_key.is_some() && self.mac_key.is_some(),
+            Role::Field => false,
+        }
+    }
+
+    const fn is_of_other_table(&self) -> bool {
+        let has_interface = self.if_name.is_some() || self.if_index.is_some();
+        self.has_other_field || self.remarks.are_of_other_table(has_interface)
+    }
+
+    /// Returns whether the IP address is the remote end of a tunnel, as in `bridge -j fdb`, and not that of the MAC address.
+    fn is_of_forwarding_database(&self) -> bool {
+        self.ip_key == Some(JsonKey::Destination) && self.mac_key == Some(JsonKey::MacAddress)
+    }
 }
 
 /// The result of reading a value.
@@ -217,7 +303,7 @@ impl<'de> Visitor<'de> for Node<'_, '_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         yield_turn();
         let Self { search, role } = self;
-        let (mut entry, mut found, mut is_empty) = (JsonEntry::default(), Found::default(), true);
+        let (mut entry, mut found, mut is_empty) = (Entry::default(), Found::default(), true);
         while let Some(key) = map.next_key::<JsonKey>()? {
             is_empty = false;
             let value = map.next_value_seed(Node { search: &mut *search, role: key.role(role) })?;

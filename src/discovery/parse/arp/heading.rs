@@ -96,12 +96,6 @@ impl Heading {
         self.columns.get(self.mac).is_some_and(|(meaning, _)| *meaning == Meaning::OtherMacAddress)
     }
 
-    /// Returns whether a column before that of the IP address has the addresses of next hops, which would be taken for it.
-    pub(super) fn is_below_next_hops(&self, text: &str) -> bool {
-        let ip = self.columns.get(self.ip).map(|(_, start)| *start);
-        ip.zip(text.to_ascii_lowercase().find("next")).is_some_and(|(ip, next)| next < ip)
-    }
-
     /// Returns whether a column has the interface.
     pub(super) const fn has_interface(&self) -> bool {
         self.interface.is_some()

@@ -1,6 +1,6 @@
 //! A line of a table.
 
-use super::addresses::{ip_address, is_shortened_address, mac_address, may_be_mac_address, may_be_of_device};
+use super::addresses::{ip_address, is_shortened_address, mac_address, may_be_mac_address};
 use super::heading::Heading;
 use super::interface::{interface_name, undeclared_interface};
 use crate::discovery::report::{ArpRow, NeighborState};
@@ -104,9 +104,7 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
     if heading.is_none() && is_lease(words) {
         return ArpLine::Other;
     }
-    let is_ip = |word: &Word<'_>| ip_address(word.text).is_some();
-    let is_of_device = |word: &Word<'_>| ip_address(word.text).is_some_and(may_be_of_device);
-    let ip = words.iter().position(is_of_device).or_else(|| words.iter().position(is_ip));
+    let ip = words.iter().position(|word| ip_address(word.text).is_some());
     // Sentences have addresses in brackets, too.
     let is_entry = |word: &Word<'_>| heading.is_some() || !word.text.starts_with('(');
     let mac = words.iter().position(|word| mac_address(word.text).is_some() && is_entry(word));
@@ -121,7 +119,7 @@ pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> ArpLine {
         (None, None) => return ArpLine::NoAddress,
     };
     let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
-    if others().any(|(_, word)| LEASE_STATES.contains(&word.text)) || has_reservation(words) {
+    if others().any(|(_, word)| LEASE_STATES.contains(&word.text)) {
         return ArpLine::Other;
     }
     let state = others().find_map(|(_, word)| state(word.text));
@@ -215,21 +213,6 @@ fn is_lease(words: &[Word<'_>]) -> bool {
         && end.text.bytes().all(|byte| byte.is_ascii_digit())
         && mac_address(mac.text).is_some()
         && ip_address(ip.text).is_some()
-}
-
-/// Returns whether a line is a fixed address of DHCP, whose device may be away: `Static DHCP` or `dhcp-static`.
-fn has_reservation(words: &[Word<'_>]) -> bool {
-    const KINDS: [(&str, &str); 2] = [("static", "dhcp"), ("dhcp", "static")];
-    let is_kind = |one: &str, other: &str| {
-        KINDS
-            .iter()
-            .any(|(first, second)| one.eq_ignore_ascii_case(first) && other.eq_ignore_ascii_case(second))
-    };
-    let mut pairs = words.iter().zip(words.iter().skip(1));
-    pairs.any(|(one, other)| !other.follows_gap && is_kind(one.text, other.text))
-        || words
-            .iter()
-            .any(|word| word.text.split_once(['-', '_']).is_some_and(|(one, other)| is_kind(one, other)))
 }
 
 /// Returns the value of a word such as `ifname=port1`.

@@ -16,7 +16,6 @@ mod letters;
 mod line;
 mod named;
 mod notes;
-mod open_entry;
 mod other_tables;
 mod properties;
 mod recognition;
@@ -32,7 +31,6 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
-use self::addresses::may_be_of_device;
 use self::line::ArpLine;
 pub(super) use self::recognition::{has_entries, is_table};
 use self::table::TableReader;
@@ -90,31 +88,6 @@ pub(super) fn read(
     Ok(Report::of_device("arp", options.observed_at, device))
 }
 
-/// Reads the entries in text beside documents of JSON, if it lists any.
-///
-/// The other lines are not counted here. Rows are admitted by the meter of the input.
-pub(super) fn read_beside(
-    text: &[u8],
-    options: &ParseOptions,
-    meter: &mut Meter,
-) -> Result<Vec<ArpRow>, ParseError> {
-    if !recognition::lists_entries(text) {
-        return Ok(Vec::new());
-    }
-    let mut beside = Meter::new(options);
-    let mut sink = Sink::new(&mut beside);
-    let read = read_lines(&mut &*text, &mut sink);
-    let rows = sink.rows;
-    match read.as_ref().map_err(ParseError::kind) {
-        Ok(()) => Ok(rows.into_iter().filter(|_| meter.admit_row()).collect()),
-        // The lines of the text are others than those of the input.
-        Err(ParseErrorKind::SeveralDevices(devices)) => {
-            Err(meter.error(ParseErrorKind::SeveralDevices(devices.clone())))
-        }
-        Err(_) => Ok(Vec::new()),
-    }
-}
-
 /// Returns whether input that begins with a bracket is JSON. Prompts such as `[admin@router] >` and `{master:0}` begin
 /// with one, too.
 fn is_document(bracket: &[u8], next: Option<u8>) -> bool {
@@ -166,7 +139,7 @@ impl<'m> Sink<'m> {
     /// Takes an entry. Addresses of groups are those of no device, and an entry of several commands counts once.
     fn push(&mut self, row: ArpRow) {
         let key = (row.ip_address, row.mac_address, row.if_index, row.if_name.clone());
-        if row.mac_address.is_group() || !may_be_of_device(row.ip_address) {
+        if row.mac_address.is_group() {
             self.incomplete += 1;
             let example = || format!("{} {}", row.ip_address, row.mac_address);
             self.meter.skip_of(WarningCode::AddressShared, example);

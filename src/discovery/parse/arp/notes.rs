@@ -28,8 +28,6 @@ pub(super) struct TableNotes {
     asks_others: bool,
     /// Whether the last heading is that of another table with addresses.
     heads_others: bool,
-    /// Whether the last command prints the neighbors.
-    asks_neighbors: bool,
     /// Whether the last command prints something else than the whole table.
     asks_other: bool,
     /// Whether the last command that prints the table, or a line behind it, names IPv6.
@@ -65,7 +63,7 @@ impl TableNotes {
 
     /// Notes what a heading names.
     pub(super) fn note_heading(&mut self, text: &str, heading: &Heading) {
-        self.heads_others = is_other_heading(text, heading, self.asks_neighbors);
+        self.heads_others = is_other_heading(text, heading);
         self.names_ipv6 |= is_about_ipv6(text);
     }
 
@@ -96,7 +94,6 @@ impl TableNotes {
     /// Notes which table a command prints.
     fn note_question(&mut self, command: &Command<'_>) {
         (self.asks_others, self.heads_others) = (command.prints_other_table(), false);
-        self.asks_neighbors = command.prints_table() && !self.asks_others;
         self.asks_other = !command.prints_table();
     }
 

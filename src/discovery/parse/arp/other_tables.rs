@@ -11,7 +11,6 @@ const OTHERS: &[&[&str]] = &[
     &["expire", "time"],
     &["expires", "after"],
     &["active", "address"],
-    &["reserve"],
     // The devices that RouterOS hears of. They announce any of their addresses.
     &["identity"],
     &["board"],
@@ -22,6 +21,8 @@ const OTHERS: &[&[&str]] = &[
     &["topo", "id"],
     &["prod"],
     &["vtep"],
+    &["next", "hop"],
+    &["next", "hops"],
     // Access points, wireless controllers and their clients.
     &["ap", "name"],
     &["ap", "model"],
@@ -32,13 +33,11 @@ const OTHERS: &[&[&str]] = &[
     &["extrainfo"],
     &["ssid"],
     &["connection", "type"],
+    &["session"],
     // The addresses of a device itself.
     &["subnet", "mask"],
     &["primary", "dns"],
 ];
-
-/// Words of overlays and of sessions, which a neighbor table may have, too. Only the command before it shows that.
-const SHARED: &[&[&str]] = &[&["next", "hop"], &["next", "hops"], &["session"]];
 
 /// Words that a column of remarks beside neighbors may have, too. They show another table if no column has the interface, or if
 /// another title begins with one of the words beside them.
@@ -84,10 +83,6 @@ pub(super) fn is_about_leases(text: &str) -> bool {
 
 /// Returns whether a name of a field, or a title, is one of another table.
 pub(super) fn is_other_name(name: &str) -> bool {
-    is_certain(name) || has_words(name, &SHARED.iter().copied())
-}
-
-fn is_certain(name: &str) -> bool {
     is_about_leases(name) || has_words(name, &OTHERS.iter().copied())
 }
 
@@ -96,11 +91,8 @@ pub(super) fn are_of_other_table<'n>(
     names: &(impl Iterator<Item = &'n str> + Clone),
     has_interface: bool,
 ) -> bool {
-    names.clone().any(is_other_name) || have_other_remarks(names.clone(), has_interface)
-}
-
-fn have_other_remarks<'n>(names: impl Iterator<Item = &'n str>, has_interface: bool) -> bool {
-    names.map(Remarks::of).fold(Remarks::default(), Remarks::joined).are_of_other_table(has_interface)
+    let remarks = || names.clone().map(Remarks::of).fold(Remarks::default(), Remarks::joined);
+    names.clone().any(is_other_name) || remarks().are_of_other_table(has_interface)
 }
 
 /// Returns whether a name has words of a list, one behind the other, in any letter case.
@@ -123,16 +115,13 @@ fn begins_with<'w>(first: &str, mut following: impl Iterator<Item = &'w str>, wa
     })
 }
 
-/// Returns whether a heading is that of another table. `is_announced`: the command before it prints neighbors.
-pub(super) fn is_other_heading(text: &str, heading: &Heading, is_announced: bool) -> bool {
+/// Returns whether a heading is that of another table.
+pub(super) fn is_other_heading(text: &str, heading: &Heading) -> bool {
     // Neighbor tables state when an entry expires, or name the host. Only leases have both, but no interface.
     let has = |prefix: &str| words(text).any(|word| starts_with(word, prefix));
     let is_of_leases = || !heading.has_interface() && has("expir") && has_host_name(text);
-    let may_share = is_announced && heading.has_interface() && !heading.is_below_next_hops(text);
-    let is_other = |title| if may_share { is_certain(title) } else { is_other_name(title) };
     heading.is_of_other_table()
-        || text.split("  ").any(is_other)
-        || have_other_remarks(text.split("  "), heading.has_interface())
+        || are_of_other_table(&text.split("  "), heading.has_interface())
         || is_of_leases()
 }
 

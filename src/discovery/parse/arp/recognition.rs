@@ -30,16 +30,6 @@ pub(in crate::discovery::parse) fn has_entries(text: &[u8], max_lines: usize) ->
     })
 }
 
-/// Returns whether text lists an entry: one with a keyword before its MAC address, or one below a heading. Other lines with both
-/// addresses may be messages, or settings of the device.
-pub(super) fn lists_entries(text: &[u8]) -> bool {
-    let mut lines = TableLines::default();
-    text.split(|byte| *byte == b'\n').any(|line| {
-        let is_entry = lines.accept(&shown(line)) == LineKind::Entry && lines.entry.is_none();
-        is_entry && (lines.has_heading || line::has_keyword(&line::words(&lines.last)))
-    })
-}
-
 /// The kind of a line as evidence of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineKind {

@@ -8,14 +8,16 @@ use super::letters::StateLetters;
 use super::line::{self, ArpLine, Word};
 use super::named::{NamedEntries, NamedPart};
 use super::notes::TableNotes;
-use super::open_entry::OpenEntry;
 use super::section::TableSection;
 use super::separated::SeparatedTable;
 use super::unread::UnreadLines;
-use super::{AskedFamily, Sink, expanded};
+use super::{AskedFamily, MAX_LINE, Sink, expanded};
 use crate::discovery::parse::detect::is_structured;
 use crate::discovery::parse::{ParseError, ParseErrorKind};
-use crate::discovery::report::AddressFamily;
+use crate::discovery::report::{AddressFamily, ArpRow};
+
+/// The words of a line that has the rest of an entry.
+const MAX_RESTS: usize = 3;
 
 /// A table while it is read.
 #[derive(Default)]
@@ -36,7 +38,10 @@ pub(super) struct TableReader {
     has_entries: bool,
     /// Whether a heading has gaps between its titles, which sentences with the words of titles lack.
     has_titles: bool,
-    last: OpenEntry,
+    /// An entry whose interface the next line may continue.
+    entry: Option<ArpRow>,
+    /// The interface of the entry before.
+    last_interface: Option<String>,
     /// The line before, if it may be the upper one of a heading.
     title: Option<String>,
     /// Whether any line has text.
@@ -107,11 +112,15 @@ impl TableReader {
     }
 
     fn accept_line_of_table(&mut self, text: &str, sink: &mut Sink<'_>) -> bool {
-        if self.last.accept(text, self.heading.as_ref()) {
-            return true;
-        }
-        if let Some(row) = self.last.take() {
-            sink.push(row);
+        if let Some(row) = self.entry.take() {
+            match self.continued(row, text) {
+                Ok(continued) => {
+                    self.last_interface.clone_from(&continued.if_name);
+                    self.entry = Some(continued);
+                    return true;
+                }
+                Err(row) => sink.push(row),
+            }
         }
         if self.fields.as_mut().is_some_and(|entry| entry.accept(text)) {
             return true;
@@ -166,12 +175,37 @@ impl TableReader {
         if self.notes.lists_others() {
             return self.accept_line(ArpLine::Other, text, sink);
         }
-        let line = self.last.with_interface(line, &words, self.heading.as_ref());
+        let line = self.with_interface(line, &words);
         let line = match &self.letters {
             Some(letters) => letters.applied(line, &words),
             None => line,
         };
         self.accept_line(line, text, sink)
+    }
+
+    /// Adds the rest of the name of an interface to an entry. Returns the entry as it is if the line has another meaning.
+    fn continued(&self, row: ArpRow, text: &str) -> Result<ArpRow, ArpRow> {
+        let words = line::words(text);
+        let heading = self.heading.as_ref().filter(|_| !words.is_empty() && words.len() <= MAX_RESTS);
+        let is_other = is_beside_table(text) || !matches!(line::read(&words, None), ArpLine::NoAddress);
+        let rest = heading.and_then(|heading| heading.rest_of_interface(&words)).filter(|_| !is_other);
+        match (rest, &row.if_name) {
+            (Some(rest), Some(name)) if name.len() < MAX_LINE => {
+                Ok(ArpRow { if_name: Some(format!("{name}{rest}")), ..row })
+            }
+            _ => Err(row),
+        }
+    }
+
+    /// Gives an entry the interface of the entry before if the table has it there alone.
+    fn with_interface(&mut self, line: ArpLine, words: &[Word<'_>]) -> ArpLine {
+        let ArpLine::Row(mut row) = line else { return line };
+        let continues = self.heading.as_ref().is_some_and(|heading| heading.continues_interface(words));
+        if row.if_name.is_none() && continues {
+            row.if_name.clone_from(&self.last_interface);
+        }
+        self.last_interface.clone_from(&row.if_name);
+        ArpLine::Row(row)
     }
 
     /// Fails if the commands of two devices printed entries.
@@ -208,7 +242,11 @@ impl TableReader {
                 if let Some(TableSection { index, name }) = &self.section {
                     (row.if_index, row.if_name) = (*index, name.clone());
                 }
-                if let Some(row) = self.last.hold(row, self.heading.as_ref()) {
+                let is_full =
+                    |heading: &Heading| row.if_name.as_deref().is_some_and(|name| heading.is_full(name));
+                if self.heading.as_ref().is_some_and(is_full) {
+                    self.entry = Some(row);
+                } else {
                     sink.push(row);
                 }
                 true
@@ -250,8 +288,7 @@ impl TableReader {
         }
         if let Some(heading) = heading {
             self.has_titles |= words.iter().skip(1).any(|word| word.follows_gap);
-            (self.heading, self.title) = (Some(heading), Some(text.to_owned()));
-            self.last.forget_interface();
+            (self.heading, self.title, self.last_interface) = (Some(heading), Some(text.to_owned()), None);
             (self.separated, self.unread, self.expects_heading) = (None, UnreadLines::default(), false);
             return true;
         }
@@ -299,7 +336,7 @@ impl TableReader {
     fn flush(&mut self, sink: &mut Sink<'_>) {
         let parts = self.named.finish();
         self.accept_named(parts, sink);
-        if let Some(row) = self.last.take() {
+        if let Some(row) = self.entry.take() {
             sink.push(row);
         }
         self.end_fields(sink);

@@ -23,15 +23,6 @@ impl NeighborRow {
             Self::Cdp(row) => (true, row.if_name.clone(), row.device_id.clone(), row.port_id.clone()),
         }
     }
-
-    /// Adds what a later row of the same neighbor has and this one lacks. A summary has fewer fields.
-    pub(super) fn complete(&mut self, later: Self) {
-        match (self, later) {
-            (Self::Lldp(known), Self::Lldp(later)) => complete_lldp(known, later),
-            (Self::Cdp(known), Self::Cdp(later)) => complete_cdp(known, later),
-            (Self::Lldp(_), Self::Cdp(_)) | (Self::Cdp(_), Self::Lldp(_)) => {}
-        }
-    }
 }
 
 /// The reason why an interface has no row.
@@ -64,7 +55,8 @@ pub(super) fn row(name: &str, interface: &JsonNode) -> Result<NeighborRow, Unusa
     }
 }
 
-fn complete_lldp(known: &mut LldpRow, later: LldpRow) {
+/// Adds what a later row has and the known one of the same neighbor lacks. A summary has fewer fields.
+pub(super) fn complete_lldp(known: &mut LldpRow, later: LldpRow) {
     known.port_desc = known.port_desc.take().or(later.port_desc);
     known.sys_name = known.sys_name.take().or(later.sys_name);
     known.sys_desc = known.sys_desc.take().or(later.sys_desc);
@@ -74,7 +66,8 @@ fn complete_lldp(known: &mut LldpRow, later: LldpRow) {
     complete_list(&mut known.capabilities, later.capabilities);
 }
 
-fn complete_cdp(known: &mut CdpRow, later: CdpRow) {
+/// As [`complete_lldp`], for a neighbor by CDP.
+pub(super) fn complete_cdp(known: &mut CdpRow, later: CdpRow) {
     known.version = known.version.take().or(later.version);
     known.address = known.address.take().or(later.address);
     complete_list(&mut known.capabilities, later.capabilities);
