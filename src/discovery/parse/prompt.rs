@@ -117,8 +117,10 @@ pub(super) fn device_name(prompt: &str) -> Option<&str> {
     (is_name && !rest.contains('\\')).then_some(name)
 }
 
-/// Returns whether two names are those of one host: they are equal in any letter case, or one is the other without its domain.
+/// Returns whether two names are those of one host: they are equal in any letter case, or one is the other without its domain. The
+/// dot of the root may end both.
 pub(super) fn are_of_one_host(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|name| name.trim_end_matches('.'));
     let (short, full) = if one.len() < other.len() { (one, other) } else { (other, one) };
     let Some((beginning, domain)) = full.split_at_checked(short.len()) else { return false };
     let is_domain = || domain.starts_with('.') && !short.contains('.');
