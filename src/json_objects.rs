@@ -28,6 +28,7 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 }
 
 /// Returns a natural number, also from a whole number with a fraction.
+#[cfg(all(feature = "discovery", feature = "service"))]
 pub(crate) fn natural(number: &serde_json::Value) -> Option<u64> {
     u64::deserialize(Objects(number)).ok()
 }
