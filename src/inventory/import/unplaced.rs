@@ -17,6 +17,9 @@ use crate::wire::Refusal;
 /// The field that such rows lack.
 const NETWORK: &str = "network_id";
 
+/// The size of the hosts that are read at a time, in bytes. A single one may be larger, and a short row may name it.
+const MAX_BYTES_AT_ONCE: usize = 1024 * 1024;
+
 impl Storing<'_> {
     /// Gives rows without a network that of the host with their id. Refuses rows of other hosts, and of hosts on networks that the
     /// caller cannot access.
@@ -52,22 +55,31 @@ impl Storing<'_> {
         struct Located {
             network_id: NetworkId,
         }
-        if lines.is_empty() {
-            return Ok(HashMap::new());
-        }
         let (inventory, organization) = (self.inventory, self.target.organization);
         let mut ids: Vec<HostId> = lines.iter().map(|line| line.host().id).collect();
         ids.sort_unstable();
         ids.dedup();
-        // The index filters by organization: the hosts of others are never read.
-        let own =
-            Query { organization: Some(organization.uuid()), ids: Some(uuids(&ids)), ..Query::new(HOST) };
-        let records = inventory.store.list(&own).await?.records;
-        let sized = records.into_iter().map(|record| (record.body.len(), record)).collect();
-        let located = inventory.in_jobs(organization, sized, |record| {
-            decode(&record).map(|Located { network_id }| (HostId::new(record.key.id), network_id))
-        });
-        located.await?.into_iter().collect()
+        let mut unread = uuids(&ids);
+        let mut networks = HashMap::new();
+        while !unread.is_empty() {
+            // The index filters by organization: the hosts of others are never read.
+            let own = Query {
+                organization: Some(organization.uuid()),
+                ids: Some(unread),
+                max_bytes: Some(MAX_BYTES_AT_ONCE),
+                ..Query::new(HOST)
+            };
+            let page = inventory.store.list(&own).await?;
+            let sized = page.records.into_iter().map(|record| (record.body.len(), record)).collect();
+            let located = inventory.in_jobs(organization, sized, |record| {
+                decode(&record).map(|Located { network_id }| (HostId::new(record.key.id), network_id))
+            });
+            for located in located.await? {
+                networks.extend([located?]);
+            }
+            unread = page.unread.iter().map(|key| key.id).collect();
+        }
+        Ok(networks)
     }
 }
 

@@ -13,6 +13,9 @@ use crate::topology::links::{RouteTarget, RoutingTable};
 /// Maximum number of next routers that are looked up for a packet at one node.
 const MAX_NEXT_HOPS: usize = 64;
 
+/// Maximum number of addresses of a node that are looked up in its routing table.
+const MAX_OWN_ADDRESSES: usize = 64;
+
 /// The treatment of a packet by a node.
 pub(super) enum Forwarding {
     /// It goes to the receiver, in this subnet.
@@ -78,7 +81,8 @@ impl PathIndex {
     /// Returns whether a node sends packets for an address in a subnet of its own there, by its routing table. A table may lack
     /// subnets of its node: then only routes to smaller ones count.
     fn delivers(&self, node: u32, table: &RoutingTable, net: u32, to: IpAddr) -> bool {
-        let own = self.addresses.of_node(node).iter().filter(|own| own.net == Some(net));
+        let own =
+            self.addresses.of_node(node).iter().filter(|own| own.net == Some(net)).take(MAX_OWN_ADDRESSES);
         let mut own = own.flat_map(|own| self.targets(node, table, own.ip));
         let has_net = own.any(|target| target == RouteTarget::Connected);
         let is_smaller = || {
@@ -99,16 +103,16 @@ impl PathIndex {
     }
 
     fn is_own(&self, node: u32, address: IpAddr) -> bool {
-        self.addresses.of_node(node).iter().any(|own| own.ip == address)
+        self.addresses.of_node(node).binary_search_by_key(&address, |own| own.ip).is_ok()
     }
 
     /// Returns whether a routing table lacks subnets of its node, in the family of an address. They are in another table, which may also
     /// have other routes.
     fn lacks_own_subnets(&self, node: u32, table: &RoutingTable, to: IpAddr) -> bool {
-        self.addresses.of_node(node).iter().any(|own| {
-            let is_of_family = own.net.is_some() && own.ip.is_ipv4() == to.is_ipv4();
-            is_of_family && self.targets(node, table, own.ip).all(|target| target != RouteTarget::Connected)
-        })
+        let own = self.addresses.of_node(node).iter();
+        let mut own =
+            own.filter(|own| own.net.is_some() && own.ip.is_ipv4() == to.is_ipv4()).take(MAX_OWN_ADDRESSES);
+        own.any(|own| self.targets(node, table, own.ip).all(|target| target != RouteTarget::Connected))
     }
 
     /// Returns the next routers in subnets of a node: the way to those elsewhere is looked up in the table again.

@@ -241,3 +241,19 @@ fn row_that_removes_a_part_in_use_is_refused_with_the_column_of_its_list() {
 async fn by_owner(fixture: &Fixture, import: Request<http_body_util::Full<bytes::Bytes>>) -> Reply {
     fixture.send(with_key(import, &fixture.key)).await
 }
+
+#[test]
+fn rows_without_a_network_find_those_of_many_large_hosts() {
+    run_new(async |fixture| {
+        let mut text = "id,custom.rack\n".to_owned();
+        for number in 0..6 {
+            // About a quarter of a megabyte, so that they are read in two parts.
+            let body = json!({"network_id": OFFICE, "name": format!("host {number}"), "description": "🦀".repeat(65_536)});
+            let host = fixture.post(HOSTS, &body).await;
+            text += &format!("{},{number}\n", host["id"].as_str().unwrap());
+        }
+        let request = import("", text);
+        let report = fixture.send(with_key(request, &fixture.key)).await.data().clone();
+        assert_eq!((&report["replaced"], &report["refused"]), (&json!(6), &json!(0)), "{report}");
+    });
+}

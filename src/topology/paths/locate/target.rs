@@ -149,9 +149,10 @@ impl PathIndex {
 /// Returns whether hosts share an address with its MAC address, as all leaves of a fabric are the gateway of the same subnet.
 fn are_one_gateway(links: &Links, hosts: &[HostId], stated: &BTreeSet<MacAddress>) -> bool {
     let [first, others @ ..] = hosts else { return false };
-    let is_shared = |mac: &MacAddress| others.iter().all(|host| links.macs_of(*host).contains(mac));
-    let mut shared = links.macs_of(*first).iter().filter(|mac| is_shared(mac));
-    !others.is_empty() && shared.any(|mac| stated.iter().all(|stated| stated == mac))
+    let has = |host: &HostId, mac: &MacAddress| links.macs_of(*host).binary_search(mac).is_ok();
+    let is_stated = |mac: &&MacAddress| stated.iter().all(|stated| stated == *mac);
+    let mut macs = links.macs_of(*first).iter().filter(is_stated);
+    !others.is_empty() && macs.any(|mac| others.iter().all(|host| has(host, mac)))
 }
 
 /// Returns the evidence of a neighbor cache.

@@ -17,8 +17,9 @@ impl PathIndex {
     ///
     /// Only working links that the spanning tree does not block are used, and of end devices only the sender and the receiver.
     /// Routers forward no frames, unless they have the tables of a bridge or announce to be one.
-    /// In one subnet, frames go directly. Into another one, packets follow the routing tables by the longest prefix. A sender without a
-    /// table uses the default router that hosts of its subnet name, or else the router with addresses in the subnets of both ends.
+    /// In one subnet, frames go directly, unless the sender's table has another route. Into another one, packets follow the routing
+    /// tables by the longest prefix. A sender without a table uses the default router that hosts of its subnet name, or else the router
+    /// with addresses in the subnets of both ends.
     /// Where a path is not known any further, its last hop has the reason. Where the subnets are not known, the answer is the
     /// physical path, and not complete. `link` returns the links of the network
     /// by id.

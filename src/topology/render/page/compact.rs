@@ -13,7 +13,8 @@ const STYLE: &str = "{};,>";
 const DECLARATION: &str = "const ";
 /// The beginnings of lines that declare what all parts share.
 const DECLARATIONS: [&str; 4] = [DECLARATION, "function ", "async function ", "class "];
-/// Names of the scripts themselves that are used most: neither the browser, nor the document, nor an answer has a property that is called so.
+/// Names of the scripts themselves that are used most. For properties of the browser that are called so, such as `style.cursor`, the scripts
+/// must have no use, and so for those of answers.
 const OWN_NAMES: [&str; 33] = [
     "announce",
     "attempt",

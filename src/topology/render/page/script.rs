@@ -80,3 +80,17 @@ pub(super) static NETWORK: LazyLock<Script> = LazyLock::new(|| {
 
 /// The script of the login form.
 pub(super) static LOGIN: LazyLock<Script> = LazyLock::new(|| Script::new(&[include_str!("script/login.js")]));
+
+#[cfg(test)]
+mod tests {
+    use super::{LOGIN, NETWORK, SHARE};
+
+    #[test]
+    fn properties_of_the_browser_keep_their_names() {
+        for script in [&SHARE, &NETWORK, &LOGIN] {
+            for object in ["classList", "dataset", "document", "location", "navigator", "style", "window"] {
+                assert!(!script.text.contains(&format!("{object}.$")), "a short name of {object}");
+            }
+        }
+    }
+}
